@@ -1,0 +1,103 @@
+"""Everything that Shoal raises.
+
+ShoalError
+├── InputError                what the user gave can't be used (exit code 2)
+│   ├── SourceError           a file, folder or database that can't be read
+│   ├── DataError             rows or columns that don't fit what the policy asks
+│   ├── PolicyError           a policy with problems, all of them at once
+│   ├── TargetError           an output that can't be written
+│   └── InfeasibleError       privacy models that can't be met on this data
+└── BugError                  our mistake, please report it (exit code 3)
+
+Each class carries a stable ``code`` (``SHOAL-…``); the page ``docs/reference/errors.md`` has an anchor for each.
+No message ever holds a value from the data: columns are named, values are counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class ShoalError(Exception):
+    """The root of the tree: one clear line, a stable code, a page that explains it."""
+
+    code: ClassVar[str] = "SHOAL-000"
+    exit_code: ClassVar[int] = 3
+
+    def __init__(self, message: str, *, advice: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.advice})" if self.advice else self.message
+
+    @classmethod
+    def anchor(cls) -> str:
+        return f"reference/errors/#{cls.code.lower()}"
+
+
+class InputError(ShoalError):
+    """What the user gave can't be used; nothing was written."""
+
+    code = "SHOAL-100"
+    exit_code = 2
+
+
+class SourceError(InputError):
+    """A file, folder or database that can't be read as a table."""
+
+    code = "SHOAL-110"
+
+
+class DataError(InputError):
+    """Rows or columns that don't fit what the policy asks of them."""
+
+    code = "SHOAL-120"
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One thing wrong with a policy, where it stands in the file, and what was probably meant."""
+
+    line: int
+    column: int
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        where = f"line {self.line}, column {self.column}: " if self.line else ""
+        what = f"{self.path}: " if self.path else ""
+        return f"{where}{what}{self.message}"
+
+
+class PolicyError(InputError):
+    """A policy with problems; ``problems`` lists all of them."""
+
+    code = "SHOAL-130"
+
+    def __init__(self, problems: list[Problem], *, source: str = "policy") -> None:
+        self.problems = tuple(sorted(problems))
+        self.source = source
+        shown = "; ".join(str(problem) for problem in self.problems)
+        super().__init__(f"{source}: {shown}")
+
+
+class TargetError(InputError):
+    """An output that can't be written; what was there before is untouched."""
+
+    code = "SHOAL-140"
+
+
+class InfeasibleError(InputError):
+    """The privacy models can't be met on this data with this policy."""
+
+    code = "SHOAL-150"
+
+
+class BugError(ShoalError):
+    """Our mistake, not the user's."""
+
+    code = "SHOAL-900"
+    exit_code = 3

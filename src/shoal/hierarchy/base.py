@@ -1,0 +1,100 @@
+"""What every generalisation hierarchy is: parameters from the policy, bound to a column, a ladder of levels.
+
+Level 0 is the value as it is, the highest level is always ``*``. A missing value is a group of its own on every level
+below the top and becomes ``*`` there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.errors import DataError
+from shoal.schema.columns import Column
+from shoal.schema.parameters import Parameters
+from shoal.schema.registry import Registry
+
+TOP = "*"
+
+
+class Hierarchy(Parameters, ABC):
+    """Parameters of one kind of hierarchy, as written in a policy."""
+
+    key: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "key" in cls.__dict__:
+            hierarchies.add(cls.key, cls)
+
+    @abstractmethod
+    def refuse(self, column: Column) -> str | None:
+        """Why this hierarchy makes no sense on this column, or None."""
+
+    @abstractmethod
+    def bind(self, column: Column, distinct: pl.DataFrame) -> BoundHierarchy:
+        """The hierarchy for one column. ``distinct`` has the columns ``value`` and ``records``.
+
+        Values that the hierarchy doesn't know are a DataError that names the column and the number of distinct
+        values and records, never a value.
+        """
+
+
+@dataclass(frozen=True)
+class BoundHierarchy(ABC):
+    """A ladder for one column. Frozen and picklable: executors get the very same object."""
+
+    column: Column
+
+    @property
+    @abstractmethod
+    def height(self) -> int:
+        """The highest level (its only value is ``*``); at least 1."""
+
+    @abstractmethod
+    def label(self, values: pl.Series, level: int) -> pl.Series:
+        """Generalised values as text, for 0 < level < height; nulls stay null. An unknown value is a DataError."""
+
+    @abstractmethod
+    def share(self, values: pl.Series, level: int) -> NDArray[np.float64]:
+        """Loss of each value's cell at 0 < level < height, in [0, 1].
+
+        (leaves under the generalised value − 1) ÷ (leaves of the attribute − 1), or range ÷ domain range for numbers.
+        """
+
+    def bounds(self, values: pl.Series, level: int) -> tuple[pl.Series, pl.Series] | None:
+        """Lowest and highest number under each generalised value (for midpoint or random output), if numeric."""
+        return None
+
+    def generalise(self, values: pl.Series, level: int) -> pl.Series:
+        """The values at a level: as they are at 0, all ``*`` at the top."""
+        self._check(level)
+        if level == 0:
+            return values
+        if level == self.height:
+            return pl.Series(values.name, [TOP], dtype=pl.String).new_from_index(0, len(values))
+        return self.label(values, level).alias(values.name)
+
+    def loss(self, values: pl.Series, level: int) -> NDArray[np.float64]:
+        self._check(level)
+        if level in (0, self.height):
+            return np.full(len(values), 0.0 if level == 0 else 1.0)
+        return self.share(values, level)
+
+    def _check(self, level: int) -> None:
+        if not 0 <= level <= self.height:
+            raise DataError(f"column '{self.column.name}': there is no level {level}, the highest is {self.height}")
+
+    def unknown(self, distinct: int, records: int) -> DataError:
+        return DataError(
+            f"column '{self.column.name}': {distinct} distinct value(s), {records} record(s), are not in the hierarchy",
+            advice="add them to the hierarchy, or suppress the records that have them",
+        )
+
+
+hierarchies: Registry[type[Hierarchy]] = Registry("shoal.hierarchy", "hierarchy")

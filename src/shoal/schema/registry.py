@@ -1,0 +1,55 @@
+"""One mechanism behind "a new technique is one new file": a package's modules are imported, what they add is kept."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Named things that live one per file in a package. The files are imported on first use."""
+
+    def __init__(self, package: str, kind: str) -> None:
+        self.kind = kind
+        self._package = package
+        self._entries: dict[str, T] = {}
+        self._loaded = False
+
+    def add(self, name: str, entry: T) -> None:
+        if name in self._entries and self._entries[name] is not entry:
+            raise ValueError(f"two entries for the {self.kind} {name!r}")
+        self._entries[name] = entry
+
+    def get(self, name: str) -> T | None:
+        self._load()
+        return self._entries.get(name)
+
+    def names(self) -> tuple[str, ...]:
+        self._load()
+        return tuple(sorted(self._entries))
+
+    def __iter__(self) -> Iterator[tuple[str, T]]:
+        self._load()
+        return iter(sorted(self._entries.items()))
+
+    def unknown(self, name: object) -> str:
+        """A sentence for a name that is not there, with the nearest one."""
+        return f"unknown {self.kind} {str(name)!r}{did_you_mean(str(name), self.names())}"
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        package = importlib.import_module(self._package)
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{self._package}.{module.name}")
+        self._loaded = True
+
+
+def did_you_mean(word: str, known: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f"; did you mean '{near[0]}'?" if near else ""

@@ -1,0 +1,173 @@
+"""What every technique is (ISO/IEC 20889, clause 9): parameters, facts, and a step that rewrites a frame.
+
+A *technique* is what the policy says. Bound to a column and to what it needs to know (counts, a hierarchy, a random
+stream) it becomes a *step*: frozen, picklable, a pure function from a Polars frame to a Polars frame. Engines map
+steps over batches; there is no second implementation anywhere.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar
+
+import polars as pl
+
+from shoal.hierarchy.base import BoundHierarchy
+from shoal.randomness import Stream
+from shoal.schema.columns import Column, Columns
+from shoal.schema.counts import Counts
+from shoal.schema.parameters import Parameters
+from shoal.schema.registry import Registry
+from shoal.schema.roles import Role
+from shoal.schema.values import ValueType
+
+
+class Scope(StrEnum):
+    """How much of the table a step must see at once."""
+
+    ROW = "row"
+    """Each record by itself: mapped over batches of any size."""
+    TABLE = "table"
+    """The columns it reads, whole and in order; only those are held in memory."""
+    REDUCE = "reduce"
+    """Batches to partial results (``apply``), all partial results to one (``finish``)."""
+
+
+class Lowers(StrEnum):
+    """Whether a technique lowers a risk, in the words of table A.1."""
+
+    YES = "yes"
+    PARTIALLY = "partially"
+    NO = "no"
+
+
+class Missing(StrEnum):
+    """What a technique does with a missing value."""
+
+    KEPT = "kept"
+    REFUSED = "refused"
+    REPLACED = "replaced"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a technique says of itself: one line of ISO/IEC 20889, table A.1."""
+
+    title: str
+    clause: str
+    truthful: bool
+    """Truthful at record level: what a record says after is still true of the person."""
+    types: frozenset[ValueType]
+    roles: frozenset[Role]
+    singling_out: Lowers
+    linking: Lowers
+    inference: Lowers
+    random: bool = False
+    missing: Missing = Missing.KEPT
+
+
+ANY_TYPE = frozenset(ValueType)
+ANY_ROLE = frozenset(Role)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a technique is given when it is bound: the table's columns, the counts it asked for, its random stream."""
+
+    columns: Columns
+    stream: Stream
+    counts: Mapping[tuple[str, ...], Counts] = field(default_factory=dict)
+    hierarchy: BoundHierarchy | None = None
+    person: str | None = None
+
+
+@dataclass(frozen=True)
+class Step(ABC):
+    """A bound technique. ``apply`` is pure; frames carry the record's position in the column ``ROW``."""
+
+    scope: ClassVar[Scope] = Scope.ROW
+
+    @property
+    @abstractmethod
+    def reads(self) -> tuple[str, ...]:
+        """The columns it must be given (without ROW)."""
+
+    @abstractmethod
+    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame with its columns replaced, added, dropped, or with fewer records. Other columns stay as they are.
+
+        ROW and TABLE steps keep the order of the records that stay.
+        """
+
+    def finish(self, partial: pl.DataFrame) -> pl.DataFrame:
+        """REDUCE only: all partial results, one below the other, to the final table."""
+        return partial
+
+
+class Technique(Parameters, ABC):
+    """Parameters of a technique on one attribute (policy key under ``technique:``)."""
+
+    key: ClassVar[str]
+    facts: ClassVar[Facts]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "key" in cls.__dict__:
+            techniques.add(cls.key, cls)
+
+    def also_reads(self) -> tuple[str, ...]:
+        """Further columns that the technique reads beside its own."""
+        return ()
+
+    def wants(self, attribute: str) -> tuple[tuple[str, ...], ...]:
+        """Sets of columns whose counts it needs before it can be bound."""
+        return ()
+
+    def refuse(self, column: Column) -> str | None:
+        """Why the technique makes no sense on this column (T-29), or None. Extend with super().refuse(column) first."""
+        if column.type not in self.facts.types:
+            kinds = ", ".join(sorted(self.facts.types))
+            return f"{self.key} works on {kinds}; column '{column.name}' is {column.type}"
+        if column.missing and self.facts.missing is Missing.REFUSED:
+            return f"{self.key} has no rule for missing values; column '{column.name}' has {column.missing}"
+        return None
+
+    @abstractmethod
+    def bind(self, column: Column, context: Context) -> Step:
+        """The step for one column."""
+
+    def leaves(self, column: Column) -> Column:
+        """The column as it is after the step, so that the next technique in a list knows what it gets."""
+        return column
+
+
+class TableTechnique(Parameters, ABC):
+    """Parameters of a technique on the whole table (policy key beside ``attributes:``)."""
+
+    key: ClassVar[str]
+    facts: ClassVar[Facts]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "key" in cls.__dict__:
+            table_techniques.add(cls.key, cls)
+
+    def wants(self) -> tuple[tuple[str, ...], ...]:
+        return ()
+
+    @abstractmethod
+    def columns(self, person: str | None) -> tuple[str, ...]:
+        """The columns it names, so that the policy can be checked against the data."""
+
+    def refuse(self, columns: Columns) -> str | None:
+        return None
+
+    @abstractmethod
+    def bind(self, context: Context) -> Step: ...
+
+
+techniques: Registry[type[Technique]] = Registry("shoal.techniques", "technique")
+table_techniques: Registry[type[TableTechnique]] = Registry("shoal.techniques", "table technique")

@@ -1,0 +1,1 @@
+"""Shared fixtures; requirement marks are collected for docs/standards.md."""
