@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numpy.typing import NDArray
 
 KEY_BYTES = 32
-_UNIT = 2.0**-53
+_UNIT = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Stream:
         return np.frombuffer(cipher.update(blocks.tobytes()), dtype="<u8").reshape(-1, 2).astype(np.uint64, copy=False)
 
     def uniform(self, rows: NDArray[np.uint64], lane: int = 0) -> NDArray[np.float64]:
-        """One number in the open interval (0, 1) for each row, on a grid of 2⁻⁵³ shifted by half a step."""
+        """One number in the open interval (0, 1) for each row, on a grid of 2⁻⁵² shifted by half a step."""
         return _to_unit(self.words(rows, lane)[:, 0])
 
     def gaussian(self, rows: NDArray[np.uint64], lane: int = 0) -> NDArray[np.float64]:
@@ -79,7 +79,7 @@ def _seed_bytes(seed: int) -> bytes:
 
 
 def _to_unit(words: NDArray[np.uint64]) -> NDArray[np.float64]:
-    return ((words >> np.uint64(11)).astype(np.float64) + 0.5) * _UNIT
+    return ((words >> np.uint64(12)).astype(np.float64) + 0.5) * _UNIT
 
 
 def now() -> datetime.datetime:

@@ -1,18 +1,23 @@
 """What every generalisation hierarchy is: parameters from the policy, bound to a column, a ladder of levels.
 
 Level 0 is the value as it is, the highest level is always ``*``. A missing value is a group of its own on every level
-below the top and becomes ``*`` there.
+below the top and becomes ``*`` there. Levels *nest*: two values with one label keep one label on every higher level.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from pydantic import GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from shoal.errors import DataError
 from shoal.schema.columns import Column
@@ -26,11 +31,33 @@ class Hierarchy(Parameters, ABC):
     """Parameters of one kind of hierarchy, as written in a policy."""
 
     key: ClassVar[str]
+    shorthand: ClassVar[str | None] = None
+    """The parameter that a bare value stands for: ``csv: education.csv`` is ``csv: {path: education.csv}``."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "key" in cls.__dict__:
             hierarchies.add(cls.key, cls)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_shorthand(cls, given: object) -> object:
+        if given is None:
+            return {}
+        if cls.shorthand is None or isinstance(given, Mapping | Hierarchy):
+            return given
+        return {cls.shorthand: given}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        full = handler(core)
+        if cls.shorthand is None:
+            return full
+        return {"anyOf": [handler.resolve_ref_schema(full)["properties"][cls.shorthand], full]}
+
+    def resolve(self, base: Path) -> Hierarchy:
+        """The same hierarchy with relative paths taken from ``base``, the folder of the policy."""
+        return self
 
     @abstractmethod
     def refuse(self, column: Column) -> str | None:
@@ -68,7 +95,10 @@ class BoundHierarchy(ABC):
         """
 
     def bounds(self, values: pl.Series, level: int) -> tuple[pl.Series, pl.Series] | None:
-        """Lowest and highest number under each generalised value (for midpoint or random output), if numeric."""
+        """Lowest and highest number or date under each generalised value (for midpoint or random output).
+
+        None where the hierarchy isn't one of numbers or dates.
+        """
         return None
 
     def generalise(self, values: pl.Series, level: int) -> pl.Series:
@@ -81,6 +111,7 @@ class BoundHierarchy(ABC):
         return self.label(values, level).alias(values.name)
 
     def loss(self, values: pl.Series, level: int) -> NDArray[np.float64]:
+        """What is lost of each value at a level: 0 as it is, 1 at the top; a missing value loses only at the top."""
         self._check(level)
         if level in (0, self.height):
             return np.full(len(values), 0.0 if level == 0 else 1.0)
@@ -98,3 +129,26 @@ class BoundHierarchy(ABC):
 
 
 hierarchies: Registry[type[Hierarchy]] = Registry("shoal.hierarchy", "hierarchy")
+
+
+def parse_hierarchy(value: object) -> Hierarchy:
+    """A hierarchy as a policy writes it: ``{intervals: {widths: [5, 10]}}``, or only the kind for its defaults.
+
+    >>> parse_hierarchy({"intervals": [5, 10]}).key
+    'intervals'
+    """
+    if isinstance(value, Hierarchy):
+        return value
+    entries = {value: None} if isinstance(value, str) else value
+    if not isinstance(entries, Mapping) or len(entries) != 1:
+        raise ValueError("a hierarchy is one kind with its parameters, e.g. {intervals: {widths: [5, 10]}}")
+    ((key, given),) = entries.items()
+    kind = hierarchies.get(str(key))
+    if kind is None:
+        raise ValueError(hierarchies.unknown(key))
+    return kind.model_validate(given)
+
+
+def quotient(numbers: pl.Series, divisor: float) -> pl.Series:
+    """The float nearest to each quotient; Polars multiplies by the reciprocal instead, which can be one bit off."""
+    return pl.Series(np.true_divide(numbers, divisor))

@@ -1,0 +1,38 @@
+"""Sources and targets: files and databases, found out, read in a stream, written whole or not at all (D-01)."""
+
+from shoal.io.commit import Staging, sha256_of
+from shoal.io.failures import writing
+from shoal.io.options import (
+    DatabaseOptions,
+    DatabaseTargetOptions,
+    FileOptions,
+    FileTargetOptions,
+    SourceOptions,
+    TargetOptions,
+    parse_source,
+    parse_target,
+)
+from shoal.io.sources import Source, explained, open_source
+from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target
+
+__all__ = [
+    "DatabaseOptions",
+    "DatabaseTargetOptions",
+    "FileOptions",
+    "FileTarget",
+    "FileTargetOptions",
+    "Source",
+    "SourceOptions",
+    "Staging",
+    "Target",
+    "TargetOptions",
+    "database_target",
+    "explained",
+    "file_target",
+    "open_source",
+    "open_target",
+    "parse_source",
+    "parse_target",
+    "sha256_of",
+    "writing",
+]

@@ -1,0 +1,6 @@
+"""Reports for people: the evidence of a release on one page that opens without a network."""
+
+from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
+from shoal.report.render import render
+
+__all__ = ["AttributeFacts", "ModelFacts", "ReportFacts", "RiskFacts", "render"]

@@ -11,40 +11,56 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+Integers = NDArray[np.int64]
 
-def _no_pairs() -> NDArray[np.int64]:
+
+def _no_pairs() -> Integers:
     return np.empty((0, 2), dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """``codes[i, j]`` is the position of combination i's value of attribute j in ``values[attributes[j]]``.
+    """``codes[i, j]`` is the position of combination i's value of attribute j in ``values[j]``.
 
     ``people[i]`` counts the people who appear in combination i *only*; those who appear in several are listed as
-    (person, combination) pairs in ``shared``, so that a union of combinations can be counted exactly in people.
-    Where no person column is declared, a record is a person.
+    (person, combination) pairs in ``shared``, so that any union of combinations can be counted exactly in people.
+    Where no person column is declared, a record is a person. Values and combinations are in sorted order (missing
+    last), so equal data give equal counts whatever engine or thread counted them.
     """
 
     attributes: tuple[str, ...]
     values: tuple[pl.Series, ...]
     codes: NDArray[np.int32]
-    records: NDArray[np.int64]
-    people: NDArray[np.int64]
-    shared: NDArray[np.int64] = field(default_factory=_no_pairs)
+    records: Integers
+    people: Integers
+    shared: Integers = field(default_factory=_no_pairs)
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, attributes: tuple[str, ...], records: str) -> Counts:
         """From a frame with one row per distinct combination and a column of record counts."""
-        values, codes = [], np.empty((frame.height, len(attributes)), dtype=np.int32)
-        for position, name in enumerate(attributes):
-            column = frame[name]
-            distinct = column.unique().sort(nulls_last=True)
-            lookup = pl.DataFrame({name: distinct, "code": np.arange(len(distinct), dtype=np.int32)})
-            joined = frame.select(name).join(lookup, on=name, how="left", nulls_equal=True, maintain_order="left")
-            codes[:, position] = joined["code"].to_numpy()
-            values.append(distinct)
-        counted = frame[records].cast(pl.Int64).to_numpy().copy()
-        return cls(attributes, tuple(values), codes, counted, counted)
+        values, codes, order = _encode(frame, attributes)
+        counted = frame[records].cast(pl.Int64).to_numpy()[order]
+        return cls(attributes, values, codes, counted, counted)
+
+    @classmethod
+    def from_pairs(cls, frame: pl.DataFrame, attributes: tuple[str, ...], person: str, records: str) -> Counts:
+        """From a frame with one row per distinct (combination, person) and a column of record counts.
+
+        All records without a person count as one person: the safe side.
+        """
+        frame = frame.with_columns(pl.struct(attributes).rank("dense").cast(pl.Int64).alias("__combination"))
+        combinations = frame.unique("__combination").sort("__combination")
+        values, codes, order = _encode(combinations, attributes)
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        where = place[frame["__combination"].to_numpy() - 1]
+        who = frame[person].rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+        counted = np.zeros(len(order), dtype=np.int64)
+        np.add.at(counted, where, frame[records].cast(pl.Int64).to_numpy())
+        several = np.bincount(who)[who] > 1
+        single = np.bincount(where[~several], minlength=len(order)).astype(np.int64)
+        pairs = np.column_stack((who[several], where[several]))
+        return cls(attributes, values, codes, counted, single, pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
 
     @property
     def size(self) -> int:
@@ -54,9 +70,46 @@ class Counts:
     def total_records(self) -> int:
         return int(self.records.sum())
 
+    @property
+    def total_people(self) -> int:
+        return int(self.people.sum()) + len(np.unique(self.shared[:, 0]))
+
+    def people_in(self, groups: Integers, number: int) -> Integers:
+        """Distinct people per group, when combination i belongs to group ``groups[i]`` of ``number``."""
+        people = np.zeros(number, dtype=np.int64)
+        np.add.at(people, groups, self.people)
+        if len(self.shared):
+            pairs = np.unique(np.column_stack((groups[self.shared[:, 1]], self.shared[:, 0])), axis=0)
+            np.add.at(people, pairs[:, 0], 1)
+        return people
+
     def value_counts(self, attribute: str) -> pl.DataFrame:
         """Columns ``value`` and ``records`` of one attribute."""
         position = self.attributes.index(attribute)
-        distinct = self.values[position]
-        records = np.bincount(self.codes[:, position], weights=self.records, minlength=len(distinct))
-        return pl.DataFrame({"value": distinct, "records": records.astype(np.int64)})
+        records = np.zeros(len(self.values[position]), dtype=np.int64)
+        np.add.at(records, self.codes[:, position], self.records)
+        return pl.DataFrame({"value": self.values[position], "records": records})
+
+    def frame(self) -> pl.DataFrame:
+        """The combinations as values, one row each, in the order of ``records``."""
+        return pl.DataFrame(
+            [
+                values.gather(self.codes[:, position]).alias(name)
+                for position, (name, values) in enumerate(zip(self.attributes, self.values, strict=True))
+            ]
+        )
+
+
+def _encode(
+    frame: pl.DataFrame, attributes: tuple[str, ...]
+) -> tuple[tuple[pl.Series, ...], NDArray[np.int32], Integers]:
+    values = []
+    codes = np.empty((frame.height, len(attributes)), dtype=np.int32)
+    for position, name in enumerate(attributes):
+        distinct = frame[name].unique().sort(nulls_last=True)
+        lookup = pl.DataFrame({name: distinct, "__code": np.arange(len(distinct), dtype=np.int32)})
+        joined = frame.select(name).join(lookup, on=name, how="left", nulls_equal=True, maintain_order="left")
+        codes[:, position] = joined["__code"].to_numpy()
+        values.append(distinct)
+    order = np.lexsort(codes.T[::-1]) if attributes else np.arange(frame.height)
+    return tuple(values), codes[order], order

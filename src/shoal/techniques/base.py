@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
-import polars as pl
-
 from shoal.hierarchy.base import BoundHierarchy
 from shoal.randomness import Stream
 from shoal.schema.columns import Column, Columns
@@ -22,18 +20,23 @@ from shoal.schema.counts import Counts
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import Registry
 from shoal.schema.roles import Role
+from shoal.schema.steps import Scope, Step
 from shoal.schema.values import ValueType
 
-
-class Scope(StrEnum):
-    """How much of the table a step must see at once."""
-
-    ROW = "row"
-    """Each record by itself: mapped over batches of any size."""
-    TABLE = "table"
-    """The columns it reads, whole and in order; only those are held in memory."""
-    REDUCE = "reduce"
-    """Batches to partial results (``apply``), all partial results to one (``finish``)."""
+__all__ = [
+    "ANY_ROLE",
+    "ANY_TYPE",
+    "Context",
+    "Facts",
+    "Lowers",
+    "Missing",
+    "Scope",
+    "Step",
+    "TableTechnique",
+    "Technique",
+    "table_techniques",
+    "techniques",
+]
 
 
 class Lowers(StrEnum):
@@ -82,29 +85,6 @@ class Context:
     counts: Mapping[tuple[str, ...], Counts] = field(default_factory=dict)
     hierarchy: BoundHierarchy | None = None
     person: str | None = None
-
-
-@dataclass(frozen=True)
-class Step(ABC):
-    """A bound technique. ``apply`` is pure; frames carry the record's position in the column ``ROW``."""
-
-    scope: ClassVar[Scope] = Scope.ROW
-
-    @property
-    @abstractmethod
-    def reads(self) -> tuple[str, ...]:
-        """The columns it must be given (without ROW)."""
-
-    @abstractmethod
-    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The frame with its columns replaced, added, dropped, or with fewer records. Other columns stay as they are.
-
-        ROW and TABLE steps keep the order of the records that stay.
-        """
-
-    def finish(self, partial: pl.DataFrame) -> pl.DataFrame:
-        """REDUCE only: all partial results, one below the other, to the final table."""
-        return partial
 
 
 class Technique(Parameters, ABC):

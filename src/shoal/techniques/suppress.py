@@ -1,7 +1,8 @@
-"""Attribute suppression (ISO/IEC 20889, 9.3; MeitY 2.2.1): the whole attribute is left out of the output.
+"""Attribute suppression (ISO/IEC 20889, 9.3.2; MeitY 2.2.1; PDPC step 2): the whole attribute is left out.
 
-Nothing of the attribute remains, so nothing of it can be singled out, linked or inferred from — except through
-attributes derived from it, which have to be suppressed too.
+Nothing of the attribute remains, so nobody can be singled out by it. What is left in the record can still be linked,
+and attributes derived from the suppressed one (a stay from its entry and exit times) still tell it: suppress them too.
+ISO counts the removal of attributes as masking; the facts are those of that line of table A.1.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ class Suppress(Technique):
     key = "suppress"
     facts = Facts(
         title="Attribute suppression",
-        clause="ISO/IEC 20889, 9.3.1",
+        clause="ISO/IEC 20889, 9.3.2",
         truthful=True,
         types=ANY_TYPE,
         roles=ANY_ROLE,
         singling_out=Lowers.YES,
-        linking=Lowers.YES,
-        inference=Lowers.YES,
+        linking=Lowers.PARTIALLY,
+        inference=Lowers.NO,
         missing=Missing.REPLACED,
     )
 
@@ -43,7 +44,8 @@ class SuppressStep(Step):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        return (self.attribute,)
+        return ()
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.drop(self.attribute)
+        """An engine that reads only what is needed hands over a frame in which the attribute is missing already."""
+        return frame.drop(self.attribute, strict=False)

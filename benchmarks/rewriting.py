@@ -1,0 +1,66 @@
+"""Rewriting five columns of a large file against Polars alone copying it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+
+from benchmarks.data import POLICY, csv_of, parquet_of
+from benchmarks.result import Result, paired, seconds
+
+ROUNDS = 5
+
+
+def run(folder: Path, rows: int) -> list[Result]:
+    return [
+        *_against_copy("CSV", folder, csv_of(folder, rows), 1.35),
+        *_against_copy("Parquet", folder, parquet_of(folder, rows), 1.8),
+    ]
+
+
+def _against_copy(kind: str, folder: Path, source: Path, goal: float) -> list[Result]:
+    whole: list[float] = []
+
+    def shoal() -> float:
+        manifest, elapsed = release(folder, source)
+        whole.append(elapsed)
+        return float(manifest["timing"]["rewrite_s"])
+
+    ratio, mine, theirs = paired(shoal, lambda: copy(source, folder / f"copy{source.suffix}"), ROUNDS)
+    size = source.stat().st_size / 1e6
+    return [
+        Result(f"rewrite {kind}, {size:.0f} MB", f"{mine:.2f} s", f"Polars copy {theirs:.2f} s", ratio, goal),
+        Result(f"whole run {kind} (count, rewrite, recount)", f"{min(whole):.2f} s", "", min(whole) / theirs, None),
+    ]
+
+
+def copy(source: Path, target: Path) -> float:
+    """In a process of its own, as Shoal's run is."""
+    scan, sink = ("scan_csv", "sink_csv") if source.suffix == ".csv" else ("scan_parquet", "sink_parquet")
+    code = (
+        f"import polars as pl, time; t = time.perf_counter(); pl.{scan}({str(source)!r}).{sink}({str(target)!r}); "
+        "print(time.perf_counter() - t)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    target.unlink()
+    return float(done.stdout)
+
+
+def release(folder: Path, source: Path) -> tuple[dict[str, dict[str, float]], float]:
+    policy = folder / "policy.yaml"
+    policy.write_text(POLICY, encoding="utf-8")
+    command = [sys.executable, "-m", "shoal", "run", str(policy), "--input", str(source), "--json", "--force"]
+    output = ""
+
+    def call() -> None:
+        nonlocal output
+        command_with_target = [*command, "--output", str(folder / "release")]
+        output = subprocess.run(command_with_target, check=True, capture_output=True, text=True).stdout
+
+    elapsed = seconds(call)
+    return json.loads(output), elapsed
+
+

@@ -1,0 +1,3 @@
+from shoal.cli.app import main
+
+main()

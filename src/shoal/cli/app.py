@@ -1,0 +1,66 @@
+"""The ``shoal`` command and its exit codes: 0 done, 1 a required threshold is not met, 2 wrong input, 3 our bug."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.exceptions import TyperException
+
+from shoal import __version__
+from shoal.cli.commands import check, demo, measure, profile, run
+from shoal.cli.output import fail, fail_with_bug
+from shoal.errors import InputError, ShoalError
+
+app = typer.Typer(
+    name="shoal",
+    help="Make personal data safe to share, and prove it.\n\n"
+    "Example: shoal run policy.yaml --input patients.csv --output release/",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (run, check, profile, measure, demo):
+    app.command()(command)
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001  # the signature of a Typer callback
+    if wanted:
+        typer.echo(f"shoal {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _shoal(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True)] = False,  # noqa: FBT002
+) -> None:
+    """Without a command, the help."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    as_json = "--json" in sys.argv
+    try:
+        sys.exit(app(standalone_mode=False) or 0)
+    except ShoalError as error:
+        fail(error, as_json=as_json)
+    except TyperException as error:
+        fail(InputError(getattr(error, "format_message", error.__str__)(), advice="see --help"), as_json=as_json)
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("interrupted: nothing was written", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except Exception as error:  # noqa: BLE001  # the last line of defence: whatever it is, it is our bug
+        if os.environ.get("SHOAL_DEBUG"):
+            traceback.print_exc()
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        fail_with_bug(f"{type(error).__name__} at {where}", as_json=as_json)

@@ -1,0 +1,143 @@
+"""The commands. Each is thin: parse, call the library, print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli.output import print_json, print_table, progress
+from shoal.errors import InputError
+
+PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).")]
+Input = Annotated[str | None, typer.Option("--input", "-i", help="Data to use instead of the policy's source.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of an Excel file.")]
+
+
+def run(
+    policy: PolicyFile,
+    input: Input = None,  # noqa: A002  # the option is called --input
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the release.")] = None,
+    engine: Annotated[str, typer.Option(help="polars (this machine) or spark (a cluster).")] = "polars",
+    seed: Annotated[int | None, typer.Option(help="Makes the run repeatable. For tests: leave it out otherwise.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the release that is there.")] = False,  # noqa: FBT002
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Anonymise data by a policy and write a release folder: the data, release.json, report.html.
+
+    Example: shoal run policy.yaml --input patients.csv --output release/
+    """
+    from shoal.cli.summary import print_release
+    from shoal.policy import Policy
+    from shoal.release.job import release_folder
+
+    chosen = Policy.load(policy)
+    folder = output or Path(f"{chosen.name}-release")
+    with progress() as report:
+        release = release_folder(
+            chosen, folder, data=input, engine=engine, seed=seed, force=force, progress=report
+        )
+    if json:
+        print_json(release.manifest.to_dict())
+    else:
+        print_release(release)
+
+
+def check(
+    policy: Annotated[Path | None, typer.Argument(metavar="POLICY", help="The policy file (YAML).")] = None,
+    input: Input = None,  # noqa: A002  # the option is called --input
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of policies, for editors.")] = False,  # noqa: FBT002
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Check a policy: every problem at once, with line numbers. With --input, check it against the data too.
+
+    Example: shoal check policy.yaml --input patients.csv
+    """
+    from shoal.policy import Policy, warnings_in
+
+    if schema:
+        print_json(Policy.json_schema())
+        return
+    if policy is None:
+        raise InputError("which policy? (shoal check POLICY, or shoal check --schema)")
+    chosen = Policy.load(policy)
+    if input is not None or chosen.source is not None:
+        from shoal.release.checking import check_against_data
+
+        check_against_data(chosen, input)
+    warnings = warnings_in(chosen)
+    if json:
+        print_json({"ok": True, "policy": chosen.name, "warnings": warnings})
+        return
+    for warning in warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    typer.echo(f"{policy}: no problems")
+
+
+def profile(
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A file or a database URL.")],
+    table: Annotated[str | None, typer.Option(help="Table of a database.")] = None,
+    sheet: Sheet = None,
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Show what a table holds: value types, recognised identifiers, a proposed role and technique, and why.
+
+    Example: shoal profile patients.csv
+    """
+    from shoal.cli.summary import print_profile
+    from shoal.discover import profile as profile_table
+    from shoal.io import open_source, parse_source
+
+    given = {"url": data, "table": table} if table else {"path": data, "sheet": sheet} if sheet else data
+    found = profile_table(open_source(parse_source(given)).scan())
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_profile(found, data)
+
+
+def measure(
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A file, a release folder or a database URL.")],
+    policy: Annotated[Path | None, typer.Option(help="Take quasi-identifiers, person and models from a policy.")] = None,
+    qi: Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, separated by commas.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive attributes, separated by commas.")] = None,
+    person: Annotated[str | None, typer.Option(help="The column that names the person; k then counts people.")] = None,
+    original: Annotated[str | None, typer.Option(help="The table before, to compare with.")] = None,
+    require: Annotated[list[str] | None, typer.Option(help="k=5, prosecutor_max=0.2 …: exit 1 if not met.")] = None,
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Measure how risky a table is: k, class sizes, prosecutor, journalist and marketer risk.
+
+    Example: shoal measure release/data.csv --qi age,sex,pin --require k=5
+    """
+    from shoal.cli.summary import print_measurement
+    from shoal.release.measuring import MeasureRequest, measure_data
+
+    request = MeasureRequest.of(policy=policy, qi=qi, sensitive=sensitive, person=person, require=require or [])
+    measured = measure_data(data, request, original=original)
+    if json:
+        print_json(measured.to_dict())
+    else:
+        print_measurement(measured)
+    if not measured.met:
+        raise typer.Exit(1)
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the example and its release.")] = Path("demo"),
+    force: Annotated[bool, typer.Option("--force", help="Replace the release that is there.")] = False,  # noqa: FBT002
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Anonymise a bundled, made-up hospital table and show five records before and after.
+
+    Example: shoal demo --output demo/
+    """
+    from shoal.cli.demo import print_demo, run_demo
+
+    release = run_demo(output, force=force)
+    if json:
+        print_json(release.manifest.to_dict())
+    else:
+        print_demo(release, output)

@@ -1,0 +1,47 @@
+"""``shoal demo``: the bundled hospital, anonymised before your eyes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import typer
+
+from shoal.cli.output import print_table, progress
+from shoal.examples import hospital
+from shoal.policy import Policy
+from shoal.release.job import Release, release_folder
+
+SHOWN = 5
+
+
+def run_demo(folder: Path, *, force: bool) -> Release:
+    folder.mkdir(parents=True, exist_ok=True)
+    hospital.write(folder / "hospital.csv")
+    (folder / "hospital.yaml").write_text(hospital.policy(), encoding="utf-8")
+    policy = Policy.load(folder / "hospital.yaml")
+    with progress() as report:
+        return release_folder(policy, folder / "release", force=force, progress=report)
+
+
+def print_demo(release: Release, folder: Path) -> None:
+    manifest = release.manifest
+    before = pl.read_csv(folder / "hospital.csv", infer_schema=False, n_rows=SHOWN)
+    after = pl.read_csv(release.data, infer_schema=False, n_rows=SHOWN)
+    for row in range(SHOWN):
+        rows = [
+            (name, _cell(before, row, name), _cell(after, row, name) if name in after.columns else "—")
+            for name in before.columns
+        ]
+        print_table(f"Record {row + 1}", ("attribute", "before", "after"), rows)
+    k_before, k_after = manifest.before.risk, manifest.after.risk
+    typer.echo(f"people: {manifest.data.rows:,}, suppressed: {manifest.solution.suppressed:,}")
+    typer.echo(f"k before: {k_before.k} ({k_before.uniques:,} people stand alone)")
+    typer.echo(f"k after:  {k_after.k} (nobody can be narrowed down to fewer than {k_after.k} people)")
+    typer.echo(f"release:  {release.folder}")
+    typer.echo(f"report:   {release.folder / 'report.html' if release.folder else ''}")
+
+
+def _cell(frame: pl.DataFrame, row: int, name: str) -> str:
+    value = str(frame[row, name] or "")
+    return value if len(value) <= 40 else f"{value[:39]}…"

@@ -1,0 +1,66 @@
+"""What people see at the end of a command."""
+
+from __future__ import annotations
+
+import typer
+
+from shoal.cli.output import print_table
+from shoal.discover import Profile
+from shoal.release import Release
+from shoal.release.measuring import Measured
+
+
+def print_release(release: Release) -> None:
+    manifest = release.manifest
+    before, after = manifest.before.risk, manifest.after.risk
+    for warning in manifest.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    typer.echo(f"{manifest.data.rows:,} records written, {manifest.solution.suppressed:,} suppressed")
+    if manifest.solution.levels:
+        levels = ", ".join(f"{name} {level}" for name, level in manifest.solution.levels.items())
+        optimal = "the least loss possible" if manifest.solution.optimal else "the least loss found"
+        typer.echo(f"levels: {levels} (loss {manifest.solution.loss:.3f}, {optimal})")
+        typer.echo(f"k: {before.k} before, {after.k} after; highest risk {after.prosecutor_max:.3f}")
+    for finding in manifest.models:
+        typer.echo(f"{finding.name}: required {finding.required:g}, achieved {finding.achieved:g}")
+    typer.echo(f"data:     {release.data}")
+    if release.folder is not None:
+        typer.echo(f"manifest: {release.folder / 'release.json'}")
+        typer.echo(f"report:   {release.folder / 'report.html'}")
+
+
+def print_measurement(measured: Measured) -> None:
+    figures = measured.to_dict()
+    rows = [("records", f"{figures['rows']:,}"), ("suppressed records", f"{figures['suppressed']:,}")]
+    rows += [("classes", f"{figures['classes']:,}")]
+    rows += [(f"class size, {name}", f"{size:,.4g}") for name, size in figures["class_size"].items()]
+    rows += [(name, f"{value:.4g}") for name, value in figures["risk"].items()]
+    rows += [(f"distinct values of {name} per class, fewest", str(least)) for name, least in figures["diversity"].items()]
+    if measured.before is not None:
+        rows += [(f"{name} before", f"{value:.4g}") for name, value in figures["risk_before"].items()]
+    print_table("Risk", ("figure", "value"), rows)
+    if measured.models:
+        verdicts = [
+            (finding.name, f"{finding.required:g}", f"{finding.achieved:g}", "met" if finding.met else "NOT MET")
+            for finding in measured.models
+        ]
+        print_table("Required", ("figure", "required", "achieved", ""), verdicts)
+
+
+def print_profile(profile: Profile, label: str) -> None:
+    described = profile.to_dict()
+    rows = [
+        (
+            column["name"],
+            column["type"],
+            f"{column['distinct']:,}",
+            f"{column['missing']:.1%}",
+            column["recognised"] or "",
+            column["role"],
+            column["technique"],
+            column["reason"],
+        )
+        for column in described["columns"]
+    ]
+    header = ("column", "type", "distinct", "missing", "recognised", "role", "technique", "why")
+    print_table(f"{label}: {described['rows']:,} records", header, rows)

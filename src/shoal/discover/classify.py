@@ -1,0 +1,131 @@
+"""What a column can do to the people in it, and what is proposed for it (PDPC guide, step 1; ISO/IEC 20889, clause 6).
+
+Three questions decide: is a value *unique* to a person, does it *stay* with the person, can others *get at* it? What is
+recognised brings its answers along; for the rest uniqueness and the value type speak. In doubt a column is taken for a
+quasi-identifier: to protect too much costs usefulness, to protect too little costs people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from shoal.discover.recognisers import RECOGNISERS, Recogniser, Setting
+from shoal.schema import Column, Role, ValueType
+from shoal.schema.detect import AmbiguousDate
+
+BELIEVED = 0.3
+"""The confidence from which a column counts as recognised."""
+NEARLY_UNIQUE = 0.9
+FEW_RECORDS = 10
+"""In fewer records uniqueness says nothing."""
+SENTENCE_WORDS = 4
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How the values of a column are spread over the records seen."""
+
+    values: int
+    """Records that have a value."""
+    distinct: int
+    single: int
+    """Values that only one record has."""
+    words: float
+    """Words in a value, on average over the distinct values."""
+
+    @property
+    def uniqueness(self) -> float:
+        return self.single / self.values if self.values else 0.0
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """A kind of value that a column was recognised as."""
+
+    recogniser: Recogniser
+    share: float
+    """Of the distinct values seen."""
+    confidence: float
+    hinted: bool
+    """The column's name speaks for it."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A role and what to do, as it can stand in a policy, with the reasons in words."""
+
+    role: Role
+    reasons: tuple[str, ...]
+    technique: Setting | None = None
+    hierarchy: Setting | None = None
+
+
+def recognise(column: Column, distinct: pl.Series) -> Identifier | None:
+    """The kind that the distinct values, given as text, most probably are of."""
+    if distinct.is_empty():
+        return None
+    found = [_match(recogniser, column, distinct) for recogniser in RECOGNISERS if _possible(recogniser, column)]
+    best = max(found, key=lambda identifier: identifier.confidence, default=None)
+    return best if best and best.confidence >= BELIEVED else None
+
+
+def _possible(recogniser: Recogniser, column: Column) -> bool:
+    fits = recogniser.types is None or column.type in recogniser.types
+    return fits and (recogniser.strength > 0 or recogniser.hinted(column.name))
+
+
+def _match(recogniser: Recogniser, column: Column, distinct: pl.Series) -> Identifier:
+    share = recogniser.count(distinct) / len(distinct)
+    hinted = recogniser.hinted(column.name)
+    return Identifier(recogniser, share, recogniser.confidence(share, hinted=hinted), hinted)
+
+
+def propose(column: Column, spread: Spread, identifier: Identifier | None) -> Proposal:
+    how_many = _shared(spread)
+    if identifier:
+        kind = identifier.recogniser
+        return Proposal(kind.role, (_seen_as(identifier), kind.because, how_many), kind.technique, kind.hierarchy)
+    if not spread.values and column.missing < column.rows:
+        return Proposal(Role.DIRECT, ("it has values, but none that could be looked at",), "suppress")
+    if column.missing == column.rows or (spread.distinct == 1 and spread.values == column.rows):
+        return Proposal(Role.INSENSITIVE, ("no two records differ in it",))
+    named = next((each for each in RECOGNISERS if each.role is Role.DIRECT and each.hinted(column.name)), None)
+    if named:
+        reason = f"its name says that it holds {named.title}, though few values have that form"
+        return Proposal(Role.DIRECT, (reason, named.because, how_many), "suppress")
+    if column.type is ValueType.TEXT and spread.words >= SENTENCE_WORDS:
+        return Proposal(Role.DIRECT, ("free text, which can name anybody and anything", how_many), "suppress")
+    return _by_type(column, spread, how_many)
+
+
+def _by_type(column: Column, spread: Spread, how_many: str) -> Proposal:
+    if isinstance(column, AmbiguousDate):
+        reason = f"dates whose day and month can't be told apart: declare the format, {' or '.join(column.formats)}"
+        return Proposal(Role.QUASI, (reason, how_many))
+    if column.is_date:
+        reason = "what happened on a day is known to those who were there"
+        return Proposal(Role.QUASI, (reason, how_many), hierarchy="dates")
+    if column.type is ValueType.DECIMAL:
+        return Proposal(Role.SENSITIVE, ("a measured amount, which outsiders seldom know", how_many))
+    if spread.uniqueness >= NEARLY_UNIQUE and spread.values >= FEW_RECORDS:
+        return Proposal(Role.DIRECT, (how_many, "a value of one's own works like a name"), "suppress")
+    return Proposal(Role.QUASI, ("nothing says that others can't know it", how_many))
+
+
+def _seen_as(identifier: Identifier) -> str:
+    kind = identifier.recogniser
+    if not kind.strength and identifier.share == 1:
+        return f"the column's name says that it holds {kind.title}, and all values fit"
+    proof = f", {kind.proof} included" if kind.proof else ""
+    named = ", and the column's name says so too" if identifier.hinted else ""
+    return f"{identifier.share:.1%} of the distinct values have the form of {kind.title}{proof}{named}"
+
+
+def _shared(spread: Spread) -> str:
+    if spread.values and spread.single == spread.values:
+        return "every record seen has a value of its own"
+    if spread.uniqueness >= 0.01:
+        return f"{spread.uniqueness:.1%} of the records seen have a value of their own"
+    return f"a value is shared by {spread.values / max(spread.distinct, 1):,.0f} of the records seen, on average"

@@ -1,0 +1,78 @@
+"""A lazy table: a scanned source and the pipeline that its batches go through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from shoal.engine.pipeline import Pipeline, empty_frame, run
+from shoal.errors import BugError
+from shoal.schema import ROW, Step
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """The outcome of a TABLE step, looked up by record position: new columns, dropped columns, dropped records."""
+
+    rows: pl.Series
+    columns: pl.DataFrame
+    dropped: tuple[str, ...]
+
+    @classmethod
+    def of(cls, before: pl.DataFrame, after: pl.DataFrame) -> Overlay:
+        if not after[ROW].is_sorted():
+            raise BugError("a TABLE step changed the order of the records")
+        dropped = tuple(name for name in before.columns if name not in after.columns)
+        return cls(after[ROW], after.drop(ROW), dropped)
+
+    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
+        kept, wanted = self.rows.to_numpy(), frame[ROW].to_numpy()
+        places = np.searchsorted(kept, wanted)
+        places[places == len(kept)] = 0
+        found = kept[places] == wanted if len(kept) else np.zeros(len(wanted), dtype=bool)
+        if not found.all():
+            frame, places = frame.filter(pl.Series(found)), places[found]
+        frame = frame.drop(self.dropped, strict=False)
+        return frame.with_columns(self.columns[places.astype(np.int64)]) if self.columns.width else frame
+
+
+@dataclass(frozen=True)
+class PolarsTable:
+    source: pl.LazyFrame
+    pipeline: Pipeline
+    order: Step | None = None
+
+    @classmethod
+    def over(cls, source: pl.LazyFrame) -> PolarsTable:
+        return cls(source, Pipeline.over(source.collect_schema()))
+
+    @property
+    def schema(self) -> pl.Schema:
+        return self.pipeline.schema
+
+    def after(self, step: Step) -> PolarsTable:
+        return replace(self, pipeline=self.pipeline.after(step))
+
+    def after_whole(self, step: Step, before: pl.DataFrame) -> PolarsTable:
+        """After a TABLE step, which is applied here and now to the columns it reads."""
+        after = step.apply(before)
+        outcome = Overlay.of(before, after).apply
+        return replace(self, pipeline=self.pipeline.after(step, outcome, dropped=after.height < before.height))
+
+    def nothing(self, columns: tuple[str, ...]) -> pl.DataFrame:
+        """These columns and ROW, without a record."""
+        return empty_frame(self.schema).select(*dict.fromkeys((*columns, ROW)))
+
+    def batches(self, columns: tuple[str, ...], batch_rows: int) -> Iterator[pl.DataFrame]:
+        """The wanted columns and ROW, batch after batch, in the order of the source."""
+        operations, read = self.pipeline.live(columns)
+        # A table of no columns would have no records either.
+        source = self.source.select(read or tuple(self.pipeline.source)[:1])
+        position = 0
+        for batch in source.collect_batches(chunk_size=batch_rows, maintain_order=True, engine="streaming"):
+            rows = pl.int_range(position, position + batch.height, dtype=pl.UInt64, eager=True)
+            position += batch.height
+            yield run(operations, batch.with_columns(rows.alias(ROW))).select(*dict.fromkeys((*columns, ROW)))

@@ -1,0 +1,47 @@
+"""The whole contract between Shoal and an engine. It fits on this page; both engines have the same file names.
+
+A table is lazy: nothing is read before ``counts`` or ``sink``. Every record carries its position in the source
+(column ``ROW``), which is what randomness is tied to; so results don't depend on batches, threads or partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, Protocol, TypeVar
+
+from shoal.io import Source, Target
+from shoal.schema import Column, Columns, Counts, Step
+
+HIDDEN = "__shoal_"
+"""Columns whose names begin so never reach an output; ``sink`` can put them aside."""
+
+TableT = TypeVar("TableT")
+
+
+class Engine(Protocol[TableT]):
+    name: ClassVar[str]
+
+    def scan(self, source: Source) -> TableT:
+        """A lazy table over a source."""
+
+    def columns(self, table: TableT) -> tuple[str, ...]:
+        """The visible columns, in order."""
+
+    def describe(self, table: TableT, names: Sequence[str], declared: Columns) -> dict[str, Column]:
+        """Value types of columns as they are in the source, every value looked at; declared ones are taken as said."""
+
+    def counts(self, table: TableT, attributes: tuple[str, ...], person: str | None = None) -> Counts:
+        """Distinct combinations with records and people, in one pass."""
+
+    def map(self, table: TableT, steps: Sequence[Step]) -> TableT:
+        """The table after ROW steps, one after the other."""
+
+    def shuffle(self, table: TableT, step: Step) -> TableT:
+        """The table after a TABLE step, which sees its columns whole, or an ORDER step, which is always the last."""
+
+    def reduce(self, table: TableT, step: Step) -> TableT:
+        """The table that a REDUCE step makes of this one."""
+
+    def sink(self, table: TableT, target: Target, *, aside: Path | None = None) -> int:
+        """Write the visible columns to the target; the number of records. Hidden ones go to ``aside`` (Arrow IPC)."""

@@ -1,0 +1,61 @@
+"""How an error crosses from an executor to the driver: its code and its message, never a trace, never a value."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from shoal.errors import BugError, DataError, InfeasibleError, InputError, ShoalError, SourceError, TargetError
+
+_MARK: Final = "shoal-error "
+_KINDS: Final[dict[str, type[InputError | BugError]]] = {
+    kind.code: kind for kind in (InputError, SourceError, DataError, TargetError, InfeasibleError, BugError)
+}
+
+
+class CrossingError(Exception):
+    """An error on its way. Spark keeps the text of an exception and nothing else."""
+
+    def __init__(self, error: ShoalError) -> None:
+        facts = {"code": error.code, "message": error.message, "advice": error.advice}
+        super().__init__(_MARK + json.dumps(facts))
+
+
+@contextmanager
+def departing() -> Iterator[None]:
+    """On the executor. What others raise may quote a record, so only its kind is told."""
+    try:
+        yield
+    except ShoalError as error:
+        raise CrossingError(error) from None
+    except Exception as error:  # noqa: BLE001 (whatever it is, its text stays here)
+        raise CrossingError(BugError(f"a step failed on an executor with {type(error).__name__}")) from None
+
+
+@contextmanager
+def arriving() -> Iterator[None]:
+    """On the driver: the error as it was raised. Of what failed in Spark itself, only the name of the condition."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        raise _revived(str(error)) or _failed(error.getCondition() or type(error).__name__) from None
+    except Py4JError as error:
+        raise _revived(str(error)) or _failed(type(error).__name__) from None
+
+
+def _revived(text: str) -> ShoalError | None:
+    found = re.search(f"{_MARK}({{.*}})", text)
+    if not found:
+        return None
+    facts = json.loads(found[1])
+    return _KINDS.get(facts["code"], BugError)(facts["message"], advice=facts["advice"])
+
+
+def _failed(condition: str) -> InputError:
+    return InputError(f"Spark could not finish: {condition}", advice="the logs of the executors may say more")

@@ -1,0 +1,71 @@
+"""Polars types in Spark: what Spark has no type for travels as the next wider one that keeps every value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import polars as pl
+
+from shoal.errors import DataError
+
+_WIDER: Final[Mapping[type[pl.DataType], pl.DataType]] = {
+    pl.UInt8: pl.Int16(),
+    pl.UInt16: pl.Int32(),
+    pl.UInt32: pl.Int64(),
+    pl.UInt64: pl.Decimal(20, 0),
+    pl.Categorical: pl.String(),
+    pl.Enum: pl.String(),
+    pl.Null: pl.String(),
+}
+_NAMES: Final[Mapping[type[pl.DataType], str]] = {
+    pl.Boolean: "boolean",
+    pl.Int8: "tinyint",
+    pl.Int16: "smallint",
+    pl.Int32: "int",
+    pl.Int64: "bigint",
+    pl.Float32: "float",
+    pl.Float64: "double",
+    pl.String: "string",
+    pl.Date: "date",
+}
+
+
+def carried(schema: Mapping[str, pl.DataType]) -> pl.Schema:
+    """The types that the columns have while they travel."""
+    return pl.Schema({name: _carried(dtype) for name, dtype in schema.items()})
+
+
+def _carried(dtype: pl.DataType) -> pl.DataType:
+    if isinstance(dtype, pl.Datetime):
+        return pl.Datetime("us", "UTC" if dtype.time_zone else None)
+    return _WIDER.get(dtype.base_type(), dtype)
+
+
+def ddl(schema: pl.Schema) -> str:
+    """The columns as Spark declares them.
+
+    >>> ddl(carried({"age": pl.UInt8(), "seen": pl.Datetime("ms")}))
+    '`age` smallint, `seen` timestamp_ntz'
+    """
+    return ", ".join(f"{quoted(name)} {_name(name, dtype)}" for name, dtype in schema.items())
+
+
+def _name(column: str, dtype: pl.DataType) -> str:
+    if isinstance(dtype, pl.Decimal):
+        return f"decimal({dtype.precision},{dtype.scale})"
+    if isinstance(dtype, pl.Datetime):
+        return "timestamp" if dtype.time_zone else "timestamp_ntz"
+    known = _NAMES.get(dtype.base_type())
+    if known is None:
+        raise DataError(f"column '{column}': Spark has no type for {dtype.base_type().__name__}")
+    return known
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark takes it: a dot in it is no path.
+
+    >>> quoted("a.b")
+    '`a.b`'
+    """
+    return "`" + name.replace("`", "``") + "`"

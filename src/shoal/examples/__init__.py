@@ -1,0 +1,1 @@
+"""Made-up data that comes with Shoal, to try it on before it sees a real person."""

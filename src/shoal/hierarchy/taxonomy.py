@@ -1,0 +1,82 @@
+"""A tree of categories, written in the policy (MeitY 2.2.6, fig. 2.b): ``India`` → ``South Asia`` → ``Asia`` → ``*``.
+
+Branches may have different depths: a value that lies nearer to the root than others stays as it is until its group's
+level is reached, so that the groups beside each other in the tree appear on the same level.
+
+Loss of a cell: (leaves of the tree under its label − 1) ÷ (leaves of the tree − 1).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from typing import Self
+
+import polars as pl
+from pydantic import model_validator
+from typing_extensions import TypeAliasType
+
+from shoal.hierarchy.base import Hierarchy
+from shoal.hierarchy.ladder import Ladder, two_parents
+from shoal.hierarchy.words import Word
+from shoal.schema.columns import Column
+
+Branch = TypeAliasType("Branch", "dict[Word, Branch] | list[Word] | None")
+"""Groups by name, or a list of values; a name with nothing under it is a value."""
+
+
+class Taxonomy(Hierarchy):
+    """
+    >>> tree = {"Asia": {"South Asia": ["India", "Nepal"]}, "Europe": ["France"]}
+    >>> known = pl.DataFrame({"value": ["India", "France"], "records": [1, 1]})
+    >>> bound = Taxonomy(tree=tree).bind(Column("country"), known)
+    >>> [bound.generalise(known["value"], level).to_list() for level in (1, 2, 3)]
+    [['South Asia', 'France'], ['Asia', 'Europe'], ['*', '*']]
+    """
+
+    key = "taxonomy"
+
+    tree: dict[Word, Branch] | list[Word]
+
+    @model_validator(mode="after")
+    def _is_tree(self) -> Self:
+        rungs = self._rungs()
+        leaves = rungs[0]
+        if not leaves:
+            raise ValueError("the tree has no values")
+        twice = [leaf for leaf, times in Counter(leaves).items() if times > 1]
+        if twice:
+            raise ValueError(f"listed more than once: {', '.join(twice)}")
+        for level, (children, parents) in enumerate(itertools.pairwise(rungs)):
+            clash = two_parents(children, parents)
+            if clash:
+                first, second = (parents[position] for position in clash)
+                raise ValueError(
+                    f"'{children[clash[0]]}' on level {level} is under both '{first}' and '{second}': "
+                    "give the groups different names"
+                )
+        return self
+
+    def refuse(self, column: Column) -> str | None:
+        return None
+
+    def bind(self, column: Column, distinct: pl.DataFrame) -> Ladder:
+        return Ladder.build(column, self._rungs(), distinct)
+
+    def _rungs(self) -> list[list[str]]:
+        paths = list(_paths(self.tree, ()))
+        depth = max(map(len, paths), default=1)
+        return [[path[min(place, len(path) - 1)] for path in paths] for place in reversed(range(depth))]
+
+
+def _paths(branch: Branch, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Each value with its groups, from the root down."""
+    if not branch:
+        if above:
+            yield above
+    elif isinstance(branch, list):
+        yield from ((*above, leaf) for leaf in branch)
+    else:
+        for name, under in branch.items():
+            yield from _paths(under, (*above, name))

@@ -1,0 +1,148 @@
+"""What SQLite and MariaDB share: both are spoken to through SQLAlchemy, row by row, in batches.
+
+Values are put in columns one column at a time, so that an error can name the column and nothing else.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import polars as pl
+from polars.exceptions import PolarsError
+from sqlalchemy import Connection, create_engine, insert, inspect
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from shoal.errors import SourceError
+from shoal.io.databases import BATCH_ROWS, Database
+from shoal.io.files import check_names
+from shoal.io.options import IfExists
+from shoal.io.relations import Query, Relation
+from shoal.io.tables import converted, storable, table_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Table
+
+_INSERT_ROWS: Final = 1_000
+
+
+class AlchemyDatabase(Database):
+    read_only: ClassVar[tuple[str, ...]]
+    """Statements that make the session's transactions read-only snapshots."""
+    writable: ClassVar[tuple[str, ...]] = ()
+    """Statements that begin a transaction for writing."""
+
+    @abstractmethod
+    def explain(self, error: BaseException) -> str:
+        """The driver's error in our words."""
+
+    @abstractmethod
+    def locator(self, *, write: bool) -> URL:
+        """The address for SQLAlchemy."""
+
+    @abstractmethod
+    def plan(self, connection: Connection, relation: Relation) -> tuple[Query, pl.Schema]:
+        """The statement that reads the relation, and the types that its values have."""
+
+    @abstractmethod
+    def swap(self, connection: Connection, place: Table, final: Table, *, present: bool) -> None:
+        """Give the filled table its final name and commit; the old one of that name goes."""
+
+    @contextmanager
+    def plainly(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
+            raise self.failure(f"{self.label}: {self.explain(cause)}") from None
+
+    @contextmanager
+    def session(self, *, write: bool) -> Iterator[Connection]:
+        """A connection of its own, rolled back unless committed."""
+        with self.plainly(), create_engine(self.locator(write=write), poolclass=NullPool).connect() as connection:
+            for statement in self.writable if write else self.read_only:
+                connection.exec_driver_sql(statement)
+            yield connection
+
+    def tables(self, connection: Connection, db_schema: str | None) -> tuple[str, ...]:
+        found = inspect(connection)
+        return (*found.get_table_names(schema=db_schema), *found.get_view_names(schema=db_schema))
+
+    def check(self, relation: Relation) -> None:
+        with self.session(write=False) as connection:
+            if relation.table is not None:
+                self.refuse_unknown(relation.table, self.tables(connection, relation.db_schema))
+            self.described(connection, relation)
+
+    def described(self, connection: Connection, relation: Relation) -> list[Sequence[Any]]:
+        """What the driver tells of the columns (PEP 249), found without reading a row."""
+        result = connection.execute(relation.nothing())
+        description: list[Sequence[Any]] = list(result.cursor.description) if result.cursor else []
+        result.close()
+        check_names([column[0] for column in description], self.label)
+        return description
+
+    def key(self, connection: Connection, relation: Relation) -> list[str]:
+        if relation.table is None:
+            return []
+        return inspect(connection).get_pk_constraint(relation.table, schema=relation.db_schema)["constrained_columns"]
+
+    def read(self, relation: Relation) -> Iterator[pl.DataFrame]:
+        with self.session(write=False) as connection:
+            statement, schema = self.plan(connection, relation)
+            yield pl.DataFrame(schema=schema)
+            result = connection.execution_options(stream_results=True, max_row_buffer=BATCH_ROWS).execute(statement)
+            for rows in result.partitions(BATCH_ROWS):
+                yield self._frame(rows, schema)
+
+    def _frame(self, rows: Sequence[Sequence[object]], schema: pl.Schema) -> pl.DataFrame:
+        columns = []
+        for (name, dtype), values in zip(schema.items(), zip(*rows, strict=True), strict=True):
+            try:
+                columns.append(pl.Series(name, values, dtype=dtype, strict=True))
+            except (PolarsError, TypeError, OverflowError, ValueError):
+                raise SourceError(
+                    f"{self.label}: column '{name}' holds values that are not of the type {dtype}"
+                ) from None
+        return pl.DataFrame(columns)
+
+    def check_write(self, table: str, db_schema: str | None, if_exists: IfExists) -> None:
+        with self.session(write=True) as connection:
+            self.refuse_occupied(table, self.tables(connection, db_schema), if_exists)
+
+    def write(self, frame: pl.LazyFrame, table: str, db_schema: str | None, if_exists: IfExists) -> None:
+        stored = storable(frame.collect_schema(), self.kind, self.label)
+        batches = converted(frame, stored).collect_batches(chunk_size=BATCH_ROWS, engine="streaming")
+        final = table_of(table, db_schema, stored)
+        with self.session(write=True) as connection:
+            present = table in self.tables(connection, db_schema)
+            self.refuse_occupied(table, (table,) if present else (), if_exists)
+            if present and if_exists == "append":
+                _fill(connection, final, batches)
+                connection.commit()
+                return
+            place = table_of(self.aside(connection, db_schema), db_schema, stored)
+            try:
+                place.drop(connection, checkfirst=True)
+                place.create(connection)
+                _fill(connection, place, batches)
+                self.swap(connection, place, final, present=present)
+            except BaseException:
+                with suppress(SQLAlchemyError):
+                    connection.rollback()
+                    place.drop(connection, checkfirst=True)
+                    connection.commit()
+                raise
+
+    def aside(self, connection: Connection, db_schema: str | None) -> str:
+        """A name for the table in the making that no other run uses."""
+        return "_shoal_new"
+
+
+def _fill(connection: Connection, table: Table, batches: Iterator[pl.DataFrame]) -> None:
+    for batch in batches:
+        for part in batch.iter_slices(_INSERT_ROWS):
+            connection.execute(insert(table), part.to_dicts())

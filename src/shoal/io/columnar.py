@@ -1,0 +1,120 @@
+"""Parquet, Arrow (file or stream) and JSON lines: columns have types of their own, and keep them.
+
+JSON lines name no types, so the whole file is looked at once: a key or a kind of value that first shows up in the last
+line still counts. Tables are flat here; nested and binary columns are refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from shoal.errors import SourceError
+from shoal.io.files import Fingerprint, check_names
+from shoal.io.options import FileOptions, Format
+from shoal.io.streams import streamed
+
+_ARROW_FILE: Final = b"ARROW1"
+_SAID: Final[dict[Format, str]] = {
+    "parquet": "is not a whole Parquet file",
+    "arrow": "is not a whole Arrow file",
+    "jsonl": "is not made of one JSON object per line",
+}
+
+
+@dataclass(frozen=True)
+class ColumnarSource:
+    label: str
+    path: Path
+    format: Format
+    schema: pl.Schema
+    fingerprint: Fingerprint
+
+    def scan(self) -> pl.LazyFrame:
+        self.fingerprint.check(self.path, self.label)
+        return _plain(_scan(self.path, self.format, self.schema), self.schema)
+
+    def explain(self, error: PolarsError) -> SourceError:
+        """An error that arose while the file was read; its text is never shown, it may quote a value."""
+        where = _broken_line(self.path) if self.format == "jsonl" else ""
+        return SourceError(f"{self.label}: {_SAID[self.format]}{where}")
+
+
+def open_columnar(path: Path, options: FileOptions, file_format: Format) -> ColumnarSource:
+    fingerprint = Fingerprint.of(path)
+    try:
+        schema = _scan(path, file_format).collect_schema()
+        records = _scan(path, file_format, schema).head(1).collect(engine="streaming").height
+    except (PolarsError, OSError, ValueError):
+        where = _broken_line(path) if file_format == "jsonl" else ""
+        raise SourceError(f"{options.label}: {_SAID[file_format]}{where}") from None
+    check_names(schema.names(), options.label)
+    refuse_nested(schema, options.label)
+    if not records:
+        raise SourceError(f"{options.label}: there are no records")
+    return ColumnarSource(options.label, path, file_format, schema, fingerprint)
+
+
+def refuse_nested(schema: pl.Schema, label: str) -> None:
+    nested = [name for name, dtype in schema.items() if dtype.is_nested() or isinstance(dtype, pl.Binary | pl.Object)]
+    if nested:
+        raise SourceError(
+            f"{label}: column(s) {', '.join(nested)} hold lists, records or binary data, not single values"
+        )
+
+
+def _plain(frame: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
+    """Categories are text, and a column that is missing throughout is text too."""
+    texts = [name for name, dtype in schema.items() if isinstance(dtype, pl.Categorical | pl.Enum | pl.Null)]
+    return frame.with_columns(pl.col(texts).cast(pl.String)) if texts else frame
+
+
+def _scan(path: Path, file_format: Format, schema: pl.Schema | None = None) -> pl.LazyFrame:
+    scans: dict[str, Callable[[], pl.LazyFrame]] = {
+        "parquet": lambda: pl.scan_parquet(path, glob=False),
+        "arrow": lambda: _scan_arrow(path),
+        "jsonl": lambda: pl.scan_ndjson(path, schema=schema, infer_schema_length=None),
+    }
+    return scans[file_format]()
+
+
+def _scan_arrow(path: Path) -> pl.LazyFrame:
+    with path.open("rb") as file:
+        if file.read(len(_ARROW_FILE)) == _ARROW_FILE:
+            return pl.scan_ipc(path, glob=False)
+    return streamed(lambda: _stream_batches(path), _stream_schema(path))
+
+
+def _stream_schema(path: Path) -> pl.Schema:
+    import pyarrow as pa
+
+    with pa.ipc.open_stream(str(path)) as reader:
+        return pl.DataFrame(pl.from_arrow(reader.schema.empty_table())).schema
+
+
+def _stream_batches(path: Path) -> Iterator[pl.DataFrame]:
+    import pyarrow as pa
+
+    with pa.ipc.open_stream(str(path)) as reader:
+        for batch in reader:
+            yield pl.DataFrame(pl.from_arrow(batch))
+
+
+def _broken_line(path: Path) -> str:
+    """Where the first line stands that is no JSON object, for the message."""
+    import json
+
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                whole = not line.strip() or isinstance(json.loads(line), dict)
+            except ValueError:
+                whole = False
+            if not whole:
+                return f" (line {number})"
+    return ""

@@ -1,0 +1,159 @@
+"""CSV and TSV: every cell is text, so that "007" stays "007"; empty cells are missing values.
+
+UTF-8 goes straight to Polars' own reader. Other encodings are turned into UTF-8 block by block in memory, never in a
+file. Before anything is read the file's shape is checked whole (see ``shape``), so that no pass meets a ragged row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from shoal.errors import SourceError
+from shoal.io.dialect import SAMPLE_BYTES, Dialect, detect, encoding_advice
+from shoal.io.files import Fingerprint, check_names
+from shoal.io.options import FileOptions, Format
+from shoal.io.shape import census, ragged, utf8_blocks
+from shoal.io.streams import streamed
+
+_PARSE_BYTES: Final = 1 << 23
+
+
+@dataclass(frozen=True)
+class DelimitedSource:
+    """A text file whose dialect is known and whose every record has one cell per column."""
+
+    label: str
+    path: Path
+    format: Format
+    dialect: Dialect
+    columns: tuple[str, ...]
+    rows: int
+    fingerprint: Fingerprint
+    trimmed: bool = False
+    """Whether empty lines at the end are left out; Polars would read them as records."""
+
+    def scan(self) -> pl.LazyFrame:
+        self.fingerprint.check(self.path, self.label)
+        if self.dialect.encoding != "utf-8":
+            return streamed(self._transcoded, pl.Schema(dict.fromkeys(self.columns, pl.String())))
+        return scan_delimited(self.path, self.dialect, self.rows if self.trimmed else None)
+
+    def explain(self, error: PolarsError) -> SourceError:
+        """What is wrong with the file, from an error that arose while it was read; the error's text is never shown."""
+        if "utf-8" in str(error).lower():
+            with self.path.open("rb") as file:
+                return SourceError(
+                    f"{self.label}: is not text in UTF-8 throughout", advice=encoding_advice(file.read(SAMPLE_BYTES))
+                )
+        found = ragged(utf8_blocks(self.path, self.dialect, self.label), self.dialect, len(self.columns))
+        if found:
+            return SourceError(f"{self.label}: {found}")
+        return SourceError(f"{self.label}: a quotation mark stands where none may be", advice=_NO_QUOTES)
+
+    def _transcoded(self) -> Iterator[pl.DataFrame]:
+        left, header = self.rows, True
+        for block in _whole_records(utf8_blocks(self.path, self.dialect, self.label), self.dialect):
+            try:
+                frame = _parsed(block, self.dialect, self.columns, header=header)
+            except PolarsError as error:
+                raise self.explain(error) from None
+            yield frame.head(left)
+            left, header = left - min(left, frame.height), False
+
+
+_NO_QUOTES: Final = 'if nothing in the file is quoted, say `quote: ""`'
+
+
+def open_delimited(path: Path, options: FileOptions, file_format: Format) -> DelimitedSource:
+    label = options.label
+    with path.open("rb") as file:
+        sample = file.read(SAMPLE_BYTES)
+    if not sample.strip():
+        raise SourceError(f"{label}: is empty")
+    fingerprint = Fingerprint.of(path)
+    dialect = detect(sample, options, file_format)
+    columns = _header(path, dialect, label)
+    check_names(columns, label)
+    found = census(utf8_blocks(path, dialect, label), dialect)
+    if found.open_quote:
+        raise SourceError(f"{label}: a quoted cell is never closed", advice=_NO_QUOTES)
+    single = len(columns) == 1
+    lines = found.lines + (found.blank_end if single else 0)
+    if not single and found.separators != (len(columns) - 1) * lines:
+        said = ragged(utf8_blocks(path, dialect, label), dialect, len(columns))
+        raise SourceError(f"{label}: {said or 'rows have more or fewer cells than the header'}")
+    if lines <= 1:
+        raise SourceError(f"{label}: there is a header but no records")
+    return DelimitedSource(
+        label, path, file_format, dialect, columns, lines - 1, fingerprint, found.blank_end > 0 and not single
+    )
+
+
+def scan_delimited(path: Path, dialect: Dialect, n_rows: int | None = None) -> pl.LazyFrame:
+    """Polars' own lazy reader, every column text."""
+    return pl.scan_csv(
+        path,
+        separator=dialect.separator,
+        quote_char=dialect.quote,
+        null_values=list(dialect.null_values) or None,
+        eol_char=dialect.eol,
+        infer_schema=False,
+        n_rows=n_rows,
+        glob=False,
+    )
+
+
+def _header(path: Path, dialect: Dialect, label: str) -> tuple[str, ...]:
+    """The cells of the first record as they stand there; Polars would rename doubles."""
+    first = next(_whole_records(utf8_blocks(path, dialect, label), dialect, at_least=1), b"").lstrip(b"\r\n")
+    try:
+        names = pl.read_csv(
+            first,
+            has_header=False,
+            separator=dialect.separator,
+            quote_char=dialect.quote,
+            eol_char=dialect.eol,
+            infer_schema=False,
+            n_rows=1,
+            truncate_ragged_lines=True,
+        )
+    except PolarsError:
+        raise SourceError(f"{label}: the header can't be read as names of columns") from None
+    return tuple(name or "" for name in names.row(0)) if names.height else ()
+
+
+def _whole_records(blocks: Iterable[bytes], dialect: Dialect, at_least: int = _PARSE_BYTES) -> Iterator[bytes]:
+    """Blocks joined and cut anew where a record ends."""
+    end = dialect.eol.encode()
+    quote = dialect.quote.encode() if dialect.quote else b""
+    rest = b""
+    for block in blocks:
+        rest += block
+        if len(rest) < at_least:
+            continue
+        cut = rest.rfind(end) + 1
+        while cut and quote and rest.count(quote, 0, cut) % 2:
+            cut = rest.rfind(end, 0, cut - 1) + 1
+        if cut:
+            yield rest[:cut]
+            rest = rest[cut:]
+    if rest:
+        yield rest
+
+
+def _parsed(block: bytes, dialect: Dialect, columns: tuple[str, ...], *, header: bool) -> pl.DataFrame:
+    return pl.read_csv(
+        block.lstrip(b"\r\n") if header else block,
+        has_header=header,
+        schema=dict.fromkeys(columns, pl.String()),
+        separator=dialect.separator,
+        quote_char=dialect.quote,
+        null_values=list(dialect.null_values) or None,
+        eol_char=dialect.eol,
+    )

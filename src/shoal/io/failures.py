@@ -1,0 +1,54 @@
+"""Errors of the operating system while something is written, said in one line.
+
+Polars reports them with the number in the text only.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from polars.exceptions import PolarsError
+
+from shoal.errors import TargetError
+
+_NUMBER: Final = re.compile(r"\(os error (\d+)\)")
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_NO_RIGHT: Final = frozenset({errno.EACCES, errno.EPERM})
+_SAID: Final = {
+    **dict.fromkeys(_NO_ROOM, "there is no room left on the disk"),
+    **dict.fromkeys(_NO_RIGHT, "there is no right to write there"),
+    errno.EROFS: "the disk is read-only",
+    **dict.fromkeys((errno.ENOTDIR, errno.EEXIST), "a part of the path is a file, not a folder"),
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ELOOP: "the path goes round in circles of links",
+}
+
+
+def number_of(error: BaseException) -> int | None:
+    """The operating system's number of an error, where it has one."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno
+    found = _NUMBER.search(str(error)) if isinstance(error, OSError | PolarsError) else None
+    return int(found[1]) if found else None
+
+
+def no_room(error: BaseException) -> bool:
+    return number_of(error) in _NO_ROOM
+
+
+@contextmanager
+def writing(label: str) -> Iterator[None]:
+    """Errors of the operating system become a TargetError; others pass as they are."""
+    try:
+        yield
+    except (OSError, PolarsError) as error:
+        number = number_of(error)
+        if number is None:
+            raise
+        said = _SAID.get(number, f"can't be written ({os.strerror(number)})")
+        raise TargetError(f"{label}: {said}") from None

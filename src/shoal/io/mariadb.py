@@ -1,0 +1,118 @@
+"""MariaDB and MySQL through PyMySQL: rows are fetched with a server-side cursor and inserted many at a time.
+
+Here a CREATE or RENAME ends a transaction by itself. So a new table is filled under a name of its own, in one
+transaction, and then takes its place in a single RENAME, which is atomic: readers see the old table or the new one,
+whole. A run that is killed leaves its table behind; the next one finds that nobody holds its lock and removes it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+from pymysql.constants import FIELD_TYPE
+from sqlalchemy import Boolean, Connection, Text, cast, func, literal, select, type_coerce
+from sqlalchemy.dialects.mysql import INTEGER
+from sqlalchemy.schema import DropTable
+
+from shoal.io.alchemy import AlchemyDatabase
+from shoal.io.relations import Query, Relation
+from shoal.io.tables import DIGITS, table_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, ColumnElement, FromClause, Table
+
+_CODES: Final = {
+    1044: "the user has no right to this database",
+    1045: "the database refuses the user or the password",
+    1049: "there is no such database",
+    1054: "the query names a column that is not there",
+    1060: "two columns have the same name",
+    1062: "a row is there already (unique key)",
+    1064: "the query has a syntax error",
+    1114: "the database has no room left",
+    1142: "the user has no right to do that",
+    1146: "the query names a table that is not there",
+    1698: "the database refuses the user or the password",
+    1792: "the query would change data; only reading is allowed",
+    2003: "nothing answers at that host and port",
+    2013: "the connection was lost",
+}
+_INTEGERS: Final = (FIELD_TYPE.SHORT, FIELD_TYPE.LONG, FIELD_TYPE.INT24, FIELD_TYPE.LONGLONG, FIELD_TYPE.YEAR)
+_TYPES: Final[dict[int, pl.DataType]] = {
+    **dict.fromkeys((*_INTEGERS, FIELD_TYPE.TINY, FIELD_TYPE.BIT), pl.Int64()),
+    **dict.fromkeys((FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE), pl.Float64()),
+    **dict.fromkeys((FIELD_TYPE.DATE, FIELD_TYPE.NEWDATE), pl.Date()),
+    **dict.fromkeys((FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP), pl.Datetime("us")),
+}
+_ASIDE: Final = re.compile(r"(_shoal_\d+)(_old)?")
+
+
+class MariaDB(AlchemyDatabase):
+    kind = "mysql"
+    read_only = ("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",)
+    writable = ("SET SESSION sql_mode = 'TRADITIONAL'",)
+
+    def explain(self, error: BaseException) -> str:
+        code = error.args[0] if error.args else 0
+        return _CODES.get(code, f"the database answers with an error (number {code})")
+
+    def locator(self, *, write: bool) -> URL:
+        return self.url.set(drivername="mysql+pymysql")
+
+    def plan(self, connection: Connection, relation: Relation) -> tuple[Query, pl.Schema]:
+        described = self.described(connection, relation)
+        names = [column[0] for column in described]
+        clause = relation.clause(names)
+        truths = _truths(connection, clause, [c[0] for c in described if c[1] == FIELD_TYPE.TINY and c[3] == 1])
+        schema = pl.Schema({c[0]: pl.Boolean() if c[0] in truths else _type_of(c[1], c[5]) for c in described})
+        columns = [_selected(clause.c[c[0]], c[1], truth=c[0] in truths) for c in described]
+        return relation.chosen(clause, columns, self.key(connection, relation)), schema
+
+    def aside(self, connection: Connection, db_schema: str | None) -> str:
+        name = f"_shoal_{connection.execute(select(func.connection_id())).scalar_one()}"
+        connection.execute(select(func.get_lock(name, 0)))
+        for table in self.tables(connection, db_schema):
+            found = _ASIDE.fullmatch(table)
+            if found and connection.execute(select(func.is_free_lock(found[1]))).scalar_one():
+                connection.execute(DropTable(table_of(table, db_schema, pl.Schema())))
+        return name
+
+    def swap(self, connection: Connection, place: Table, final: Table, *, present: bool) -> None:
+        connection.commit()
+        names = connection.dialect.identifier_preparer
+        new, now = names.format_table(place), names.format_table(final)
+        if not present:
+            connection.exec_driver_sql(f"RENAME TABLE {new} TO {now}")
+            return
+        replaced = table_of(f"{place.name}_old", place.schema, pl.Schema())
+        old = names.format_table(replaced)
+        connection.exec_driver_sql(f"RENAME TABLE {now} TO {old}, {new} TO {now}")
+        connection.execute(DropTable(replaced))
+
+
+DATABASE = MariaDB
+
+
+def _type_of(code: int, scale: int) -> pl.DataType:
+    if code in (FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL):
+        return pl.Decimal(DIGITS, scale)
+    return _TYPES.get(code, pl.String())
+
+
+def _truths(connection: Connection, clause: FromClause, names: list[str]) -> set[str]:
+    """Which columns of the type TINYINT(1), as BOOLEAN is called here, hold truth values only."""
+    if not names:
+        return set()
+    other = [func.max(clause.c[name].not_in([literal(0), literal(1)])).label(name) for name in names]
+    row = connection.execute(select(*other).select_from(clause)).one()
+    return {name for name, found in zip(names, row, strict=True) if not found}
+
+
+def _selected(column: ColumnElement[Any], code: int, *, truth: bool) -> ColumnElement[Any]:
+    if truth:
+        return type_coerce(column, Boolean).label(column.key)
+    if code == FIELD_TYPE.BIT:
+        return cast(column, INTEGER(unsigned=True)).label(column.key)
+    return cast(column, Text).label(column.key) if code == FIELD_TYPE.TIME else column

@@ -1,0 +1,245 @@
+"""What a policy may say about where data comes from and where it goes: files and databases, nothing opened yet.
+
+A plain string is a path, or a database's address when it holds ``://`` (the table then stands after ``#``). An address
+may name environment variables, ``postgresql://clinic:${CLINIC_PASSWORD}@db/records``; they are filled in only when the
+database is opened, so that a policy need not hold a password. What may be shown of an address is its ``label``.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, Self, TypeVar
+from urllib.parse import quote as percent_encoded
+
+from pydantic import BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
+
+from shoal.schema.parameters import Parameters
+from shoal.schema.registry import did_you_mean
+
+Format = Literal["csv", "tsv", "excel", "parquet", "jsonl", "arrow"]
+IfExists = Literal["fail", "replace", "append"]
+
+DRIVERS: Final = {
+    "sqlite": "sqlite",
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+    "mariadb": "mysql",
+    "mysql": "mysql",
+}
+"""Schemes of addresses and the kind of database behind each."""
+
+_SPELT: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+_ADDRESS: Final = re.compile(
+    r"(?P<scheme>[a-z]+)(?:\+\w+)?://"
+    r"(?:(?P<user>[^:@/?#]*)(?::[^@/?#]*)?@)?"
+    r"(?P<place>(?:\[[^\]@/?#]*\]|[^:@/?#]*)(?::(?:\d+|\$\{\w+\}))?)"
+    r"(?P<path>/[^?#]*)?(?:\?[^#@]*)?"
+)
+"""So strict that no part of a password with unescaped characters can be taken for a host, a port or a path."""
+_VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
+
+
+def _spelt_out(value: object) -> object:
+    return _SPELT.get(value, value) if isinstance(value, str) else value
+
+
+def _texts(value: object) -> object:
+    """One value or several; numbers are taken as they are written, since YAML reads -99 as a number."""
+    if value is None:
+        return None
+    several = value if isinstance(value, list | tuple) else (value,)
+    return tuple(str(one) if isinstance(one, int | float) and not isinstance(one, bool) else one for one in several)
+
+
+class FileOptions(Parameters):
+    """A file to read. What is not said is found out."""
+
+    path: str = Field(min_length=1)
+    format: Format | None = Field(default=None, description="Found from the name, then from the content.")
+    separator: Annotated[str, BeforeValidator(_spelt_out)] | None = Field(default=None, description="One character.")
+    quote: str | None = Field(default=None, description="One character; an empty text means that nothing is quoted.")
+    encoding: str | None = Field(default=None, description="As Python names it: utf-8, cp1252, utf-16, shift_jis …")
+    null_values: Annotated[tuple[str, ...] | None, BeforeValidator(_texts)] = Field(
+        default=None, description="Texts that mean a missing value, beside empty cells."
+    )
+    sheet: str | int | None = Field(default=None, description="Excel: its name, or its number from 1.")
+
+    @field_validator("separator", "quote")
+    @classmethod
+    def _one_plain_character(cls, value: str | None) -> str | None:
+        if value and (len(value) != 1 or not value.isascii() or value in "\r\n\0"):
+            raise ValueError("must be one ASCII character")
+        return value
+
+    @field_validator("encoding")
+    @classmethod
+    def _known_encoding(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        try:
+            "a".encode(value)
+            return codecs.lookup(value).name
+        except LookupError:
+            known = ("utf-8", "utf-16", "cp1252", "latin-1", "cp1251", "shift_jis", "gb18030", "big5", "euc_kr")
+            raise ValueError(f"unknown encoding '{value}'{did_you_mean(value, known)}") from None
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        if self.separator == "":
+            raise ValueError("separator: must be one ASCII character")
+        if self.separator and self.separator == self.quote:
+            raise ValueError("separator and quote must differ")
+        return self
+
+    @property
+    def label(self) -> str:
+        return self.path
+
+
+class Address(Parameters):
+    """Where a database is. The address is secret as a whole, because it may hold a password; ``label`` is not."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    url: SecretStr
+
+    @field_validator("url")
+    @classmethod
+    def _well_formed(cls, value: SecretStr) -> SecretStr:
+        found = _ADDRESS.fullmatch(value.get_secret_value())
+        if not found:
+            raise ValueError("not a database's address; characters such as @ : / ? # in a password are written %40 …")
+        if found["scheme"] not in DRIVERS:
+            known = ("sqlite", "postgresql", "mariadb", "mysql")
+            raise ValueError(f"unknown kind of database '{found['scheme']}'; {', '.join(known)} are known")
+        if "@" in (found["path"] or "") and found["scheme"] != "sqlite":
+            raise ValueError("an @ or / in a user's name or password must be written %40 or %2F")
+        return value
+
+    @property
+    def kind(self) -> str:
+        return DRIVERS[self._parts()["scheme"]]
+
+    @property
+    def place(self) -> str:
+        """The address without password and options: what may be shown."""
+        found = self._parts()
+        user = f"{found['user']}@" if found["user"] else ""
+        return f"{found['scheme']}://{user}{found['place']}{found['path'] or ''}"
+
+    def resolved(self) -> str:
+        """The whole address, variables filled in. A variable that is not set is a KeyError with its name."""
+        return _VARIABLE.sub(lambda found: percent_encoded(os.environ[found[1]], safe=""), self.url.get_secret_value())
+
+    def _parts(self) -> re.Match[str]:
+        found = _ADDRESS.fullmatch(self.url.get_secret_value())
+        if found is None:
+            raise ValueError("not a database's address")
+        return found
+
+
+class DatabaseOptions(Address):
+    """A table or a query to read from a database."""
+
+    table: str | None = Field(default=None, min_length=1)
+    query: str | None = Field(default=None, min_length=1)
+    db_schema: str | None = Field(default=None, alias="schema", min_length=1)
+
+    @model_validator(mode="after")
+    def _table_or_query(self) -> Self:
+        if (self.table is None) == (self.query is None):
+            raise ValueError("a database needs either a table or a query, as in {url: …, table: patients}")
+        if self.query is not None and self.db_schema is not None:
+            raise ValueError("schema goes with a table; in a query write it before the table's name")
+        return self
+
+    @property
+    def label(self) -> str:
+        return f"{self.place}#{self.table or 'query'}"
+
+
+class FileTargetOptions(Parameters):
+    """A file to write. What is not said is as in the source."""
+
+    path: str = Field(min_length=1)
+    format: Format | None = None
+
+    @property
+    def label(self) -> str:
+        return self.path
+
+
+class DatabaseTargetOptions(Address):
+    """A table to write in a database."""
+
+    table: str = Field(min_length=1)
+    db_schema: str | None = Field(default=None, alias="schema", min_length=1)
+    if_exists: IfExists = "fail"
+
+    @property
+    def label(self) -> str:
+        return f"{self.place}#{self.table}"
+
+
+OptionsT = TypeVar("OptionsT", bound=Parameters)
+SourceOptions = FileOptions | DatabaseOptions
+TargetOptions = FileTargetOptions | DatabaseTargetOptions
+
+
+def parse_source(value: object) -> SourceOptions:
+    """Options from a string or a mapping, as a policy or a command line gives them. A ValueError says what is wrong."""
+    if isinstance(value, FileOptions | DatabaseOptions):
+        return value
+    given = _mapping(value, "source")
+    if "url" in given:
+        return _checked(DatabaseOptions, given)
+    return _checked(FileOptions, given)
+
+
+def parse_target(value: object) -> TargetOptions:
+    if isinstance(value, FileTargetOptions | DatabaseTargetOptions):
+        return value
+    given = _mapping(value, "target")
+    if "url" in given:
+        return _checked(DatabaseTargetOptions, given)
+    return _checked(FileTargetOptions, given)
+
+
+def _mapping(value: object, what: str) -> dict[str, object]:
+    if isinstance(value, Mapping):
+        return {str(key): given for key, given in value.items()}
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"a {what} is a path, or {{path: …}}, or {{url: …, table: …}}")
+    if value.startswith("file://"):
+        return {"path": value.removeprefix("file://")}
+    if "://" not in value:
+        return {"path": value}
+    address, hash_sign, table = value.partition("#")
+    if not hash_sign:
+        return {"url": address}
+    if "@" in table or "/" in table:
+        raise ValueError("a # in a password must be written %23")
+    return {"url": address, "table": table}
+
+
+def _checked(model: type[OptionsT], given: dict[str, object]) -> OptionsT:
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        known = tuple(field.alias or name for name, field in model.model_fields.items())
+        problems = [_problem(details, known) for details in error.errors(include_url=False, include_input=False)]
+    raise ValueError("; ".join(problems))
+
+
+def _problem(details: ErrorDetails, known: tuple[str, ...]) -> str:
+    key = str(details["loc"][0]) if details["loc"] else ""
+    if details["type"] == "extra_forbidden":
+        return f"unknown key '{key}'{did_you_mean(key, known)}"
+    if details["type"] == "missing":
+        return f"{key} is missing"
+    message = details["msg"].removeprefix("Value error, ")
+    return f"{key}: {message[:1].lower()}{message[1:]}" if key else message

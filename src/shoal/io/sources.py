@@ -1,0 +1,88 @@
+"""Sources: what data is read from, resolved once and read as often as needed.
+
+``open_source`` finds out everything that can be known cheaply and raises a SourceError with one clear line otherwise;
+no message ever holds a value from the data. A source is then frozen: each ``scan`` gives the same rows in the same
+order, or raises because the file was changed in between (databases: see ``databases``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Protocol, runtime_checkable
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from shoal.errors import SourceError
+from shoal.io.files import format_of, refuse_foreign_options, resolve
+from shoal.io.options import DatabaseOptions, SourceOptions
+
+_OF_READING: Final = (
+    "more fields than defined",
+    "could not parse",
+    "cannot parse",
+    "malformed",
+    "csv",
+    "utf-8",
+    "json",
+    "parsing line",
+    "syntax at character",
+    "parquet",
+    "file out of specification",
+    "ipc",
+    "eof",
+)
+
+
+class Source(Protocol):
+    """Something that can be read as a table, resolved: nothing about it is left to find out."""
+
+    @property
+    def label(self) -> str:
+        """What may be shown of it: a path, or an address without its password."""
+
+    def scan(self) -> pl.LazyFrame:
+        """A lazy, streaming frame. Text formats: every column is text. Others: the types of the source."""
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """A source that can say what is wrong with it when reading fails half-way."""
+
+    def explain(self, error: PolarsError) -> SourceError: ...
+
+
+def open_source(options: SourceOptions, *, base: Path | None = None) -> Source:
+    """The source behind the options; relative paths are relative to ``base``, the folder of the policy."""
+    if isinstance(options, DatabaseOptions):
+        from shoal.io.databases import open_database
+
+        return open_database(options, base)
+    path = resolve(options, base)
+    file_format = format_of(path, options)
+    refuse_foreign_options(options, file_format)
+    if file_format in ("csv", "tsv"):
+        from shoal.io.delimited import open_delimited
+
+        return open_delimited(path, options, file_format)
+    if file_format == "excel":
+        from shoal.io.excel import open_excel
+
+        return open_excel(path, options)
+    from shoal.io.columnar import open_columnar
+
+    return open_columnar(path, options, file_format)
+
+
+@contextmanager
+def explained(source: Source) -> Iterator[None]:
+    """Around every pass over a source: Polars' errors about the file become a SourceError without any value in it."""
+    try:
+        yield
+    except PolarsError as error:
+        about_file = any(sign in str(error).lower() for sign in _OF_READING)
+        if not (about_file and isinstance(source, Explaining)):
+            raise
+        raise source.explain(error) from None

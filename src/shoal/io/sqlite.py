@@ -1,0 +1,187 @@
+"""SQLite: a file. It is opened read-only for reading, and never created by mistake.
+
+SQLite stores a kind with every value, whatever the column was declared as. So the kinds that really occur are counted
+first: whole numbers, or numbers, or text; a column with several kinds is read as text. What is declared as BOOLEAN,
+DATE or DATETIME is read as such where every value fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+import polars as pl
+from sqlalchemy import (
+    Boolean,
+    Connection,
+    Date,
+    DateTime,
+    Float,
+    Integer,
+    Numeric,
+    Text,
+    cast,
+    func,
+    inspect,
+    literal,
+    select,
+    type_coerce,
+)
+from sqlalchemy.schema import DropTable
+from sqlalchemy.types import TypeEngine
+
+from shoal.io.alchemy import AlchemyDatabase
+from shoal.io.options import IfExists
+from shoal.io.relations import Query, Relation
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, ColumnElement, FromClause, Table
+
+_SIGNS: Final = {
+    "no such table": "the query names a table that is not there",
+    "no such column": "the query names a column that is not there",
+    "syntax error": "the query has a syntax error",
+    "incomplete input": "the query has a syntax error",
+    "not a database": "is not a SQLite database, or is encrypted",
+    "unable to open": "there is no such database file, or no right to open it",
+    "locked": "another program is writing to the database",
+    "readonly": "the query would change data, or there is no right to write",
+    "read-only": "the query would change data, or there is no right to write",
+    "decode to utf-8": "holds text that is not in UTF-8",
+    "disk is full": "there is no room left on the disk",
+    "unique constraint": "a row is there already (unique key)",
+    "no column named": "the table does not have all of the columns",
+}
+
+
+class SQLite(AlchemyDatabase):
+    kind = "sqlite"
+    read_only = ("PRAGMA query_only = ON", "BEGIN")
+    writable = ("BEGIN IMMEDIATE",)
+
+    def explain(self, error: BaseException) -> str:
+        text = str(error).lower()
+        return next((said for sign, said in _SIGNS.items() if sign in text), "the database answers with an error")
+
+    def locator(self, *, write: bool) -> URL:
+        path = self._path()
+        if not write and not path.is_file():
+            raise self.failure(f"{self.label}: there is no such database file")
+        return self.url.set(
+            drivername="sqlite+pysqlite",
+            database=f"file:{quote(str(path))}",
+            query={"mode": "rwc" if write else "ro", "uri": "true"},
+        )
+
+    def check_write(self, table: str, db_schema: str | None, if_exists: IfExists) -> None:
+        if self._path().exists():
+            super().check_write(table, db_schema, if_exists)
+        elif not self._path().parent.is_dir():
+            raise self.failure(f"{self.label}: there is no folder for the database file")
+
+    def _path(self) -> Path:
+        if not self.url.database:
+            raise self.failure(f"{self.label}: a database file is needed, as in sqlite:///FILE")
+        return Path(self.url.database)
+
+    def plan(self, connection: Connection, relation: Relation) -> tuple[Query, pl.Schema]:
+        names = [column[0] for column in self.described(connection, relation)]
+        clause = relation.clause(names)
+        declared = _declared(connection, relation)
+        kinds = _kinds(connection, clause, names)
+        binary = [name for name in names if "blob" in kinds[name]]
+        if binary:
+            raise self.failure(f"{self.label}: column(s) {', '.join(binary)} hold binary data")
+        types = {name: _type_of(kinds[name], declared.get(name, Text())) for name in names}
+        fitting = _fitting(connection, clause, types)
+        types = {name: kind if name in fitting else _plain_type(kinds[name]) for name, kind in types.items()}
+        columns = [_selected(clause.c[name], types[name], kinds[name]) for name in names]
+        schema = pl.Schema({name: _POLARS[type(kind)] for name, kind in types.items()})
+        return relation.chosen(clause, columns, self.key(connection, relation)), schema
+
+    def described(self, connection: Connection, relation: Relation) -> list[Sequence[Any]]:
+        """SQLite renames the second ``a`` of a query to ``a:1``; that is refused as what it is."""
+        description = super().described(connection, relation)
+        names = {column[0] for column in description}
+        doubled = [name for name in names if relation.query and name.rpartition(":")[0] in names]
+        if doubled:
+            raise self.failure(f"{self.label}: {len(doubled)} column(s) have a name that another has")
+        return description
+
+    def swap(self, connection: Connection, place: Table, final: Table, *, present: bool) -> None:
+        names = connection.dialect.identifier_preparer
+        if present:
+            connection.execute(DropTable(final))
+        connection.exec_driver_sql(f"ALTER TABLE {names.format_table(place)} RENAME TO {names.quote(final.name)}")
+        connection.commit()
+
+
+DATABASE = SQLite
+
+_POLARS: Final[dict[type[TypeEngine[Any]], pl.DataType]] = {
+    Boolean: pl.Boolean(),
+    Integer: pl.Int64(),
+    Float: pl.Float64(),
+    Date: pl.Date(),
+    DateTime: pl.Datetime("us"),
+    Text: pl.String(),
+}
+
+
+def _declared(connection: Connection, relation: Relation) -> dict[str, TypeEngine[Any]]:
+    if relation.table is None:
+        return {}
+    columns = inspect(connection).get_columns(relation.table, schema=relation.db_schema)
+    return {column["name"]: column["type"] for column in columns}
+
+
+def _kinds(connection: Connection, clause: FromClause, names: list[str]) -> dict[str, frozenset[str]]:
+    """Which kinds of values occur in each column, beside missing ones."""
+    asked = [func.group_concat(func.typeof(clause.c[name]).distinct()).label(name) for name in names]
+    row = connection.execute(select(*asked).select_from(clause)).one()
+    return {name: frozenset((found or "").split(",")) - {"null", ""} for name, found in zip(names, row, strict=True)}
+
+
+def _plain_type(kinds: frozenset[str]) -> TypeEngine[Any]:
+    if kinds == {"integer"}:
+        return Integer()
+    return Float() if kinds and kinds <= {"integer", "real"} else Text()
+
+
+def _type_of(kinds: frozenset[str], declared: TypeEngine[Any]) -> TypeEngine[Any]:
+    """The declared type where the kinds allow it; a column without any value has nothing else."""
+    if isinstance(declared, Boolean) and kinds <= {"integer"}:
+        return Boolean()
+    if isinstance(declared, DateTime) and kinds <= {"text"}:
+        return DateTime()
+    if isinstance(declared, Date) and kinds <= {"text"}:
+        return Date()
+    if not kinds and isinstance(declared, Integer | Numeric):
+        return Integer() if isinstance(declared, Integer) else Float()
+    return _plain_type(kinds)
+
+
+def _fitting(connection: Connection, clause: FromClause, types: dict[str, TypeEngine[Any]]) -> set[str]:
+    """Columns whose every value is of the type: only truth values, dates and moments can fail."""
+    doubtful = [name for name, kind in types.items() if isinstance(kind, Boolean | Date | DateTime)]
+    if not doubtful:
+        return set(types)
+    wrong = [func.max(_misfit(clause.c[name], types[name])).label(name) for name in doubtful]
+    row = connection.execute(select(*wrong).select_from(clause)).one()
+    return set(types) - {name for name, found in zip(doubtful, row, strict=True) if found}
+
+
+def _misfit(column: ColumnElement[Any], kind: TypeEngine[Any]) -> ColumnElement[Any]:
+    if isinstance(kind, Boolean):
+        return column.not_in([literal(0), literal(1)])
+    if isinstance(kind, DateTime):
+        return func.datetime(column) != func.substr(column, 1, 19)
+    return func.date(column) != column
+
+
+def _selected(column: ColumnElement[Any], kind: TypeEngine[Any], kinds: frozenset[str]) -> ColumnElement[Any]:
+    if isinstance(kind, Text) and kinds - {"text"}:
+        return cast(column, Text).label(column.key)
+    return type_coerce(column, kind).label(column.key)

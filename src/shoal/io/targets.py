@@ -1,0 +1,135 @@
+"""Targets: what a table is written to, in a stream. A target is written whole or not at all.
+
+A file is written under a hidden name beside its own and renamed at the end. Its dialect is the source's (separator,
+quotation mark, line ends, byte-order mark); the encoding is always UTF-8, which can hold every value. Row groups and
+batches have a fixed size, so that equal data gives equal bytes whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+import polars as pl
+
+from shoal.errors import TargetError
+from shoal.io.delimited import DelimitedSource, scan_delimited
+from shoal.io.dialect import Dialect
+from shoal.io.failures import writing
+from shoal.io.files import SUFFIXES
+from shoal.io.options import DatabaseTargetOptions, FileOptions, Format, TargetOptions
+from shoal.io.sources import Source, open_source
+
+_ROW_GROUP: Final = 1 << 18
+_ARROW_BATCH: Final = 1 << 16
+_EXCEL_BATCH: Final = 10_000
+_NAMES: Final[dict[Format, str]] = {
+    "csv": ".csv",
+    "tsv": ".tsv",
+    "excel": ".xlsx",
+    "parquet": ".parquet",
+    "jsonl": ".jsonl",
+    "arrow": ".arrow",
+}
+
+
+class Target(Protocol):
+    """Something that a table can be written to."""
+
+    @property
+    def label(self) -> str:
+        """What may be shown of it."""
+
+    def write(self, frame: pl.LazyFrame) -> None:
+        """Write the whole table; after an error nothing of it is there."""
+
+
+@dataclass(frozen=True)
+class FileTarget:
+    path: Path
+    format: Format
+    dialect: Dialect
+    label: str
+
+    def write(self, frame: pl.LazyFrame) -> None:
+        hidden = self.path.with_name(f".{self.path.name}.partial-{os.getpid()}")
+        with writing(self.label):
+            try:
+                self._sink(frame, hidden)
+                hidden.rename(self.path)
+            finally:
+                hidden.unlink(missing_ok=True)
+
+    def scan(self) -> pl.LazyFrame:
+        """What was written, read anew."""
+        if self.format in ("csv", "tsv"):
+            return scan_delimited(self.path, self.dialect)
+        return open_source(FileOptions(path=str(self.path), format=self.format)).scan()
+
+    def _sink(self, frame: pl.LazyFrame, path: Path) -> None:
+        sinks: dict[Format, Callable[[], object]] = {
+            "csv": lambda: self._sink_delimited(frame, path),
+            "tsv": lambda: self._sink_delimited(frame, path),
+            "excel": lambda: _sink_excel(frame, path),
+            "parquet": lambda: frame.sink_parquet(path, row_group_size=_ROW_GROUP, engine="streaming"),
+            "jsonl": lambda: frame.sink_ndjson(path, engine="streaming"),
+            "arrow": lambda: frame.sink_ipc(
+                path, record_batch_size=_ARROW_BATCH, compat_level=pl.CompatLevel.oldest(), engine="streaming"
+            ),
+        }
+        sinks[self.format]()
+
+    def _sink_delimited(self, frame: pl.LazyFrame, path: Path) -> None:
+        frame.sink_csv(
+            path,
+            separator=self.dialect.separator,
+            quote_char=self.dialect.quote or '"',
+            line_terminator=self.dialect.line_end,
+            include_bom=self.dialect.mark,
+            engine="streaming",
+        )
+
+
+def _sink_excel(frame: pl.LazyFrame, path: Path) -> None:
+    from shoal.io.excel import write_excel
+
+    columns = frame.collect_schema().names()
+    write_excel(path, columns, frame.collect_batches(chunk_size=_EXCEL_BATCH, maintain_order=True, engine="streaming"))
+
+
+def open_target(options: TargetOptions, *, base: Path | None = None, like: Source | None = None) -> Target:
+    """The target behind the options. ``like`` is the source whose format and dialect are kept where nothing is said."""
+    if isinstance(options, DatabaseTargetOptions):
+        return database_target(options, base=base)
+    return file_target((base or Path()) / Path(options.path).expanduser(), like=like, file_format=options.format)
+
+
+def file_target(path: Path, *, like: Source | None = None, file_format: Format | None = None) -> FileTarget:
+    """A file that is not there yet. A name without an ending gets that of its format: the source's, else Parquet."""
+    said = file_format or SUFFIXES.get(path.suffix.lower())
+    chosen: Format = said or _format_of(like)
+    if path.suffix.lower() not in SUFFIXES:
+        path = path.with_name(path.name + _NAMES[chosen])
+    label = str(path)
+    if path.exists():
+        raise TargetError(f"{label}: exists already")
+    dialect = Dialect(separator="\t" if chosen == "tsv" else ",")
+    if isinstance(like, DelimitedSource) and like.format == chosen:
+        dialect = Dialect(like.dialect.separator, like.dialect.quote, "utf-8", like.dialect.mark, like.dialect.line_end)
+    return FileTarget(path, chosen, dialect, label)
+
+
+def database_target(options: DatabaseTargetOptions, *, base: Path | None = None) -> Target:
+    """A table in a database; that it can be written is checked at once."""
+    from shoal.io.databases import open_database_target
+
+    return open_database_target(options, base)
+
+
+def _format_of(source: Source | None) -> Format:
+    """A format that keeps what the source holds: its own; Parquet for databases and frames, which have types."""
+    found: Format = getattr(source, "format", "parquet")
+    return found

@@ -1,0 +1,195 @@
+"""Bind a policy to a table, step by step, in this order:
+
+1. combine attributes (they read the columns as they are),
+2. suppress records by rule, sample,
+3. the attributes' techniques in the order of the policy, attribute suppression last,
+4. what the solver found: one level per quasi-identifier, the classes to withhold,
+5. shuffle the records, or aggregate them.
+
+Each binding may ask the engine for counts of the table *as the steps so far leave it*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic
+
+import polars as pl
+
+from shoal.engine import Engine
+from shoal.engine.protocol import TableT
+from shoal.errors import DataError
+from shoal.hierarchy import BoundHierarchy
+from shoal.hierarchy.flat import Flat
+from shoal.plan.columns import match_columns, needs_description
+from shoal.plan.nodes import Plan, PlannedStep
+from shoal.plan.person import PERSON, TagPerson
+from shoal.policy import Attribute, Policy
+from shoal.randomness import Randomness
+from shoal.schema import Column, Counts, Scope, Step
+from shoal.solve import Ladder, Solution, build_ladder
+from shoal.techniques import Context, TableTechnique, Technique
+from shoal.techniques.combine import Combine
+from shoal.techniques.generalise import Generalise, GeneraliseStep
+from shoal.techniques.suppress_records import WithholdClassesStep
+
+BEFORE_ATTRIBUTES = ("suppress_records", "sample")
+AFTER_EVERYTHING = ("aggregate", "shuffle_rows")
+
+
+@dataclass
+class PlannedTable(Generic[TableT]):
+    """A table with the plan that leads to it."""
+
+    engine: Engine[TableT]
+    table: TableT
+    plan: Plan = field(default_factory=Plan)
+
+    def add(self, planned: PlannedStep) -> None:
+        step = planned.step
+        if step.scope is Scope.ROW:
+            self.table = self.engine.map(self.table, [step])
+        elif step.scope in (Scope.TABLE, Scope.ORDER):
+            self.table = self.engine.shuffle(self.table, step)
+        else:
+            self.table = self.engine.reduce(self.table, step)
+        self.plan += planned
+
+
+class Builder(Generic[TableT]):
+    def __init__(self, policy: Policy, engine: Engine[TableT], table: TableT, randomness: Randomness) -> None:
+        self.policy = policy
+        self.randomness = randomness
+        self.now = PlannedTable(engine, table)
+        self.attributes = match_columns(policy, engine.columns(table))
+        self.columns = self._describe(self.attributes)
+
+    def bind_techniques(self) -> None:
+        """Everything that needs no solver, up to the quasi-identifiers' levels."""
+        if self.policy.person:
+            key = self.randomness.stream("person").key
+            self.now.add(PlannedStep(TagPerson(self.policy.person, key), "person", ""))
+        self._bind_combinations()
+        self._bind_table_techniques(BEFORE_ATTRIBUTES)
+        suppressed = []
+        for name, attribute in self.attributes.items():
+            if attribute.is_suppressed:
+                suppressed.append((name, attribute))
+            else:
+                self._bind_attribute(name, attribute)
+        for name, attribute in suppressed:
+            self._bind_attribute(name, attribute)
+
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        present = self.now.engine.columns(self.now.table)
+        return tuple(name for name in present if name in self.policy.quasi_identifiers)
+
+    def count(self) -> Counts:
+        return self.now.engine.counts(self.now.table, self.quasi_identifiers(), self._person())
+
+    def ladders(self, counts: Counts) -> tuple[dict[str, BoundHierarchy], list[Ladder]]:
+        hierarchies = {name: self._bind_hierarchy(name, counts) for name in counts.attributes}
+        ladders = [
+            build_ladder(
+                hierarchies[name],
+                counts.values[place].alias(name),
+                bounds=self.policy.solve.levels.get(name),
+                weight=self.attributes[name].weight,
+            )
+            for place, name in enumerate(counts.attributes)
+        ]
+        return hierarchies, ladders
+
+    def bind_solution(self, counts: Counts, hierarchies: Mapping[str, BoundHierarchy], solution: Solution) -> None:
+        for name, level in solution.levels.items():
+            if level:
+                recode = GeneraliseStep(self.columns[name], hierarchies[name], level)
+                detail = f"level {level} of {hierarchies[name].height}"
+                self.now.add(PlannedStep(recode, "generalise", "ISO/IEC 20889, 9.6", name, detail))
+        if solution.withheld.any():
+            withheld = counts.frame().filter(pl.Series(solution.withheld))
+            classes = withheld.select(
+                hierarchies[name].generalise(withheld[name], level) for name, level in solution.levels.items()
+            ).unique(maintain_order=True)
+            withhold = WithholdClassesStep(counts.attributes, classes, drop=self.policy.solve.drop_suppressed)
+            self.now.add(PlannedStep(withhold, "suppress_records", "ISO/IEC 20889, 9.3.4"))
+
+    def bind_ending(self) -> None:
+        self._bind_table_techniques(AFTER_EVERYTHING)
+
+    def _person(self) -> str | None:
+        return PERSON if self.policy.person else None
+
+    def _describe(self, wanted: Mapping[str, Attribute]) -> dict[str, Column]:
+        """Value types of those columns that exist by now and are worth a look; the others are taken as text."""
+        present = self.now.engine.columns(self.now.table)
+        declared = {name: attribute.declared(name) for name, attribute in wanted.items()}
+        names = [name for name in needs_description(self.policy, dict(wanted)) if name in present]
+        known = {name: column for name, column in declared.items() if column is not None}
+        described = self.now.engine.describe(self.now.table, names, known)
+        if any(not column.rows for column in described.values()):
+            raise DataError("there are no records to release")
+        return {name: described.get(name, Column(name)) for name in wanted if name in present}
+
+    def _bind_combinations(self) -> None:
+        for name, attribute in self.attributes.items():
+            for place, technique in enumerate(attribute.steps):
+                if isinstance(technique, Combine):
+                    self._bind_step(name, technique, place)
+        present = self.now.engine.columns(self.now.table)
+        self.attributes = {name: attribute for name, attribute in self.attributes.items() if name in present}
+        created = {name: attribute for name, attribute in self.attributes.items() if name not in self.columns}
+        if created:
+            self.columns |= self._describe(created)
+
+    def _bind_attribute(self, name: str, attribute: Attribute) -> None:
+        for place, technique in enumerate(attribute.steps):
+            if not isinstance(technique, Combine):
+                self._bind_step(name, technique, place)
+
+    def _bind_step(self, name: str, technique: Technique, place: int) -> None:
+        column = self.columns[name]
+        reason = technique.refuse(column)
+        if reason:
+            raise DataError(f"attributes.{name}: {reason}")
+        hierarchy = None
+        if isinstance(technique, Generalise) and technique.hierarchy is None:
+            hierarchy = self._bind_hierarchy(name, self._counts((name,)))
+        context = self._context(("attribute", name, technique.key, str(place)), technique.wants(name), hierarchy)
+        step = technique.bind(column, context)
+        self.now.add(PlannedStep(step, technique.key, technique.facts.clause, name))
+        self.columns[name] = technique.leaves(column)
+
+    def _bind_table_techniques(self, keys: tuple[str, ...]) -> None:
+        for key in keys:
+            technique: TableTechnique | None = self.policy.table_steps.get(key)
+            if technique is None:
+                continue
+            reason = technique.refuse(self.columns)
+            if reason:
+                raise DataError(f"{key}: {reason}")
+            step: Step = technique.bind(self._context(("table", key), technique.wants(), None))
+            self.now.add(PlannedStep(step, key, technique.facts.clause))
+
+    def _context(
+        self, purpose: tuple[str, ...], wants: tuple[tuple[str, ...], ...], hierarchy: BoundHierarchy | None
+    ) -> Context:
+        return Context(
+            columns=self.columns,
+            stream=self.randomness.stream(*purpose),
+            counts={want: self._counts(want) for want in wants},
+            hierarchy=hierarchy,
+            person=self._person(),
+        )
+
+    def _counts(self, attributes: tuple[str, ...]) -> Counts:
+        return self.now.engine.counts(self.now.table, attributes)
+
+    def _bind_hierarchy(self, name: str, counts: Counts) -> BoundHierarchy:
+        hierarchy = self.attributes[name].hierarchy or Flat()
+        column = self.columns[name]
+        reason = hierarchy.refuse(column)
+        if reason:
+            raise DataError(f"attributes.{name}.hierarchy: {reason}")
+        return hierarchy.resolve(self.policy.folder).bind(column, counts.value_counts(name))

@@ -1,0 +1,82 @@
+"""What a policy must keep to beyond its shape: problems that stop it, and warnings that a person should read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.tree import Path
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.schema import Role
+from shoal.schema.registry import did_you_mean
+from shoal.techniques.generalise import Generalise
+from shoal.techniques.suppress import Suppress
+
+
+def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
+    yield from _unnamed_columns(policy)
+    yield from _levels(policy)
+    for name, attribute in policy.attributes.items():
+        yield from _attribute(name, attribute)
+    if policy.privacy and not policy.quasi_identifiers:
+        yield ("privacy",), "there is no quasi-identifier that a privacy model could protect"
+    if policy.privacy and "aggregate" in policy.table_steps:
+        yield ("privacy",), "privacy models are for records; an aggregated table has `minimum` instead"
+
+
+def _attribute(name: str, attribute: Attribute) -> Iterator[tuple[Path, str]]:
+    path: Path = ("attributes", name)
+    if name == EVERYTHING_ELSE and (attribute.role is not Role.DIRECT or not attribute.is_suppressed):
+        yield path, "columns that nobody named can only be suppressed"
+    uses_hierarchy = any(isinstance(step, Generalise) and step.hierarchy is None for step in attribute.steps)
+    if attribute.hierarchy is not None and attribute.role is not Role.QUASI and not uses_hierarchy:
+        yield (*path, "hierarchy"), "is used only for a quasi-identifier or by the technique `generalise`"
+    if attribute.hierarchy is not None and attribute.role is Role.QUASI and uses_hierarchy:
+        yield (*path, "technique"), "generalise by a fixed level, or have the level solved, not both"
+    steps = attribute.steps
+    if any(isinstance(step, Suppress) for step in steps) and len(steps) > 1:
+        yield (*path, "technique"), "suppress leaves nothing that another technique could work on"
+
+
+def _unnamed_columns(policy: Policy) -> Iterator[tuple[Path, str]]:
+    known = tuple(policy.attributes)
+    if EVERYTHING_ELSE in known:
+        return
+    named: list[tuple[Path, str]] = [(("person",), policy.person)] if policy.person else []
+    for name, attribute in policy.attributes.items():
+        named += [(("attributes", name, "technique"), also) for step in attribute.steps for also in step.also_reads()]
+    for key, technique in policy.table_steps.items():
+        named += [((key,), column) for column in technique.columns(None)]
+    for path, column in named:
+        if column not in known:
+            yield path, f"names the column '{column}', which is not among the attributes{did_you_mean(column, known)}"
+
+
+def _levels(policy: Policy) -> Iterator[tuple[Path, str]]:
+    for name, (low, high) in policy.solve.levels.items():
+        path: Path = ("solve", "levels", name)
+        if name not in policy.quasi_identifiers:
+            yield path, f"is not a quasi-identifier{did_you_mean(name, policy.quasi_identifiers)}"
+        if not 0 <= low <= high:
+            yield path, f"the bounds [{low}, {high}] are crossed or negative"
+
+
+def warnings_in(policy: Policy) -> list[str]:
+    """What a person should know before running it; none of these stops a run."""
+    found: list[str] = []
+    preset = policy.preset
+    if preset and preset.k is not None:
+        wanted = [model.k for model in policy.models if isinstance(model, KAnonymity)]
+        if not policy.quasi_identifiers:
+            found.append(f"{policy.use_case} aims at k = {preset.k}, but no attribute is a quasi-identifier")
+        elif wanted and min(wanted) < preset.k:
+            found.append(f"k = {min(wanted)} is below the {preset.k} that {policy.use_case} aims at")
+    if preset and preset.alter_everything:
+        untouched = [name for name, attribute in policy.attributes.items() if _passes_through(attribute)]
+        if untouched:
+            found.append(f"test data should have every attribute altered; untouched: {', '.join(untouched)}")
+    return found
+
+
+def _passes_through(attribute: Attribute) -> bool:
+    return not attribute.steps and attribute.hierarchy is None

@@ -1,0 +1,156 @@
+"""What the user wants, as frozen models: the YAML of a policy file, one field per key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
+
+from shoal.io import SourceOptions, TargetOptions, parse_source, parse_target
+from shoal.policy.choices import OneHierarchy, OneModel, TableTechniques, TechniqueList
+from shoal.policy.presets import PRESETS, Preset, UseCase
+from shoal.privacy import PrivacyModel
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.schema import Column, Role, ValueType
+from shoal.schema.parameters import Parameters
+from shoal.techniques import TableTechnique, Technique, table_techniques
+from shoal.techniques.suppress import Suppress
+
+EVERYTHING_ELSE = "*"
+
+
+class Attribute(Parameters):
+    """One column: its role, what is done to it, how it may be generalised."""
+
+    role: Role
+    technique: TechniqueList = ()
+    hierarchy: OneHierarchy | None = None
+    type: ValueType | None = Field(default=None, description="Declares the value type instead of having it found.")
+    format: str | None = Field(default=None, description="strftime pattern of dates that are stored as text.")
+    weight: float = Field(default=1.0, gt=0, description="How much its loss counts against the others'.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _shorthand(cls, value: object) -> object:
+        return {"role": Role.DIRECT, "technique": "suppress"} if value == "suppress" else value
+
+    @property
+    def steps(self) -> tuple[Technique, ...]:
+        """What is done to it before anything is solved. A direct identifier with nothing said is suppressed."""
+        return (Suppress(),) if self.role is Role.DIRECT and not self.technique else self.technique
+
+    @property
+    def is_suppressed(self) -> bool:
+        return any(isinstance(step, Suppress) for step in self.steps)
+
+    def declared(self, name: str) -> Column | None:
+        """The column as the policy declares it, where it does."""
+        if self.type is None and self.format is None:
+            return None
+        kind = self.type or (ValueType.DATETIME if "%H" in str(self.format) else ValueType.DATE)
+        return Column(name, kind, date_format=self.format)
+
+
+class Solve(Parameters):
+    """How the privacy models are to be reached."""
+
+    recoding: Literal["global"] = "global"
+    suppression_limit: float = Field(default=0.0, ge=0, le=1, description="Share of records that may be suppressed.")
+    utility: Literal["loss"] = "loss"
+    levels: dict[str, Annotated[tuple[int, int], BeforeValidator(lambda v: (v, v) if isinstance(v, int) else v)]] = (
+        Field(default_factory=dict, description="Bounds on the level per attribute.")
+    )
+    drop_suppressed: bool = Field(default=False, description="Leave suppressed records out instead of starring them.")
+
+
+class Policy(Parameters):
+    """A whole policy. ``Policy.load`` reads a file and reports every problem at once."""
+
+    shoal: Literal[1]
+    name: str = Field(pattern=r"^[\w][\w .-]{0,99}$")
+    use_case: UseCase | None = None
+    source: Annotated[SourceOptions, BeforeValidator(parse_source)] | None = None
+    target: Annotated[TargetOptions, BeforeValidator(parse_target)] | None = None
+    person: str | None = None
+    attributes: dict[str, Attribute] = Field(min_length=1)
+    privacy: tuple[OneModel, ...] = ()
+    solve: Solve = Field(default_factory=Solve)
+    table: TableTechniques = Field(default_factory=TableTechniques)
+
+    _text: str = PrivateAttr(default="")
+    _folder: Path = PrivateAttr(default_factory=Path)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_table_techniques(cls, value: object) -> object:
+        """Table techniques stand beside ``attributes`` in the file and together in the model."""
+        if not isinstance(value, Mapping) or "table" in value:
+            return value
+        table = {key: value[key] for key in table_techniques.names() if key in value and value[key] is not False}
+        rest = {key: given for key, given in value.items() if key not in table_techniques.names()}
+        return {**rest, "table": table}
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        from shoal.policy.load import load_policy
+
+        return load_policy(Path(path))
+
+    @classmethod
+    def from_text(cls, text: str, *, source: str = "policy", folder: Path | None = None) -> Policy:
+        from shoal.policy.load import policy_from_text
+
+        return policy_from_text(text, source=source, folder=folder or Path())
+
+    def placed(self, text: str, folder: Path) -> Self:
+        self._text, self._folder = text, folder
+        return self
+
+    @property
+    def text(self) -> str:
+        """The policy as it was written (what its checksum is taken of)."""
+        return self._text or self.model_dump_json(exclude={"source", "target"})
+
+    @property
+    def folder(self) -> Path:
+        """Relative paths in the policy are relative to this folder."""
+        return self._folder
+
+    @property
+    def preset(self) -> Preset | None:
+        return PRESETS[self.use_case] if self.use_case else None
+
+    @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """The privacy models to reach: those of the policy, else the use case's k."""
+        if self.privacy or not self.preset or self.preset.k is None or not self.quasi_identifiers:
+            return self.privacy
+        return (KAnonymity(k=self.preset.k),)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        return self.with_role(Role.QUASI)
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        return tuple(
+            name
+            for name, attribute in self.attributes.items()
+            if attribute.role is role and name != EVERYTHING_ELSE and not attribute.is_suppressed
+        )
+
+    @property
+    def table_steps(self) -> dict[str, TableTechnique]:
+        chosen = {key: getattr(self.table, key) for key in table_techniques.names()}
+        return {key: technique for key, technique in chosen.items() if technique is not None}
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """JSON Schema for editors, in the shape of the file."""
+        schema = cls.model_json_schema()
+        table = schema["$defs"].pop("TableTechniques")
+        schema["properties"].pop("table")
+        schema["properties"].update(table["properties"])
+        schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+        return schema

@@ -1,0 +1,104 @@
+"""YAML with positions: plain data, and for every path in it the line and column where it stands."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import yaml
+
+from shoal.errors import PolicyError, Problem
+
+Path = tuple[str | int, ...]
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's few plain scalars: `no` is a word, `011` is text and dates stay text, as data officers expect."""
+
+    yaml_implicit_resolvers = {}  # noqa: RUF012  # the class attribute that PyYAML looks at
+
+
+for _tag, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", "~nN\0"),
+    ("int", r"[-+]?(?:0|[1-9][0-9]*)", "-+0123456789"),
+    ("float", r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", "-+0123456789."),
+):
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), [*_first.replace("\0", ""), ""]
+    )
+
+
+@dataclass
+class Tree:
+    data: object = None
+    marks: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def where(self, path: Path) -> tuple[int, int]:
+        """The position of a path, or of the nearest ancestor that stands in the file."""
+        while path not in self.marks and path:
+            path = path[:-1]
+        return self.marks.get(path, (0, 0))
+
+
+def read_tree(text: str, *, source: str) -> Tree:
+    """Parse YAML; syntax errors and keys that stand twice are problems with their positions."""
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+        raise PolicyError([Problem(line, column, "", f"not YAML: {error.problem}")], source=source) from None
+    except yaml.YAMLError:
+        raise PolicyError([Problem(0, 0, "", "not YAML: a character that YAML does not allow")], source=source) from None
+    tree = Tree()
+    loader = _Loader("")
+    tree.data = None if node is None else _convert(node, (), tree, loader, frozenset())
+    return tree
+
+
+def _convert(
+    node: yaml.Node, path: Path, tree: Tree, loader: _Loader, above: frozenset[int]
+) -> object:
+    mark = (node.start_mark.line + 1, node.start_mark.column + 1)
+    tree.marks.setdefault(path, mark)
+    if id(node) in above:
+        tree.problems.append(Problem(*mark, dotted(path), "an alias that contains itself"))
+        return None
+    above |= {id(node)}
+    if isinstance(node, yaml.SequenceNode):
+        return [_convert(child, (*path, place), tree, loader, above) for place, child in enumerate(node.value)]
+    if isinstance(node, yaml.MappingNode):
+        return _convert_mapping(node, path, tree, loader, above)
+    return _scalar(node, path, tree, loader)
+
+
+def _convert_mapping(
+    node: yaml.MappingNode, path: Path, tree: Tree, loader: _Loader, above: frozenset[int]
+) -> dict[str, object]:
+    result: dict[str, object] = {}
+    for key_node, value_node in node.value:
+        key = str(key_node.value) if isinstance(key_node, yaml.ScalarNode) else ""
+        here = (*path, key)
+        mark = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
+        if not key:
+            tree.problems.append(Problem(*mark, dotted(path), "a key must be a word"))
+            continue
+        if key in result:
+            tree.problems.append(Problem(*mark, dotted(here), "stands twice"))
+        tree.marks[here] = mark
+        result[key] = _convert(value_node, here, tree, loader, above)
+    return result
+
+
+def _scalar(node: yaml.Node, path: Path, tree: Tree, loader: _Loader) -> object:
+    try:
+        return loader.construct_object(node)
+    except (yaml.YAMLError, ValueError):
+        tree.problems.append(Problem(*tree.where(path), dotted(path), "a value that can't be read"))
+        return None
+
+
+def dotted(path: Path) -> str:
+    return ".".join(str(part) for part in path)

@@ -1,0 +1,79 @@
+"""From a manifest and a plan to the facts that the report shows."""
+
+from __future__ import annotations
+
+from shoal import __version__
+from shoal.measurement import Measurement
+from shoal.plan import PlannedStep
+from shoal.policy import Policy
+from shoal.randomness import now
+from shoal.release.manifest import Manifest
+from shoal.release.pipeline import Rewritten
+from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
+
+
+def report_facts(policy: Policy, manifest: Manifest, done: Rewritten) -> ReportFacts:
+    return ReportFacts(
+        name=policy.name,
+        use_case=policy.use_case,
+        created=now(),
+        version=__version__,
+        policy_sha256=manifest.policy_sha256,
+        data_path=manifest.data.path,
+        data_sha256=manifest.data.sha256,
+        records=manifest.data.rows,
+        before=_risk(manifest.before),
+        after=_risk(manifest.after),
+        models=_models(policy, manifest),
+        attributes=_attributes(policy, done),
+        utility=manifest.utility,
+        levels=manifest.solution.levels,
+        loss=manifest.solution.loss,
+        optimal=manifest.solution.optimal,
+        nodes_checked=manifest.solution.nodes_checked,
+        nodes_total=manifest.solution.nodes_total,
+        warnings=manifest.warnings,
+        person=policy.person is not None,
+    )
+
+
+def _risk(measurement: Measurement) -> RiskFacts:
+    risk = measurement.risk
+    return RiskFacts(
+        k=risk.k,
+        people=int(measurement.classes.people.sum()),
+        records=measurement.rows,
+        suppressed=measurement.suppressed,
+        prosecutor_max=risk.prosecutor_max,
+        prosecutor_average=risk.prosecutor_average,
+        uniques=risk.uniques,
+        class_sizes=tuple(measurement.classes.people.tolist()),
+    )
+
+
+def _models(policy: Policy, manifest: Manifest) -> tuple[ModelFacts, ...]:
+    return tuple(
+        ModelFacts(model.title, model.explain(), model.clause, finding.required, finding.achieved, finding.met)
+        for model, finding in zip(policy.models, manifest.models, strict=True)
+    )
+
+
+def _attributes(policy: Policy, done: Rewritten) -> tuple[AttributeFacts, ...]:
+    by_attribute: dict[str, list[PlannedStep]] = {}
+    for planned in done.plan:
+        if planned.attribute is not None:
+            by_attribute.setdefault(planned.attribute, []).append(planned)
+    return tuple(
+        AttributeFacts(
+            name=name,
+            role=attribute.role,
+            done=tuple(_words(planned) for planned in by_attribute.get(name, [])),
+            clause=tuple(dict.fromkeys(planned.clause for planned in by_attribute.get(name, []))),
+            released=not attribute.is_suppressed,
+        )
+        for name, attribute in policy.attributes.items()
+    )
+
+
+def _words(planned: PlannedStep) -> str:
+    return f"{planned.technique}, {planned.detail}" if planned.detail else planned.technique

@@ -1,0 +1,62 @@
+"""Tables in memory: any of pandas, Polars, PyArrow in, the same kind out."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.io import open_source, parse_source
+
+
+@dataclass(frozen=True)
+class FrameSource:
+    frame: pl.LazyFrame
+    label: str = "table in memory"
+
+    def scan(self) -> pl.LazyFrame:
+        return self.frame
+
+
+@dataclass
+class FrameTarget:
+    label: str = "table in memory"
+    frame: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    def write(self, frame: pl.LazyFrame) -> None:
+        self.frame = frame.collect(engine="streaming")
+
+
+def as_lazy(data: object) -> pl.LazyFrame:
+    """A lazy frame over a path or a table in memory."""
+    if isinstance(data, pl.LazyFrame):
+        return data
+    if isinstance(data, pl.DataFrame):
+        return data.lazy()
+    if isinstance(data, str | Path):
+        return open_source(parse_source(str(data))).scan()
+    if _is(data, "pandas", "DataFrame"):
+        return pl.from_pandas(data).lazy()  # type: ignore[call-overload,no-any-return]  # checked by name, to not import pandas
+    if _is(data, "pyarrow", "Table"):
+        return pl.DataFrame(pl.from_arrow(data)).lazy()  # type: ignore[arg-type]  # likewise
+    raise InputError(f"a table of the type {type(data).__name__} is not supported; give pandas, Polars, PyArrow or a path")
+
+
+def like(data: object, frame: pl.DataFrame) -> Any:
+    """The frame as the kind of table that ``data`` is."""
+    if isinstance(data, pl.LazyFrame):
+        return frame.lazy()
+    if _is(data, "pandas", "DataFrame"):
+        return frame.to_pandas()
+    if _is(data, "pyarrow", "Table"):
+        return frame.to_arrow()
+    return frame
+
+
+def _is(data: object, module: str, name: str) -> bool:
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(data, getattr(loaded, name))

@@ -1,0 +1,143 @@
+"""The main job: a policy and data in; a release folder, or a table in memory, out."""
+
+from __future__ import annotations
+
+import hashlib
+import resource
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.engine.polars import PolarsEngine
+from shoal.errors import InputError
+from shoal.io import (
+    Source,
+    Staging,
+    explained,
+    file_target,
+    open_source,
+    open_target,
+    parse_source,
+    sha256_of,
+    writing,
+)
+from shoal.measurement import Risk
+from shoal.policy import Policy, warnings_in
+from shoal.randomness import Randomness
+from shoal.release.describe import report_facts
+from shoal.release.engines import make_engine
+from shoal.release.frames import FrameSource, FrameTarget, as_lazy, like
+from shoal.release.manifest import DataFile, Manifest
+from shoal.release.pipeline import Pipeline, Progress, Recounted, Rewritten
+from shoal.report import render
+
+
+@dataclass(frozen=True)
+class Release:
+    """A finished release: the data (or the path of it), its manifest, its report."""
+
+    manifest: Manifest
+    html: str
+    data: Any = None
+    folder: Path | None = None
+
+    @property
+    def risk(self) -> Risk:
+        return self.manifest.after.risk
+
+    @property
+    def utility(self) -> dict[str, float]:
+        return self.manifest.utility
+
+    def report(self, path: str | Path) -> Path:
+        """Write the report as one HTML file."""
+        Path(path).write_text(self.html, encoding="utf-8")
+        return Path(path)
+
+
+def anonymise(
+    data: object, policy: Policy, *, output: str | Path | None = None, seed: int | None = None, force: bool = False
+) -> Release:
+    """Anonymise a table by a policy; the same kind of table comes back as ``release.data``.
+
+    A path gives a release folder at ``output``; ``release.data`` is then the path of the data file.
+    """
+    if isinstance(data, str | Path):
+        return release_folder(policy, Path(output or default_folder(policy)), data=str(data), seed=seed, force=force)
+    if output is not None:
+        raise InputError("a table in memory gives a table in memory; `output` goes with a path")
+    target = FrameTarget()
+    with tempfile.TemporaryDirectory() as folder:
+        pipeline = Pipeline(policy, PolarsEngine(), Randomness(seed))
+        aside = Path(folder) / "people.arrow"
+        done = pipeline.rewrite(FrameSource(as_lazy(data)), target, aside=aside)
+        recounted = pipeline.recount(target.frame.lazy(), done, aside=aside)
+    manifest = _manifest(policy, DataFile("", done.records, ""), done, recounted)
+    return Release(manifest, render(report_facts(policy, manifest, done)), like(data, target.frame))
+
+
+def release_folder(
+    policy: Policy,
+    folder: Path,
+    *,
+    data: str | None = None,
+    engine: str = "polars",
+    seed: int | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Release:
+    """Write a release folder: the data file, release.json, report.html. It appears whole, or not at all."""
+    source = source_of(policy, data)
+    with Staging(folder, force=force) as staging, explained(source):
+        chosen = make_engine(engine, progress=progress, spool=staging.path)
+        pipeline = Pipeline(policy, chosen, Randomness(seed), progress)
+        aside = staging.path / ".people.arrow"
+        target = file_target(staging.path / "data", like=source)
+        done = pipeline.rewrite(source, target, aside=aside)
+        recounted = pipeline.recount(target.scan(), done, aside=aside)
+        aside.unlink(missing_ok=True)
+        manifest = _manifest(
+            policy, DataFile(target.path.name, done.records, sha256_of(target.path)), done, recounted
+        )
+        html = render(report_facts(policy, manifest, done))
+        with writing(str(folder)):
+            (staging.path / "release.json").write_text(manifest.to_json(), encoding="utf-8")
+            (staging.path / "report.html").write_text(html, encoding="utf-8")
+        if policy.target is not None:
+            open_target(policy.target, base=policy.folder).write(target.scan())
+        staging.commit()
+    return Release(manifest, html, folder / target.path.name, folder)
+
+
+def source_of(policy: Policy, data: str | None) -> Source:
+    """Where the data is: what the caller says (relative to where they are), else what the policy says."""
+    if data is not None:
+        try:
+            return open_source(parse_source(data))
+        except ValueError as error:
+            raise InputError(f"--input: {error}") from None
+    if policy.source is None:
+        raise InputError("the policy names no source", advice="give one with --input DATA")
+    return open_source(policy.source, base=policy.folder)
+
+
+def default_folder(policy: Policy) -> Path:
+    return Path(f"{policy.name}-release")
+
+
+def _manifest(policy: Policy, data: DataFile, done: Rewritten, recounted: Recounted) -> Manifest:
+    return Manifest(
+        name=policy.name,
+        policy_sha256=hashlib.sha256(policy.text.encode()).hexdigest(),
+        data=data,
+        solution=done.solution,
+        before=done.before,
+        after=recounted.after,
+        models=recounted.models,
+        utility=recounted.utility,
+        timing=done.timing,
+        peak_rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        use_case=policy.use_case,
+        warnings=tuple(warnings_in(policy)),
+    )

@@ -1,0 +1,81 @@
+"""``release.json``: what was released, how it was reached, how risky and how useful it is. No original value, no key."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from shoal import __version__
+from shoal.measurement import Measurement, Risk
+from shoal.privacy import Finding
+from shoal.solve import Solution
+
+
+@dataclass(frozen=True)
+class Timing:
+    count_s: float = 0.0
+    solve_s: float = 0.0
+    rewrite_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class DataFile:
+    path: str
+    rows: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    name: str
+    policy_sha256: str
+    data: DataFile
+    solution: Solution
+    before: Measurement
+    after: Measurement
+    models: tuple[Finding, ...]
+    utility: dict[str, float]
+    timing: Timing
+    peak_rss_mb: float
+    use_case: str | None = None
+    warnings: tuple[str, ...] = ()
+    suppressed_cells: int = 0
+    shoal: str = field(default=__version__)
+
+    @property
+    def met(self) -> bool:
+        return all(finding.met for finding in self.models)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "shoal": self.shoal,
+            "name": self.name,
+            "use_case": self.use_case,
+            "policy_sha256": self.policy_sha256,
+            "data": asdict(self.data),
+            "solution": {
+                "recoding": self.solution.recoding,
+                "levels": self.solution.levels,
+                "loss": self.solution.loss,
+                "objective": self.solution.objective,
+                "optimal": self.solution.optimal,
+                "nodes_total": self.solution.nodes_total,
+                "nodes_checked": self.solution.nodes_checked,
+            },
+            "suppressed": {"records": self.solution.suppressed, "cells": self.suppressed_cells},
+            "risk": risk_dict(self.after.risk),
+            "risk_before": risk_dict(self.before.risk),
+            "models": [asdict(finding) for finding in self.models],
+            "utility": self.utility,
+            "timing": asdict(self.timing),
+            "peak_rss_mb": self.peak_rss_mb,
+            "warnings": list(self.warnings),
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def risk_dict(risk: Risk) -> dict[str, float]:
+    return asdict(risk)

@@ -1,0 +1,82 @@
+"""What a report is made from: figures and words only, never a value from the data.
+
+The report computes nothing about risk or usefulness itself; whoever fills these facts has measured them, on the file
+that was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class AttributeFacts:
+    """One attribute of the source and what became of it."""
+
+    name: str
+    role: str
+    done: tuple[str, ...]
+    """In words, in order: "generalised to level 2 of 4", "masked, last 4 kept"."""
+    clause: tuple[str, ...]
+    """The clauses behind it: "ISO/IEC 20889, 9.6"."""
+    released: bool
+    """False when the attribute was suppressed."""
+
+
+@dataclass(frozen=True)
+class RiskFacts:
+    """The risk of re-identification of one table; ``k`` is 0 where there are no classes to measure."""
+
+    k: int
+    people: int
+    records: int
+    """Records spoken of, suppressed ones included."""
+    suppressed: int
+    prosecutor_max: float
+    prosecutor_average: float
+    uniques: int
+    class_sizes: tuple[int, ...]
+    """People per equivalence class."""
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """A formal privacy model: what was asked, what was found."""
+
+    title: str
+    explanation: str
+    clause: str
+    required: float
+    achieved: float
+    met: bool
+
+
+@dataclass(frozen=True)
+class ReportFacts:
+    """Everything that the report of one release says."""
+
+    name: str
+    use_case: str | None
+    created: datetime
+    version: str
+    policy_sha256: str
+    data_path: str
+    """The released file."""
+    data_sha256: str
+    records: int
+    """Records in the released file."""
+    before: RiskFacts
+    after: RiskFacts
+    models: tuple[ModelFacts, ...]
+    attributes: tuple[AttributeFacts, ...]
+    utility: Mapping[str, float]
+    levels: Mapping[str, int]
+    loss: float
+    optimal: bool
+    nodes_checked: int
+    nodes_total: int
+    warnings: tuple[str, ...]
+    person: bool
+    """Whether k counts people rather than records."""

@@ -1,0 +1,241 @@
+"""What the page says, in two editions.
+
+The template sees only a ``Page``. The recipient's page is never given what its edition leaves out — parameters, levels,
+figures of the original, suppression, what was asked of a model — so no slip in the template can show it. What is left
+could be worked out from the released file itself, or is needed to use it properly: the kinds of technique and how much
+detail was kept. (What was asked of a model is left out because knowing how hard the solver tried helps to undo its
+choices; the policy's checksum because a guessed policy could be confirmed by it; PDPC, step 5.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PureWindowsPath
+
+from markupsafe import Markup
+
+from shoal.report import words
+from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
+from shoal.report.figures import NONE, count, moment, number, one_in, percent
+from shoal.report.plots import THRESHOLDS, Bin, bar, class_bins, gauge
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    label: str
+    value: str
+    note: str
+    before: str | None = None
+
+
+@dataclass(frozen=True)
+class Harm:
+    potential: str
+    threshold: float
+    words: str
+    within: bool
+
+
+@dataclass(frozen=True)
+class Cell:
+    people: str
+    share: str
+    bar: Markup
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a table: its header, its cells."""
+
+    head: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ClassRow:
+    label: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    title: str
+    explanation: str | None
+    clause: str
+    required: str | None
+    achieved: str
+    met: bool
+
+
+@dataclass(frozen=True)
+class AttributeRow:
+    name: str
+    role: str
+    done: tuple[str, ...]
+    clause: tuple[str, ...]
+    released: bool | None
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the levels were found; the owner's edition only."""
+
+    levels: tuple[Row, ...]
+    optimal: bool
+    checked: str
+    total: str
+
+
+@dataclass(frozen=True)
+class Page:
+    recipient: bool
+    name: str
+    use_case: str
+    created: str
+    created_iso: str
+    records: str
+    person: bool
+    unit: str
+    measured: bool
+    verdict: words.Verdict
+    figures: tuple[KeyFigure, ...]
+    gauge: Markup | None
+    harms: tuple[Harm, ...]
+    tables: tuple[str, ...]
+    """Which tables were measured: before and after, or the released one alone."""
+    classes: tuple[ClassRow, ...]
+    risks: tuple[Row, ...]
+    models: tuple[ModelRow, ...]
+    attributes: tuple[AttributeRow, ...]
+    utility: tuple[tuple[str, str, str], ...]
+    search: Search | None
+    provenance: tuple[Row, ...]
+    warnings: tuple[str, ...]
+
+
+def compose(facts: ReportFacts, *, recipient: bool) -> Page:
+    measured = words.measured(facts)
+    shown = [facts.after] if recipient else [facts.before, facts.after]
+    before = facts.before if not recipient and facts.before.k else None
+    return Page(
+        recipient=recipient,
+        name=facts.name,
+        use_case=words.use_case(facts.use_case),
+        created=moment(facts.created),
+        created_iso=facts.created.isoformat(timespec="seconds"),
+        records=count(facts.records, "record"),
+        person=facts.person,
+        unit=words.unit(facts)[1],
+        measured=measured,
+        verdict=words.give_verdict(facts),
+        figures=tuple(_key_figures(facts, before, recipient=recipient)),
+        gauge=gauge(facts.after.prosecutor_max, before.prosecutor_max if before else None) if measured else None,
+        harms=_harms(facts.after.prosecutor_max) if measured else (),
+        tables=("Released file",) if recipient else ("Before", "After"),
+        classes=_class_rows(shown) if measured else (),
+        risks=tuple(_risk_rows(shown, facts, recipient=recipient)),
+        models=tuple(_model_row(model, recipient=recipient) for model in facts.models),
+        attributes=tuple(_attribute_rows(facts.attributes, recipient=recipient)),
+        utility=() if recipient else tuple((*words.measure(n), number(v)) for n, v in facts.utility.items()),
+        search=None if recipient else _search(facts),
+        provenance=tuple(_provenance(facts, recipient=recipient)),
+        warnings=() if recipient else facts.warnings,
+    )
+
+
+def _key_figures(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool) -> Iterable[KeyFigure]:
+    after = facts.after
+    if words.measured(facts):
+        alike = "people who look alike" if facts.person else "records that look alike"
+        yield KeyFigure("Smallest class, k", f"{after.k:,}", alike, before=f"{before.k:,}" if before else None)
+        yield KeyFigure(
+            "Highest risk", percent(after.prosecutor_max), f"{one_in(after.prosecutor_max)}, prosecutor risk"
+        )
+        yield KeyFigure("Usefulness kept", percent(1 - facts.loss), "detail of the quasi-identifiers")
+    else:
+        released = sum(one.released for one in facts.attributes)
+        yield KeyFigure("Highest risk", NONE, "not measured")
+        yield KeyFigure("Attributes", f"{released:,}", "in the file")
+    if recipient or not after.records:
+        yield KeyFigure("Records", f"{facts.records:,}", "in the file")
+    else:
+        share = after.suppressed / after.records
+        yield KeyFigure("Suppressed", f"{after.suppressed:,}", f"of {count(after.records, 'record')}, {percent(share)}")
+
+
+def _harms(risk: float) -> tuple[Harm, ...]:
+    return tuple(Harm(harm, limit, one_in(limit), risk <= limit) for harm, limit in THRESHOLDS.items())
+
+
+def _class_rows(shown: list[RiskFacts]) -> tuple[ClassRow, ...]:
+    binned = [class_bins(risk.class_sizes) for risk in shown]
+    totals = [sum(one.people for one in bins) or 1 for bins in binned]
+    longest = max((one.people / total for bins, total in zip(binned, totals, strict=True) for one in bins), default=0)
+    kinds = ("before", "after")[-len(shown) :]
+
+    def cell(one: Bin, total: int, kind: str) -> Cell:
+        share = one.people / total
+        return Cell(f"{one.people:,}", percent(share), bar(share / longest if longest else 0.0, kind))
+
+    return tuple(
+        ClassRow(row[0].label, tuple(cell(*each) for each in zip(row, totals, kinds, strict=True)))
+        for row in zip(*binned, strict=True)
+    )
+
+
+def _risk_rows(shown: list[RiskFacts], facts: ReportFacts, *, recipient: bool) -> Iterable[Row]:
+    if not words.measured(facts):
+        return
+
+    def row(head: str, clause: str, *cells: str) -> Row:
+        told = (cell if risk.k else NONE for cell, risk in zip(cells, shown, strict=True))
+        return Row(head, (*told, clause))
+
+    many = words.unit(facts)[1]
+    yield row("Smallest class, k", "ISO/IEC 20889, 10.2.1", *(f"{risk.k:,}" for risk in shown))
+    yield row(
+        f"{many.capitalize()} alone in their class", "ISO/IEC 20889, 7.2", *(f"{risk.uniques:,}" for risk in shown)
+    )
+    yield row("Equivalence classes", "ISO/IEC 20889, 10.2.1", *(f"{len(risk.class_sizes):,}" for risk in shown))
+    yield row("Highest prosecutor risk", "PDPC, annex D", *(number(risk.prosecutor_max) for risk in shown))
+    yield row("Average prosecutor risk", "PDPC, annex D", *(number(risk.prosecutor_average) for risk in shown))
+    yield row(f"{many.capitalize()} in classes", "", *(f"{risk.people:,}" for risk in shown))
+    if not recipient:
+        yield row("Records suppressed", "ISO/IEC 20889, 9.3.4", *(f"{risk.suppressed:,}" for risk in shown))
+
+
+def _model_row(model: ModelFacts, *, recipient: bool) -> ModelRow:
+    return ModelRow(
+        title=model.title,
+        explanation=None if recipient else model.explanation,
+        clause=model.clause,
+        required=None if recipient else number(model.required),
+        achieved=number(model.achieved),
+        met=model.met,
+    )
+
+
+def _attribute_rows(attributes: tuple[AttributeFacts, ...], *, recipient: bool) -> Iterable[AttributeRow]:
+    for one in attributes:
+        if not recipient:
+            done = one.done or (("left as it is",) if one.released else ("left out",))
+            yield AttributeRow(one.name, words.role(one.role), done, one.clause or (NONE,), one.released)
+        elif one.released:
+            yield AttributeRow(one.name, words.role(one.role), words.families(one), one.clause or (NONE,), None)
+
+
+def _search(facts: ReportFacts) -> Search | None:
+    if not facts.levels:
+        return None
+    levels = tuple(Row(name, (str(level),)) for name, level in facts.levels.items())
+    return Search(levels, facts.optimal, f"{facts.nodes_checked:,}", f"{facts.nodes_total:,}")
+
+
+def _provenance(facts: ReportFacts, *, recipient: bool) -> Iterable[Row]:
+    # A Windows path knows both separators; a recipient is told the file, not the folders it lay in.
+    yield Row("Released file", (PureWindowsPath(facts.data_path).name if recipient else facts.data_path,))
+    yield Row("SHA-256 of the file", (facts.data_sha256,))
+    if not recipient:
+        yield Row("SHA-256 of the policy", (facts.policy_sha256,))
+    yield Row("Made by", (f"shoal {facts.version}",))

@@ -1,0 +1,123 @@
+"""The report's own words: the verdict, and names for roles, techniques and measures of usefulness."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts
+from shoal.report.figures import count, one_in
+from shoal.schema import Role
+
+ROLES: dict[str, str] = {
+    Role.DIRECT: "Direct identifier",
+    Role.QUASI: "Quasi-identifier",
+    Role.SENSITIVE: "Sensitive",
+    Role.INSENSITIVE: "Insensitive",
+}
+
+MEASURES = {
+    "loss": ("Generalisation loss", "Detail lost over all quasi-identifying cells: 0 is none, 1 is all."),
+    "geometric_loss": ("Geometric loss", "Detail lost per attribute, joined by a geometric mean: 0 is none."),
+    "discernibility": ("Discernibility", "Sum of the squared class sizes: smaller keeps more apart."),
+    "average_class_size": ("Average class size", "Records per equivalence class: smaller keeps more detail."),
+    "entropy": ("Entropy", "Information lost over all cells, in bits: 0 is none."),
+}
+
+# ISO/IEC 20889, clause 9: enough to know what the values can be used for, without a single parameter.
+_FAMILIES = {
+    "9.1": "Sampled or aggregated",
+    "9.2": "Encrypted",
+    "9.3": "Suppressed in part",
+    "9.4": "Replaced by a pseudonym",
+    "9.5": "Kept in a table of its own",
+    "9.6": "Generalised",
+    "9.7": "Randomised: a single value may not be true of the person",
+    "9.8": "Synthetic",
+}
+_CLAUSE = re.compile(r"\b9\.\d")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    kind: str
+    """``met``, ``unmet`` or ``none``: picks the colour and the sign."""
+    headline: str
+    sentences: tuple[str, ...]
+
+
+def measured(facts: ReportFacts) -> bool:
+    """Whether the released table has equivalence classes that mean something.
+
+    Without a quasi-identifier the whole table is one class: true, and worth nothing as evidence.
+    """
+    return facts.after.k > 0 and any(one.role == Role.QUASI for one in facts.attributes)
+
+
+def give_verdict(facts: ReportFacts) -> Verdict:
+    kind, headline = _headline(facts.models)
+    sentences = _risk_sentences(facts)
+    if kind == "unmet":
+        sentences = ("Do not release this file as it is.", *sentences)
+    return Verdict(kind, headline, sentences)
+
+
+def _headline(models: tuple[ModelFacts, ...]) -> tuple[str, str]:
+    if not models:
+        return "none", "No privacy model was asked for"
+    total = len(models)
+    missed = sum(not model.met for model in models)
+    if missed:
+        return "unmet", f"{missed} of {count(total, 'privacy model')} {'is' if missed == 1 else 'are'} not met"
+    return "met", "The privacy model is met" if total == 1 else f"All {total} privacy models are met"
+
+
+def _risk_sentences(facts: ReportFacts) -> tuple[str, ...]:
+    after = facts.after
+    if not measured(facts):
+        if after.records and after.suppressed == after.records:
+            return ("Every record was suppressed: no quasi-identifying value is left in the file.",)
+        return (
+            "The released table has no quasi-identifiers by which its records could be told apart, "
+            "so the chance of picking out a person is not measured here.",
+        )
+    if after.k == 1:
+        alone = count(after.uniques, *unit(facts))
+        return (f"{alone} can be singled out: no other has the same combination of quasi-identifying values.",)
+    who = "Everyone" if facts.person else "Every record"
+    others = count(after.k - 1, *_other(facts))
+    return (
+        f"{who} whose quasi-identifying values are in the released file shares them with at least {others}.",
+        "Someone who knows these values of a person, and that the person is in the file, "
+        f"picks the right record with a chance of at most {one_in(after.prosecutor_max)}.",
+    )
+
+
+def unit(facts: ReportFacts) -> tuple[str, str]:
+    """What k counts, one and many."""
+    return ("person", "people") if facts.person else ("record", "records")
+
+
+def _other(facts: ReportFacts) -> tuple[str, str]:
+    one, many = unit(facts)
+    return f"other {one}", f"other {many}"
+
+
+def role(name: str) -> str:
+    return ROLES.get(name, name)
+
+
+def families(attribute: AttributeFacts) -> tuple[str, ...]:
+    """What kinds of technique an attribute went through, read off the clauses alone."""
+    found = [match.group() for clause in attribute.clause for match in _CLAUSE.finditer(clause)]
+    words = tuple(dict.fromkeys(_FAMILIES[one] for one in found if one in _FAMILIES))
+    return words or ("Changed" if attribute.done else "Not changed",)
+
+
+def measure(name: str) -> tuple[str, str]:
+    """Title and meaning of a measure of usefulness; one that is not known here goes by its own name."""
+    return MEASURES.get(name, (name.replace("_", " ").capitalize(), ""))
+
+
+def use_case(name: str | None) -> str:
+    return name.replace("-", " ").capitalize() if name else ""

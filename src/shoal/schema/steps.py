@@ -1,0 +1,54 @@
+"""A step: a bound technique as engines see it. Frozen, picklable, a pure function from a frame to a frame."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+
+class Scope(StrEnum):
+    """How much of the table a step must see at once."""
+
+    ROW = "row"
+    """Each record by itself: mapped over batches of any size."""
+    TABLE = "table"
+    """The columns it reads, whole and in order; only those are held in memory."""
+    REDUCE = "reduce"
+    """Batches to partial results (``apply``), all partial results to one (``finish``)."""
+    ORDER = "order"
+    """The records in another order, by ``order_key``; ``apply`` does it to a table that is in memory."""
+
+
+@dataclass(frozen=True)
+class Step(ABC):
+    """``apply`` is pure; frames carry the record's position in the source in the column ``ROW``."""
+
+    scope: ClassVar[Scope] = Scope.ROW
+    drops_records: ClassVar[bool] = False
+    """Whether ``apply`` may return fewer records than it was given."""
+
+    @property
+    @abstractmethod
+    def reads(self) -> tuple[str, ...]:
+        """The columns whose values it needs (without ROW). A column that is only dropped need not be read."""
+
+    @abstractmethod
+    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The frame with its columns replaced, added, dropped, or with fewer records. Other columns stay as they are.
+
+        ROW and TABLE steps keep the order of the records that stay.
+        """
+
+    def order_key(self, rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """ORDER only: the records are to be sorted by this key, ties by their position."""
+        return rows
+
+    def finish(self, partial: pl.DataFrame) -> pl.DataFrame:
+        """REDUCE only: all partial results, one below the other, to the final table."""
+        return partial

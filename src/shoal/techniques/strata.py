@@ -1,0 +1,49 @@
+"""Strata: the records that share their values of some columns. Permutation, PRAM and sampling stay inside them."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+_CODE = "__shoal_stratum__"
+
+
+def stratum_codes(frame: pl.DataFrame, within: tuple[str, ...]) -> NDArray[np.int64]:
+    """The number of each record's stratum, counted in order of first appearance. A missing value is a stratum too.
+
+    >>> stratum_codes(pl.DataFrame({"sex": ["f", "m", None, "f"]}), ("sex",)).tolist()
+    [0, 1, 2, 0]
+    """
+    if not within:
+        return np.zeros(frame.height, dtype=np.int64)
+    keys = frame.select(within)
+    strata = keys.unique(maintain_order=True).with_row_index(_CODE)
+    joined = keys.join(strata, on=list(within), how="left", nulls_equal=True, maintain_order="left")
+    return joined[_CODE].cast(pl.Int64).to_numpy()
+
+
+def random_order(strata: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The records sorted by stratum, and at random within it, by one random word for each.
+
+    Stratum and word share 64 bits, so that one sort does; the bits left for the word are far more than it takes to tell
+    the records of a stratum apart.
+    """
+    bits = int(strata.max(initial=0)).bit_length()
+    keys = words >> np.uint64(bits)
+    if bits:
+        keys |= strata.astype(np.uint64) << np.uint64(64 - bits)
+    return np.argsort(keys, kind="stable")
+
+
+def places_within(strata: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each record's place in its stratum, from 0, where ``order`` sorts the records by stratum first.
+
+    >>> places_within(np.array([0, 1, 0]), np.array([2, 0, 1])).tolist()
+    [1, 0, 0]
+    """
+    size = np.bincount(strata)
+    first = np.cumsum(size) - size
+    places = np.empty(len(strata), dtype=np.int64)
+    places[order] = np.arange(len(strata)) - first[strata[order]]
+    return places

@@ -1,0 +1,236 @@
+"""Bad input gets one clear line and exit code 2; nothing is written, nothing of the data is shown."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from shoal.cli import main
+
+pytestmark = pytest.mark.requirement("V-05", "D-01")
+
+Shoal = Callable[..., "Done"]
+
+POLICY = """\
+shoal: 1
+name: clinic
+source: clinic.csv
+attributes:
+  name: {role: direct, technique: suppress}
+  aadhaar: {role: direct, technique: {mask: {keep_last: 4, char: "x"}}}
+  age: {role: quasi, hierarchy: {intervals: {widths: [10, 20, 40]}}}
+  pin: {role: quasi, hierarchy: {redact: {side: right, char: "x"}}}
+  diagnosis: {role: sensitive}
+  bill: {role: insensitive, technique: [{round: {base: 100}}, {noise: {laplace: {scale: 50}}}]}
+privacy:
+  - k_anonymity: {k: 3}
+solve:
+  suppression_limit: 0.1
+"""
+
+SECRET = "Zyxwvut"
+"""A value that stands in the data and must never stand in any message."""
+
+
+def clinic_rows(number: int) -> str:
+    lines = ["name,aadhaar,age,pin,diagnosis,bill"]
+    for place in range(number):
+        age = 20 + place * 7 % 60
+        lines.append(
+            f"{SECRET}{place},{100000000000 + place * 7919},{age},{560001 + place % 9},{'Flu' if place % 3 else 'Asthma'},"
+            f"{1000 + place * 13}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> Path:
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    (tmp_path / "clinic.csv").write_text(clinic_rows(300))
+    return tmp_path
+
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def shoal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Shoal:
+    """The command as users call it, but in this process, since starting one takes a second."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["shoal", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Done(int(ended.value.code or 0), *capfd.readouterr())
+
+    return call
+
+
+def refused(shoal: Shoal, folder: Path, *arguments: str, says: str) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    done = shoal("run", "policy.yaml", "--output", "out", *arguments)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert SECRET not in done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def rewrite(folder: Path, old: str, new: str, file: str = "policy.yaml") -> None:
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new))
+
+
+def test_missing_file(clinic: Path, shoal: Shoal) -> None:
+    refused(shoal, clinic, "--input", "absent.csv", says="absent.csv")
+
+
+def test_folder_instead_of_file(clinic: Path, shoal: Shoal) -> None:
+    (clinic / "folder").mkdir()
+    refused(shoal, clinic, "--input", "folder", says="folder")
+
+
+def test_empty_file(clinic: Path, shoal: Shoal) -> None:
+    (clinic / "clinic.csv").write_text("")
+    refused(shoal, clinic, says="empty")
+
+
+def test_header_only(clinic: Path, shoal: Shoal) -> None:
+    (clinic / "clinic.csv").write_text(clinic_rows(0))
+    refused(shoal, clinic, says="no records")
+
+
+@pytest.mark.parametrize("line", ["Zyxwvut,1,2,3,Flu,4,5,6\n", "Zyxwvut,1,2\n"], ids=["too long", "too short"])
+def test_ragged_rows(clinic: Path, shoal: Shoal, line: str) -> None:
+    with (clinic / "clinic.csv").open("a") as file:
+        file.write(line)
+    refused(shoal, clinic, says="clinic.csv")
+
+
+def test_wrong_separator(clinic: Path, shoal: Shoal) -> None:
+    rewrite(clinic, "source: clinic.csv", 'source: {path: clinic.csv, separator: ";"}')
+    refused(shoal, clinic, says="separator")
+
+
+def test_not_utf8(clinic: Path, shoal: Shoal) -> None:
+    (clinic / "clinic.csv").write_bytes(clinic_rows(300).replace("Flu", "Grüße").encode("cp1252"))
+    done = shoal("run", "policy.yaml", "--output", "out")
+    if done.returncode:
+        assert done.returncode == 2
+        assert "encoding" in done.stderr
+        assert not (clinic / "out").exists()
+    else:
+        assert "Grüße" in (clinic / "out" / "data.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("header", ["name,aadhaar,age,age,diagnosis,bill", "name,aadhaar,age,,diagnosis,bill"])
+def test_duplicate_or_empty_column_names(clinic: Path, shoal: Shoal, header: str) -> None:
+    rewrite(clinic, "name,aadhaar,age,pin,diagnosis,bill", header, "clinic.csv")
+    refused(shoal, clinic, says="column")
+
+
+def test_a_column_the_policy_does_not_name(clinic: Path, shoal: Shoal) -> None:
+    rewrite(clinic, "  diagnosis: {role: sensitive}\n", "")
+    refused(shoal, clinic, says="'diagnosis'")
+
+
+def test_a_policy_column_the_data_lacks(clinic: Path, shoal: Shoal) -> None:
+    rewrite(clinic, "  diagnosis:", "  diagnosys: {role: sensitive}\n  diagnosis:")
+    refused(shoal, clinic, says="did you mean 'diagnosis'?")
+
+
+def test_unknown_technique(clinic: Path, shoal: Shoal) -> None:
+    rewrite(clinic, "{mask:", "{maks:")
+    refused(shoal, clinic, says="unknown technique 'maks'; did you mean 'mask'?")
+
+
+def test_unknown_parameter(clinic: Path, shoal: Shoal) -> None:
+    rewrite(clinic, "keep_last", "keep_lats")
+    refused(shoal, clinic, says="unknown parameter 'keep_lats'; did you mean 'keep_last'?")
+
+
+def test_every_problem_at_once_with_lines(clinic: Path, shoal: Shoal) -> None:
+    rewrite(clinic, "{mask:", "{maks:")
+    rewrite(clinic, "k: 3", "k: 0")
+    rewrite(clinic, "role: sensitive", "role: sensitiv")
+    done = shoal("check", "policy.yaml")
+    assert done.returncode == 2
+    assert [line for line in (6, 9, 12) if f"line {line}," in done.stderr] == [6, 9, 12]
+
+
+def test_technique_that_does_not_fit_the_value_type(clinic: Path, shoal: Shoal) -> None:
+    rewrite(clinic, "diagnosis: {role: sensitive}", "diagnosis: {role: sensitive, technique: {round: {base: 5}}}")
+    refused(shoal, clinic, says="diagnosis")
+
+
+def test_nulls_where_a_technique_has_no_rule(clinic: Path, shoal: Shoal) -> None:
+    with (clinic / "clinic.csv").open("a") as file:
+        file.write("Zyxwvut,1,30,560001,Flu,\n")
+    rewrite(clinic, "[{round: {base: 100}}, {noise: {laplace: {scale: 50}}}]", "{round: {base: 100, method: controlled}}")
+    refused(shoal, clinic, says="missing")
+
+
+@pytest.mark.parametrize("value", ["99999999999999999999", "NaN", "inf", "-Infinity", "many"])
+def test_numbers_that_are_none(clinic: Path, shoal: Shoal, value: str) -> None:
+    with (clinic / "clinic.csv").open("a") as file:
+        file.write(f"Zyxwvut,1,30,560001,Flu,{value}\n")
+    refused(shoal, clinic, says="bill")
+
+
+def test_value_the_hierarchy_does_not_know(clinic: Path, shoal: Shoal) -> None:
+    rewrite(clinic, "{role: sensitive}", "{role: quasi, hierarchy: {taxonomy: {tree: {Lung: [Asthma]}}}}")
+    refused(shoal, clinic, says="not in the hierarchy")
+
+
+def test_output_folder_exists(clinic: Path, shoal: Shoal) -> None:
+    assert shoal("run", "policy.yaml", "--output", "out").returncode == 0
+    first = (clinic / "out" / "release.json").read_bytes()
+    refused(shoal, clinic, says="--force")
+    assert (clinic / "out" / "release.json").read_bytes() == first
+    assert shoal("run", "policy.yaml", "--output", "out", "--force").returncode == 0
+
+
+def test_force_never_replaces_what_is_no_release(clinic: Path, shoal: Shoal) -> None:
+    (clinic / "out").mkdir()
+    (clinic / "out" / "thesis.txt").write_text("years of work")
+    refused(shoal, clinic, "--force", says="out")
+    assert (clinic / "out" / "thesis.txt").read_text() == "years of work"
+
+
+def test_unreachable_k(clinic: Path, shoal: Shoal) -> None:
+    rewrite(clinic, "k: 3", "k: 301")
+    refused(shoal, clinic, says="suppress")
+
+
+def test_unknown_engine(clinic: Path, shoal: Shoal) -> None:
+    refused(shoal, clinic, "--engine", "abacus", says="polars")
+
+
+def test_not_yaml(clinic: Path, shoal: Shoal) -> None:
+    (clinic / "policy.yaml").write_text("attributes: [")
+    refused(shoal, clinic, says="not YAML")
+
+
+def test_policy_is_missing(clinic: Path, shoal: Shoal) -> None:
+    done = shoal("run", "nowhere.yaml")
+    assert done.returncode == 2
+    assert "nowhere.yaml" in done.stderr
+
+
+def test_json_errors_are_json(clinic: Path, shoal: Shoal) -> None:
+    (clinic / "policy.yaml").write_text(POLICY.replace("{mask:", "{maks:"))
+    done = shoal("run", "policy.yaml", "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["problems"][0]["line"] == 6

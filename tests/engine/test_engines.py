@@ -1,0 +1,432 @@
+"""One suite for every engine: nothing here knows which one it tests. What a table says decides, not who read it."""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import os
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from shoal.engine import Engine
+from shoal.engine.polars import PolarsEngine
+from shoal.engine.spark import SUPPORTED, ParquetFiles, SparkEngine
+from shoal.errors import DataError, InputError
+from shoal.hierarchy.intervals import Intervals
+from shoal.io import FileOptions, open_source
+from shoal.io.targets import file_target
+from shoal.randomness import Randomness
+from shoal.schema import ROW, Column, Counts, Scope, Step, ValueType
+from shoal.techniques import Context
+from shoal.techniques.generalise import Generalise
+from shoal.techniques.mask import Mask
+from shoal.techniques.noise import Noise
+from shoal.techniques.suppress import Suppress
+
+pytestmark = pytest.mark.requirement("L-04", "D-01")
+
+ROWS = 90
+AGE = Column("age", ValueType.INTEGER, storage=pl.Int64())
+SALARY = Column("salary", ValueType.DECIMAL, storage=pl.Float64(), scale=2)
+
+TABLE = pl.DataFrame(
+    {
+        "name": [f"name-of-{row}" for row in range(ROWS)],
+        "age": [None if row % 11 == 0 else 20 + row * 7 % 40 for row in range(ROWS)],
+        "salary": [None if row % 13 == 0 else row * 10.25 for row in range(ROWS)],
+        "City": ["Pune", "Agra", "Delhi", None, ""] * 18,
+        "city": ["x"] * ROWS,
+        "home.city": [f"c{row % 3}" for row in range(ROWS)],
+        "visits": pl.Series([row % 200 for row in range(ROWS)], dtype=pl.UInt8),
+        "seen": [datetime.date(2024, 1, 1) + datetime.timedelta(days=row) for row in range(ROWS)],
+        "noted": pl.Series(range(ROWS), dtype=pl.Int64).cast(pl.Datetime("us")),
+        "joined": [f"{1 + row % 28:02}/{1 + row % 12:02}/2020" for row in range(ROWS)],
+        "code": [f"{row:03}" for row in range(ROWS)],
+        "person": [None if row % 17 == 0 else f"p{row % 23}" for row in range(ROWS)],
+    }
+)
+POSITIONS = TABLE.with_columns(pl.int_range(ROWS, dtype=pl.UInt64).alias(ROW))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkEngine]:
+    from pyspark import cloudpickle
+
+    # A short run gains nothing from code that is compiled twice.
+    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    engine = SparkEngine(master="local[2]")
+    try:
+        session = engine.session
+    except InputError as error:
+        pytest.skip(f"NO SPARK, SO ITS ENGINE IS NOT TESTED: {error}")
+    session.conf.set("spark.sql.shuffle.partitions", "2")
+    # The steps of this file are not installed where executors could import them.
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield engine
+    session.stop()
+
+
+@pytest.fixture(params=["polars", pytest.param("spark", marks=pytest.mark.spark)])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return PolarsEngine(batch_rows=8) if request.param == "polars" else request.getfixturevalue("spark")
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> ParquetFiles:
+    """Two files of several row groups; the larger one is not the first, and the names would be read as patterns."""
+    folder = tmp_path_factory.mktemp("my data")
+    TABLE[:25].write_parquet(folder / "a [1] é.parquet", row_group_size=10)
+    TABLE[25:].write_parquet(folder / "b{2}*#%.parquet", row_group_size=20)
+    (folder / "_SUCCESS").touch()
+    return ParquetFiles.under(folder)
+
+
+@dataclass(frozen=True)
+class Reveals(Step):
+    """The record's position as a column."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ()
+
+    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.with_columns(pl.col(ROW).alias("position"))
+
+
+@dataclass(frozen=True)
+class Keeps(Step):
+    least: int
+    drops_records: ClassVar[bool] = True
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("visits",)
+
+    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.filter(pl.col("visits") >= self.least)
+
+
+@dataclass(frozen=True)
+class Tags(Step):
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("person",)
+
+    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.with_columns(pl.col("person").str.len_bytes().cast(pl.UInt64).alias("__shoal_tag"))
+
+
+@dataclass(frozen=True)
+class Whole(Step):
+    scope: ClassVar[Scope] = Scope.TABLE
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("age",)
+
+    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame
+
+
+def context(column: Column, counts: Counts | None = None) -> Context:
+    counted = {(column.name,): counts} if counts else {}
+    return Context({column.name: column}, Randomness(seed=9).stream("attribute", column.name), counted)
+
+
+def age_groups() -> Step:
+    counts = Counts.from_frame(TABLE.group_by("age").len("records"), ("age",), "records")
+    technique = Generalise(hierarchy=Intervals(widths=(10, 20)), level=1)
+    return technique.bind(AGE, context(AGE, counts))
+
+
+def four_techniques() -> list[Step]:
+    code = Column("code")
+    return [
+        Suppress().bind(Column("name"), context(Column("name"))),
+        Mask(keep_last=1, char="x").bind(code, context(code)),
+        age_groups(),
+        Noise.model_validate({"laplace": {"scale": 50}}).bind(SALARY, context(SALARY)),
+    ]
+
+
+def applied(steps: list[Step], frame: pl.DataFrame = POSITIONS) -> pl.DataFrame:
+    """What is to be expected: the steps, one after the other, on the whole table at once."""
+    for step in steps:
+        frame = step.apply(frame)
+    return frame.drop(ROW)
+
+
+def same_records(found: pl.DataFrame, expected: pl.DataFrame) -> None:
+    """Equal columns in the same order; equal records in any order."""
+    assert_frame_equal(found, expected, check_row_order=False, check_exact=True)
+
+
+def brute_force(attributes: tuple[str, ...], frame: pl.DataFrame = TABLE) -> Counter[tuple[object, ...]]:
+    return Counter(frame.select(attributes).rows())
+
+
+def test_columns_are_the_tables_own_in_their_order(engine: Engine, files: ParquetFiles) -> None:
+    assert engine.columns(engine.scan(files)) == tuple(TABLE.columns)
+
+
+@pytest.mark.requirement("D-05")
+def test_value_types_are_found_from_every_value(engine: Engine, files: ParquetFiles) -> None:
+    declared = {"joined": Column("joined", ValueType.DATE, date_format="%d/%m/%Y"), "code": Column("code")}
+    found = engine.describe(engine.scan(files), TABLE.columns, declared)
+    assert list(found) == TABLE.columns
+    types = {name: column.type for name, column in found.items()}
+    assert types == {
+        **dict.fromkeys(("name", "City", "city", "home.city", "code", "person"), ValueType.TEXT),
+        **dict.fromkeys(("age", "visits"), ValueType.INTEGER),
+        **dict.fromkeys(("seen", "joined"), ValueType.DATE),
+        "salary": ValueType.DECIMAL,
+        "noted": ValueType.DATETIME,
+    }
+    assert {name: column.storage for name, column in found.items()} == dict(TABLE.schema)
+    assert {name: column.missing for name, column in found.items()} == {
+        name: TABLE[name].null_count() for name in TABLE.columns
+    }
+    assert {column.rows for column in found.values()} == {ROWS}
+    assert found["salary"].scale == 2
+
+
+@pytest.mark.requirement("D-05")
+def test_what_is_declared_must_be_possible(engine: Engine, files: ParquetFiles) -> None:
+    with pytest.raises(DataError, match="column 'name': declared as date"):
+        engine.describe(engine.scan(files), ["name"], {"name": Column("name", ValueType.DATE)})
+    as_number = engine.describe(engine.scan(files), ["code"], {"code": Column("code", ValueType.DECIMAL)})
+    assert (as_number["code"].type, as_number["code"].scale) == (ValueType.DECIMAL, 0)
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [("City",), ("age", "City"), ("home.city", "visits", "salary"), ("seen", "noted", "city", "person")],
+    ids=", ".join,
+)
+def test_every_combination_is_counted(engine: Engine, files: ParquetFiles, attributes: tuple[str, ...]) -> None:
+    counts = engine.counts(engine.scan(files), attributes)
+    found = dict(zip(counts.frame().rows(), counts.records.tolist(), strict=True))
+    assert found == brute_force(attributes)
+    assert [values.dtype for values in counts.values] == [TABLE.schema[name] for name in attributes]
+    assert counts.people.tolist() == counts.records.tolist()
+
+
+def test_nothing_to_combine_counts_the_whole_table(engine: Engine, files: ParquetFiles) -> None:
+    counts = engine.counts(engine.scan(files), ())
+    assert (counts.records.tolist(), counts.people.tolist()) == ([ROWS], [ROWS])
+
+
+@pytest.mark.requirement("D-09")
+def test_people_are_counted_once_wherever_they_appear(engine: Engine, files: ParquetFiles) -> None:
+    counts = engine.counts(engine.scan(files), ("home.city", "City"), "person")
+    people = defaultdict(set)
+    for home, city, person in TABLE.select("home.city", "City", "person").iter_rows():
+        people[home, city].add(person)
+    assert counts.total_people == TABLE["person"].n_unique()
+    assert len(counts.shared), "the example has nobody in two combinations"
+    each = counts.people_in(np.arange(counts.size), counts.size)
+    assert dict(zip(counts.frame().rows(), each.tolist(), strict=True)) == {
+        key: len(who) for key, who in people.items()
+    }
+    assert engine.counts(engine.scan(files), (), "person").people.tolist() == [TABLE["person"].n_unique()]
+
+
+def test_counts_are_of_the_table_as_the_steps_leave_it(engine: Engine, files: ParquetFiles) -> None:
+    table = engine.map(engine.scan(files), [*four_techniques(), Keeps(30)])
+    counts = engine.counts(table, ("age", "City"))
+    expected = brute_force(("age", "City"), applied([*four_techniques(), Keeps(30)]))
+    assert dict(zip(counts.frame().rows(), counts.records.tolist(), strict=True)) == expected
+    assert engine.counts(table, ()).total_records == expected.total()
+
+
+def test_a_record_keeps_its_position_in_the_source(engine: Engine, files: ParquetFiles) -> None:
+    table = engine.map(engine.scan(files), [Keeps(10), Reveals()])
+    counts = engine.counts(table, ("position", "name"))
+    assert sorted(counts.frame().rows()) == [(row, f"name-of-{row}") for row in range(10, ROWS)]
+
+
+@pytest.mark.requirement("T-01", "T-04", "T-08", "T-14")
+def test_the_same_seed_gives_the_same_records(engine: Engine, files: ParquetFiles, tmp_path: Path) -> None:
+    target = file_target(tmp_path / "out.parquet")
+    assert engine.sink(engine.map(engine.scan(files), four_techniques()), target) == ROWS
+    same_records(target.scan().collect(), applied(four_techniques()))
+    assert [path.name for path in tmp_path.iterdir()] == [target.path.name]
+
+
+def test_text_is_written_to_the_letter(engine: Engine, files: ParquetFiles, tmp_path: Path) -> None:
+    target = file_target(tmp_path / "out.csv")
+    assert engine.sink(engine.map(engine.scan(files), four_techniques()), target) == ROWS
+    expected = applied(four_techniques()).write_csv().splitlines()
+    found = target.path.read_text().splitlines()
+    assert found[0] == expected[0]
+    assert sorted(found) == sorted(expected)
+
+
+def test_hidden_columns_are_put_aside_beside_their_records(engine: Engine, files: ParquetFiles, tmp_path: Path) -> None:
+    target, aside = file_target(tmp_path / "out.parquet"), tmp_path / "aside.arrow"
+    table = engine.map(engine.scan(files), [Tags()])
+    assert engine.columns(table) == tuple(TABLE.columns)
+    assert engine.sink(table, target, aside=aside) == ROWS
+    found = target.scan().collect()
+    same_records(found, TABLE)
+    tags = pl.read_ipc(aside)
+    assert tags.schema == {"__shoal_tag": pl.UInt64}
+    assert tags["__shoal_tag"].equals(found["person"].str.len_bytes().cast(pl.UInt64), check_names=False)
+
+
+def test_one_file_is_read_as_the_policy_names_it(engine: Engine, files: ParquetFiles, tmp_path: Path) -> None:
+    source = open_source(FileOptions(path=str(files.paths[1])))
+    target = file_target(tmp_path / "out.parquet")
+    steps = four_techniques()
+    assert engine.sink(engine.map(engine.scan(source), steps), target) == ROWS - 25
+    alone = TABLE[25:].with_columns(pl.int_range(ROWS - 25, dtype=pl.UInt64).alias(ROW))
+    same_records(target.scan().collect(), applied(steps, alone))
+
+
+def test_no_record_may_be_left(engine: Engine, files: ParquetFiles, tmp_path: Path) -> None:
+    table = engine.map(engine.scan(files), [Keeps(200)])
+    assert engine.counts(table, ("City",)).size == 0
+    target = file_target(tmp_path / "out.csv")
+    assert engine.sink(table, target) == 0
+    assert target.path.read_text() == ",".join(TABLE.columns) + "\n"
+
+
+def test_no_column_left_is_an_error(engine: Engine, files: ParquetFiles, tmp_path: Path) -> None:
+    steps = [Suppress().bind(Column(name), context(Column(name))) for name in TABLE.columns]
+    with pytest.raises(DataError, match="no column"):
+        engine.sink(engine.map(engine.scan(files), steps), file_target(tmp_path / "out.csv"))
+
+
+def test_an_error_in_a_step_arrives_as_it_was_raised(engine: Engine, files: ParquetFiles, tmp_path: Path) -> None:
+    wrong = Column("name", ValueType.INTEGER)
+    step = Noise.model_validate({"laplace": {"scale": 1}}).bind(wrong, context(wrong))
+    table = engine.map(engine.scan(files), [step])
+    for act in (
+        lambda: engine.counts(table, ("name",)),
+        lambda: engine.sink(table, file_target(tmp_path / "out.csv")),
+    ):
+        with pytest.raises(DataError, match=r"^column 'name': \d+ value\(s\) can't be read as integer number$"):
+            act()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.spark
+@pytest.mark.requirement("D-09")
+def test_all_engines_give_the_same_counts(spark: SparkEngine, files: ParquetFiles) -> None:
+    one = PolarsEngine()
+    for attributes, person in ((("age", "City"), None), (("home.city", "City", "age"), "person")):
+        steps = four_techniques()
+        first = one.counts(one.map(one.scan(files), steps), attributes, person)
+        second = spark.counts(spark.map(spark.scan(files), steps), attributes, person)
+        for left, right in zip(first.values, second.values, strict=True):
+            assert left.equals(right, check_dtypes=True)
+        for name in ("codes", "records", "people"):
+            assert np.array_equal(getattr(first, name), getattr(second, name))
+        assert _shared(first) == _shared(second)
+
+
+def _shared(counts: Counts) -> Counter[tuple[int, ...]]:
+    """Who is listed under which number is by chance; what they appear in is not."""
+    places = defaultdict(list)
+    for person, combination in counts.shared.tolist():
+        places[person].append(combination)
+    return Counter(tuple(sorted(each)) for each in places.values())
+
+
+@pytest.mark.spark
+def test_what_is_not_supported_says_so(spark: SparkEngine, files: ParquetFiles, tmp_path: Path) -> None:
+    operations = {name for name, _ in inspect.getmembers(Engine, inspect.isfunction) if not name.startswith("_")}
+    assert set(SUPPORTED) == operations
+    table = spark.scan(files)
+    tried = {name: lambda name=name: getattr(spark, name)(table, Whole()) for name in ("shuffle", "reduce")}
+    assert set(tried) == {name for name, what in SUPPORTED.items() if what is None}
+    for act in tried.values():
+        with pytest.raises(InputError, match="not available on the Spark engine yet"):
+            act()
+    text = tmp_path / "a.csv"
+    text.write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="reads only Parquet yet"):
+        spark.scan(open_source(FileOptions(path=str(text))))
+
+
+CLUSTER = """
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from shoal.engine.spark import ParquetFiles, SparkEngine
+from shoal.errors import BugError
+from shoal.io.targets import file_target
+from shoal.randomness import Randomness
+from shoal.schema import Column, Step, ValueType
+from shoal.techniques import Context
+from shoal.techniques.noise import Noise
+
+@dataclass(frozen=True)
+class Quotes(Step):
+    reads = ("name",)
+
+    def apply(self, frame):
+        if frame.height:
+            raise ValueError(frame["name"][0])
+        return frame
+
+engine = SparkEngine(master="local-cluster[2,1,1024]")
+table = engine.scan(ParquetFiles.under(Path(sys.argv[1])))
+column = Column("salary", ValueType.DECIMAL, storage=pl.Float64(), scale=2)
+context = Context({"salary": column}, Randomness(seed=9).stream("attribute", "salary"))
+noise = Noise.model_validate({"laplace": {"scale": 50}}).bind(column, context)
+print(engine.sink(engine.map(table, [noise]), file_target(Path(sys.argv[2]))))
+try:
+    engine.counts(engine.map(table, [Quotes()]), ("name",))
+except BugError as error:
+    print(error)
+engine.session.stop()
+"""
+
+
+def _linked_spark(home: Path) -> None:
+    """A Spark that keeps the executors' logs here and not among the packages."""
+    import pyspark
+
+    home.mkdir()
+    for entry in Path(pyspark.__file__).parent.iterdir():
+        (home / entry.name).symlink_to(entry)
+
+
+@pytest.mark.spark
+@pytest.mark.requirement("T-14")
+@pytest.mark.usefixtures("spark")
+def test_executors_that_are_processes_of_their_own(files: ParquetFiles, tmp_path: Path) -> None:
+    """They need nothing but the packages, give the same records, and no log of theirs ever quotes one."""
+    target, home = tmp_path / "out" / "out.parquet", tmp_path / "home"
+    target.parent.mkdir()
+    _linked_spark(home)
+    run = subprocess.run(
+        [sys.executable, "-c", CLUSTER, str(files.paths[0].parent), str(target)],
+        env={**os.environ, "SPARK_HOME": str(home)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines() == [str(ROWS), "a step failed on an executor with ValueError"]
+    same_records(pl.read_parquet(target), applied(four_techniques()[-1:]))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "out"]
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+    written = [path.read_text() for path in (home / "work").rglob("std*")]
+    assert any("CrossingError" in text for text in written), "the executors' logs are not where they are looked for"
+    assert not any("name-of-" in text for text in (*written, run.stderr))

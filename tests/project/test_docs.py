@@ -1,0 +1,126 @@
+"""The examples in the documentation run: what a reader copies works."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from shoal.errors import PolicyError
+from shoal.policy import Policy
+
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
+TUTORIAL = ROOT / "docs" / "tutorial" / "first-release.md"
+WALK_THROUGH = ROOT / "docs" / "how-to" / "add-a-technique.md"
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, language: str) -> Iterator[str]:
+    for fence in FENCE.finditer(page.read_text(encoding="utf-8")):
+        if fence["language"] == language:
+            yield re.sub(f"^{fence['indent']}", "", fence["text"], flags=re.MULTILINE)
+
+
+def all_blocks(language: str, *, but: tuple[Path, ...] = ()) -> list[object]:
+    return [
+        pytest.param(text, id=f"{page.relative_to(ROOT)}-{place}")
+        for page in PAGES
+        for place, text in enumerate(blocks(page, language))
+        if page not in but
+    ]
+
+
+def run_python(code: str, folder: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def as_policy(text: str) -> str:
+    """A policy from an example that may show only the part it is about: some keys, or those of one attribute."""
+    given = yaml.safe_load(text)
+    if given.keys() <= {"role", "technique", "hierarchy"}:
+        given = {"attributes": {"age": {"role": "quasi", **given}}}
+    return yaml.safe_dump({"shoal": 1, "name": "example", "attributes": {"age": {"role": "quasi"}}, **given})
+
+
+@pytest.mark.parametrize("text", all_blocks("yaml"))
+def test_policies_in_the_docs_are_valid(text: str, tmp_path: Path) -> None:
+    Policy.from_text(as_policy(text), folder=tmp_path)
+
+
+def test_a_wrong_policy_in_the_docs_would_be_found(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError, match="suppress"):
+        Policy.from_text(as_policy("attributes:\n  age: {role: quasi, technique: supress}\n"), folder=tmp_path)
+
+
+@pytest.mark.parametrize("code", all_blocks("python", but=(README, WALK_THROUGH)))
+def test_python_in_the_docs_runs(code: str, tmp_path: Path) -> None:
+    run_python(code, tmp_path)
+
+
+def test_readme_example_says_what_comes_out(tmp_path: Path) -> None:
+    (example,) = blocks(README, "python")
+    after = """
+assert release.data["age"].to_list() == ["30-39"] * 3 + ["50-59"] * 3
+assert release.data["pin"].to_list() == ["41100x"] * 3 + ["56000x"] * 3
+assert release.data.columns == ["age", "pin", "diagnosis"]
+assert release.risk.k == 3
+assert "<html" in open("report.html").read()
+"""
+    run_python(example + after, tmp_path)
+
+
+def test_readme_example_is_short() -> None:
+    (example,) = blocks(README, "python")
+    assert len(example.splitlines()) <= 26
+
+
+def test_technique_walk_through_works(tmp_path: Path) -> None:
+    technique, test = blocks(WALK_THROUGH, "python")
+    (tmp_path / "reverse.py").write_text(technique, encoding="utf-8")
+    (tmp_path / "test_reverse.py").write_text(test, encoding="utf-8")
+    run_python(
+        """
+import importlib, sys
+import shoal.techniques
+shoal.techniques.__path__.append(".")
+from shoal.techniques import techniques
+assert "reverse" in techniques.names()
+sys.path.insert(0, ".")
+importlib.import_module("test_reverse").test_reverses()
+from shoal.policy import Policy
+Policy.from_text("{shoal: 1, name: a, attributes: {b: {role: sensitive, technique: {reverse: {separator: '-'}}}}}")
+""",
+        tmp_path,
+    )
+
+
+def test_tutorial_can_be_followed(tmp_path: Path) -> None:
+    (table,), (policy,) = blocks(TUTORIAL, "csv"), blocks(TUTORIAL, "yaml")
+    (tmp_path / "patients.csv").write_text(table, encoding="utf-8")
+    (tmp_path / "policy.yaml").write_text(policy, encoding="utf-8")
+    said = {command: shoal(command, tmp_path) for command in tutorial_commands()}
+
+    assert len(said) == 5
+    assert {path.name for path in (tmp_path / "release").iterdir()} >= {"release.json", "report.html"}
+    data = (tmp_path / "release" / "data.csv").read_text(encoding="utf-8").splitlines()
+    assert data[:2] == ["age,pin,diagnosis,bill", "30-39,41100x,asthma,1200"]
+
+
+def tutorial_commands() -> list[str]:
+    lines = [line for text in blocks(TUTORIAL, "console") for line in text.splitlines()]
+    return [line.removeprefix("$ shoal ") for line in lines if line.startswith("$ shoal ")]
+
+
+def shoal(command: str, folder: Path) -> str:
+    words = [sys.executable, "-m", "shoal", *command.split()]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"shoal {command}: {done.stderr}"
+    return done.stdout

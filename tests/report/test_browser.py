@@ -1,0 +1,158 @@
+"""The page as Chromium shows it: nothing sticks out, nothing is fetched, everything can be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shoal.report import ReportFacts, render
+
+if TYPE_CHECKING:
+    from playwright.sync_api import ConsoleMessage, Page, Request
+
+WIDTHS = [390, 768, 1280]
+SAMPLES = ["facts", "unmet", "aggregated", "empty"]
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+LONG = "a_very_long_attribute_name_without_any_place_to_break_it_" * 4
+
+# WCAG 2 contrast of every piece of text with the first opaque background behind it; returns what is below 4.5.
+FAINT = """() => {
+  const parse = text => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+    .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = node => {
+    for (let at = node; at; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const faint = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim()) continue;
+    const style = getComputedStyle(node);
+    const [a, b] = [light(parse(node instanceof SVGElement ? style.fill : style.color)), light(behind(node))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) faint.push(`${walker.currentNode.data.trim()}: ${ratio.toFixed(2)}`);
+  }
+  return faint;
+}"""
+
+
+@pytest.fixture
+def page(screen: Page) -> Page:
+    """The screen as every test expects it."""
+    screen.emulate_media(media="screen", color_scheme="light")
+    screen.set_viewport_size({"width": 1280, "height": 900})
+    return screen
+
+
+@pytest.fixture
+def hostile(facts: ReportFacts) -> ReportFacts:
+    """Names and numbers far wider than a phone."""
+    model = replace(facts.models[0], title=LONG, explanation=LONG, required=10**10, achieved=10**10)
+    crowd = replace(facts.after, people=10**10, class_sizes=(10**10, 5))
+    return replace(
+        facts,
+        name=LONG,
+        data_path=LONG,
+        models=(model,),
+        after=crowd,
+        attributes=(*facts.attributes, replace(facts.attributes[3], name=LONG, done=(LONG,), clause=(LONG,))),
+        utility={LONG: 10.0**12},
+        levels={LONG: 3},
+        warnings=(LONG,),
+    )
+
+
+@pytest.mark.parametrize("recipient", [False, True], ids=["internal", "recipient"])
+@pytest.mark.parametrize("sample", [*SAMPLES, "hostile"])
+def test_nothing_sticks_out_at_any_width(
+    page: Page, sample: str, recipient: bool, request: pytest.FixtureRequest
+) -> None:
+    page.set_content(render(request.getfixturevalue(sample), recipient=recipient))
+    sticking = {}
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        sticking[width] = page.evaluate(OVERFLOW)
+    assert sticking == dict.fromkeys(WIDTHS, 0)
+
+
+def test_what_sticks_out_would_be_seen(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.set_content("<div style='width: 400px'>too wide</div>")
+    assert page.evaluate(OVERFLOW) > 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_all_text_stands_out_from_its_background(
+    page: Page, sample: str, scheme: str, request: pytest.FixtureRequest
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_content(render(request.getfixturevalue(sample)))
+    assert page.evaluate(FAINT) == []
+
+
+def test_faint_text_would_be_seen(page: Page) -> None:
+    page.set_content("<p style='color: #999'>grey</p>")
+    assert page.evaluate(FAINT) == ["grey: 2.85"]
+
+
+def test_light_and_dark_follow_the_reader_and_paper_is_white(page: Page, facts: ReportFacts) -> None:
+    page.set_content(render(facts))
+    seen = []
+    for media, scheme in [("screen", "light"), ("screen", "dark"), ("print", "dark")]:
+        page.emulate_media(media=media, color_scheme=scheme)
+        seen.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert seen == ["rgb(255, 255, 255)", "rgb(17, 22, 29)", "rgb(255, 255, 255)"]
+
+
+def test_only_the_file_itself_is_loaded_and_nothing_complains(page: Page, facts: ReportFacts, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(render(facts), encoding="utf-8")
+    asked: list[str] = []
+    said: list[str] = []
+
+    def asking(request: Request) -> None:
+        asked.append(request.url)
+
+    def saying(message: ConsoleMessage) -> None:
+        said.append(message.text)
+
+    page.on("request", asking)
+    page.on("console", saying)
+    page.goto(file.as_uri(), wait_until="networkidle")
+    page.remove_listener("request", asking)
+    page.remove_listener("console", saying)
+    assert [url for url in asked if not url.startswith("data:")] == [file.as_uri()]
+    assert said == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_bars_of_both_tables_have_the_same_scale(page: Page, facts: ReportFacts, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.set_content(render(facts))
+    tracks = page.evaluate("[...document.querySelectorAll('svg.bar')].map(bar => bar.getBoundingClientRect().width)")
+    assert len(tracks) == 16
+    assert max(tracks) - min(tracks) < 0.5
+    assert min(tracks) > 60
+
+
+def test_the_summary_fits_one_screen(page: Page, facts: ReportFacts) -> None:
+    page.set_content(render(facts))
+    bottom = page.evaluate("document.querySelector('.harms').getBoundingClientRect().bottom")
+    assert bottom <= 900
+
+
+def test_it_prints_on_few_sheets(page: Page, facts: ReportFacts) -> None:
+    page.emulate_media(media="print")
+    page.set_content(render(facts))
+    sheets = page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n")
+    assert 2 <= sheets <= 5
