@@ -44,9 +44,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What the tests that passed have shown, and what could not be shown here and why."""
     passed: list[pytest.TestReport] = terminalreporter.getreports("passed")
     skipped: list[pytest.TestReport] = terminalreporter.getreports("skipped")
-    shown = sorted({value for report in passed for name, value in report.user_properties if name == REQUIREMENT})
+    shown = sorted({str(value) for report in passed for name, value in report.user_properties if name == REQUIREMENT})
     terminalreporter.section("requirements and skips")
-    terminalreporter.write_line(f"{len(shown)} requirements shown: {' '.join(str(one) for one in shown) or 'none'}")
+    terminalreporter.write_line(f"{len(shown)} requirements shown: {' '.join(shown) or 'none'}")
     terminalreporter.write_line(f"{len(skipped)} tests skipped")
     for reason, count in Counter(_reason(report) for report in skipped).most_common():
         terminalreporter.write_line(f"{count:6} x {reason}", yellow=True)

@@ -21,11 +21,13 @@ from polars.testing import assert_frame_equal
 from shoal.engine import Engine
 from shoal.engine.polars import PolarsEngine
 from shoal.engine.spark import SUPPORTED, ParquetFiles, SparkEngine
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, InputError, SourceError
 from shoal.hierarchy.intervals import Intervals
 from shoal.io import FileOptions, open_source
 from shoal.io.targets import file_target
+from shoal.policy import Policy
 from shoal.randomness import Randomness
+from shoal.release.job import release_folder
 from shoal.schema import ROW, Column, Counts, Scope, Step, ValueType
 from shoal.techniques import Context
 from shoal.techniques.generalise import Generalise
@@ -46,6 +48,8 @@ TABLE = pl.DataFrame(
         "salary": [None if row % 13 == 0 else row * 10.25 for row in range(ROWS)],
         "City": ["Pune", "Agra", "Delhi", None, ""] * 18,
         "city": ["x"] * ROWS,
+        "file": ["a"] * ROWS,
+        "_metadata": ["b"] * ROWS,
         "home.city": [f"c{row % 3}" for row in range(ROWS)],
         "visits": pl.Series([row % 200 for row in range(ROWS)], dtype=pl.UInt8),
         "seen": [datetime.date(2024, 1, 1) + datetime.timedelta(days=row) for row in range(ROWS)],
@@ -83,10 +87,13 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> ParquetFiles:
-    """Two files of several row groups; the larger one is not the first, and the names would be read as patterns."""
+    """Two files of several row groups, the larger one not first, with names that would be read as patterns; a third
+    one has no record.
+    """
     folder = tmp_path_factory.mktemp("my data")
     TABLE[:25].write_parquet(folder / "a [1] é.parquet", row_group_size=10)
     TABLE[25:].write_parquet(folder / "b{2}*#%.parquet", row_group_size=20)
+    TABLE[:0].write_parquet(folder / "c.parquet")
     (folder / "_SUCCESS").touch()
     return ParquetFiles.under(folder)
 
@@ -186,7 +193,7 @@ def test_value_types_are_found_from_every_value(engine: Engine, files: ParquetFi
     assert list(found) == TABLE.columns
     types = {name: column.type for name, column in found.items()}
     assert types == {
-        **dict.fromkeys(("name", "City", "city", "home.city", "code", "person"), ValueType.TEXT),
+        **dict.fromkeys(("name", "City", "city", "file", "_metadata", "home.city", "code", "person"), ValueType.TEXT),
         **dict.fromkeys(("age", "visits"), ValueType.INTEGER),
         **dict.fromkeys(("seen", "joined"), ValueType.DATE),
         "salary": ValueType.DECIMAL,
@@ -357,6 +364,62 @@ def test_what_is_not_supported_says_so(spark: SparkEngine, files: ParquetFiles, 
     text.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="reads only Parquet yet"):
         spark.scan(open_source(FileOptions(path=str(text))))
+
+
+@pytest.mark.spark
+def test_a_file_that_spark_cannot_read_is_named(spark: SparkEngine, tmp_path: Path) -> None:
+    path = tmp_path / "times.parquet"
+    pl.DataFrame({"at": pl.Series([1]).cast(pl.Time)}).write_parquet(path)
+    with pytest.raises(SourceError, match=rf"^{path}: Spark can't read it \(UNSUPPORTED_TIME_TYPE\)$"):
+        spark.scan(open_source(FileOptions(path=str(path))))
+
+
+@pytest.mark.spark
+def test_a_running_spark_is_used_and_its_settings_are_left_alone(spark: SparkEngine) -> None:
+    from pyspark.sql import SparkSession
+
+    theirs, ours = SparkSession.getActiveSession(), SparkEngine(master="spark://nowhere:7077").session
+    assert theirs is not None
+    assert ours.sparkContext is theirs.sparkContext is spark.session.sparkContext
+    assert (theirs.conf.get("spark.sql.caseSensitive"), ours.conf.get("spark.sql.caseSensitive")) == ("false", "true")
+
+
+POLICY = """
+shoal: 1
+name: twice
+person: person
+attributes:
+  name: suppress
+  person: {role: direct, technique: {mask: {keep_last: 1, length: 6}}}
+  age: {role: quasi, hierarchy: {intervals: {widths: [10, 20]}}}
+  City: {role: quasi}
+  salary: {role: insensitive, technique: {noise: {laplace: {scale: 50}}}}
+  code: {role: direct, technique: {mask: {keep_last: 1}}}
+  "*": suppress
+privacy:
+  - k_anonymity: {k: 4}
+solve: {suppression_limit: 0.2}
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.requirement("S-01", "D-09")
+@pytest.mark.usefixtures("spark")
+def test_one_policy_gives_one_release_on_every_engine(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    TABLE.write_parquet(path, row_group_size=20)
+    policy = Policy.from_text(POLICY)
+    first, second = (
+        release_folder(policy, tmp_path / engine, data=str(path), engine=engine, seed=3)
+        for engine in ("polars", "spark")
+    )
+    same_records(pl.read_parquet(second.data), pl.read_parquet(first.data))
+    told = [release.manifest.to_dict() for release in (first, second)]
+    for facts in told:
+        assert facts["risk"]["k"] >= 4
+        for by_chance in ("data", "timing", "peak_rss_mb"):
+            del facts[by_chance]
+    assert told[0] == told[1]
 
 
 CLUSTER = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -68,11 +69,35 @@ def test_editors_know_the_short_forms() -> None:
     assert {form["type"] for form in csv.model_json_schema()["anyOf"]} == {"string", "object"}
 
 
-@pytest.mark.parametrize("key", sorted({"intervals", "dates", "grid", "rare", "redact"}))
+WRITTEN = {
+    "csv": "a.csv",
+    "dates": ["week"],
+    "grid": [1],
+    "intervals": {"widths": [0.1, 5], "low": 2},
+    "order": {"levels": [{"low": ["a", "b"], "high": ["c"]}, [["low", "high"]]]},
+    "rare": 7,
+    "redact": {"steps": [2, 4]},
+    "taxonomy": {"tree": {"A": {"B": ["x", "y"]}, "C": None}},
+}
+
+
+def test_every_kind_is_written_out() -> None:
+    assert set(WRITTEN) == set(hierarchies.names())
+
+
+@pytest.mark.parametrize("key", WRITTEN)
 def test_what_is_written_out_can_be_read_again(key: str) -> None:
-    spec = {"intervals": {"widths": [0.1, 5], "low": 2}, "dates": ["week"]}.get(key)
-    hierarchy = parse_hierarchy({key: spec})
-    assert parse_hierarchy({key: hierarchy.model_dump(mode="json")}) == hierarchy
+    hierarchy = parse_hierarchy({key: WRITTEN[key]})
+    assert parse_hierarchy({key: hierarchy.model_dump(mode="json", exclude_defaults=True)}) == hierarchy
+    assert parse_hierarchy({key: json.loads(hierarchy.model_dump_json())}) == hierarchy
+
+
+@pytest.mark.parametrize("key", WRITTEN)
+def test_editors_can_explain_every_parameter(key: str) -> None:
+    kind = hierarchies.get(key)
+    assert kind is not None
+    assert kind.__doc__
+    assert all(parameter.description for parameter in kind.model_fields.values())
 
 
 def test_only_files_have_paths_to_resolve(tmp_path: Path) -> None:

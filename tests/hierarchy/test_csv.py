@@ -54,6 +54,7 @@ class TestLevels:
 
     def test_values_alone(self, bind: Bind, write: Write) -> None:
         assert bind(write("a\nb\n"), ["a"]).height == 1
+        assert bind(write("a\n"), ["a"]).height == 1
 
     def test_loss_counts_lines_of_the_file(self, bind: Bind, write: Write) -> None:
         bound = bind(write("a;x;*\nb;x;*\nc;y;*\nd;x;*\ne;z;*\n"), ["a", "c"])
@@ -97,6 +98,10 @@ class TestReading:
         (tmp_path / "file.csv").write_bytes(b'"a;1";x;*\r\n\r\nb;"y ""z""";*\r\n')
         bound = bind({"csv": str(tmp_path / "file.csv")}, ["b"])
         assert labels(bound, ["a;1", "b"], 1) == ["x", 'y "z"']
+
+    def test_line_ends_inside_quotes_and_other_blanks_are_text(self, bind: Bind, write: Write) -> None:
+        bound = bind(write('a\u2028b;"first\nsecond";*\nc;d;*\n'), ["c"])
+        assert labels(bound, ["a\u2028b"], 1) == ["first\nsecond"]
 
     def test_byte_order_mark(self, bind: Bind, tmp_path: Path) -> None:
         (tmp_path / "file.csv").write_text("a;x;*\nb;y;*\n", encoding="utf-8-sig")

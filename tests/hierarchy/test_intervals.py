@@ -6,6 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -106,6 +107,19 @@ class TestExactEdges:
             assert low <= Decimal(value) < following
             assert following - low == Decimal(width)
             assert (low - Decimal(origin)) % Decimal(width) == 0
+
+    @pytest.mark.parametrize("digits", [1, 2, 3])
+    def test_edges_and_their_neighbours(self, bind: Bind, digits: int) -> None:
+        """0.29 × 100 is 28.999… in floats, and the float below 0.57 times 100 is 57: both would be a band off."""
+        units = np.arange(-3000, 3001)
+        edges = pl.Series(units / 10**digits)
+        below = pl.Series(np.nextafter(units / 10**digits, -np.inf))
+        spec = {"widths": [f"{10**-digits:.{digits}f}"], "label": "{low}"}
+        bound = bind({"intervals": spec}, edges, DECIMAL, storage=pl.Float64())
+        in_units = [round(float(label) * 10**digits) for label in bound.generalise(edges, 1)]
+        assert in_units == units.tolist()
+        in_units = [round(float(label) * 10**digits) for label in bound.generalise(below, 1)]
+        assert in_units == (units - 1).tolist()
 
     def test_very_many_intervals(self, bind: Bind) -> None:
         values = [0, 10**12 + 7, -(10**12)]

@@ -167,6 +167,19 @@ def test_a_sum_needs_room_beside_the_count():
     assert lines(table, ("a",), "s") == {("x",): None, ("y",): 9, ("z",): None, (TOTAL,): 20_809}
 
 
+def test_a_sum_needs_room_below_as_well():
+    """The cheapest box has an opposite corner of sum 0, which would show that the small group has at least its sum."""
+    sizes = {("a0", "b0"): 1, ("a0", "b1"): 10, ("a0", "b2"): 11, ("a1", "b0"): 20, ("a1", "b1"): 10, ("a1", "b2"): 11}
+    rows = [(*key, 0 if key == ("a1", "b1") else 1000) for key, size in sizes.items() for _ in range(size)]
+    frame = pl.DataFrame(rows, schema=["a", "b", "pay"], orient="row")
+    shown = lines(
+        aggregated(frame, by=("a", "b"), measures={"s": {"sum": "pay"}}, minimum=3, totals=True), ("a", "b"), "s"
+    )
+    assert shown["a1", "b1"] == 0
+    assert shown["a1", "b2"] is None
+    assert spans(shown, 2, lowest=0)["a0", "b0"][0] <= 900
+
+
 def test_without_totals_only_small_groups_are_withheld():
     frame = microdata([1, 20, 20, 20], 2, [100])
     table = aggregated(frame, by=("a", "b"), measures={"n": "count"}, minimum=5)
@@ -258,6 +271,16 @@ def test_people_are_counted_not_records():
     assert by_person.rows() == [("x", None, None, True), ("y", 5, 5, False)]
     nameless = frame.with_columns(who=pl.lit(None, pl.String))
     assert aggregated(nameless, person="who", by=("a",), measures=measures, minimum=3)["n"].to_list() == [None, None]
+
+
+def test_small_groups_of_the_same_people_do_not_hide_each_other():
+    frame = pl.DataFrame(
+        {"a": ["x", "x", "y", "y", "z", "z"] + ["large"] * 9, "who": list("pqpqpq") + list("abcdefghi")}
+    )
+    table = aggregated(frame, "who", by=("a",), measures={"n": "count"}, minimum=4, totals=True)
+    assert lines(table, ("a",), "n") == {("large",): None, ("x",): None, ("y",): None, ("z",): None, (TOTAL,): 15}
+    as_records = aggregated(frame, by=("a",), measures={"n": "count"}, minimum=4, totals=True)
+    assert lines(as_records, ("a",), "n")["large",] == 9
 
 
 people = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 14)), max_size=60)

@@ -295,11 +295,21 @@ def test_half_a_location_is_no_location():
         ({"days": 3}, INTEGER, "numbers all other noise"),
         ({"laplace": {"scale": 1}, "decimals": 2}, INTEGER, "integers stay integers"),
         ({"correlated": {"with": ["x"], "share": 0.1}}, INTEGER, "named twice"),
+        ({"gps": {"metres": 100, "longitude": "y"}}, INTEGER, "a latitude has decimals; column 'x' is integer"),
         ({"correlated": {"with": ["y"], "share": 0.1}}, Column("x", ValueType.INTEGER, missing=4), "has 4"),
     ],
 )
 def test_refusals_say_why(parameters, column, reason):
     assert reason in (Noise.model_validate(parameters).refuse(column) or "")
+
+
+@pytest.mark.requirement("T-29")
+@pytest.mark.parametrize(
+    "parameters", [{"correlated": {"with": ["name"], "share": 0.1}}, {"gps": {"metres": 100, "longitude": "name"}}]
+)
+def test_a_further_column_must_be_a_number_too(parameters):
+    with pytest.raises(DataError, match="column 'name' is text"):
+        bound(DECIMAL, Column("name"), **parameters)
 
 
 @pytest.mark.parametrize("column", [INTEGER, DECIMAL])

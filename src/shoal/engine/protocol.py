@@ -29,7 +29,7 @@ class Engine(Protocol[TableT]):
         """The visible columns, in order."""
 
     def describe(self, table: TableT, names: Sequence[str], declared: Columns) -> dict[str, Column]:
-        """Value types of columns as they are in the source, every value looked at; declared ones are taken as said."""
+        """Value types of columns as the steps so far leave them, by every value; declared ones are taken as said."""
 
     def counts(self, table: TableT, attributes: tuple[str, ...], person: str | None = None) -> Counts:
         """Distinct combinations with records and people, in one pass."""
@@ -44,4 +44,7 @@ class Engine(Protocol[TableT]):
         """The table that a REDUCE step makes of this one."""
 
     def sink(self, table: TableT, target: Target, *, aside: Path | None = None) -> int:
-        """Write the visible columns to the target; the number of records. Hidden ones go to ``aside`` (Arrow IPC)."""
+        """Write the visible columns to the target; the number of records.
+
+        Hidden columns go to ``aside`` (Arrow IPC), record beside record. A cluster may write records in any order.
+        """

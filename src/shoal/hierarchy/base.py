@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import GetJsonSchemaHandler, model_validator
+from pydantic import ConfigDict, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -29,6 +29,8 @@ TOP = "*"
 
 class Hierarchy(Parameters, ABC):
     """Parameters of one kind of hierarchy, as written in a policy."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     key: ClassVar[str]
     shorthand: ClassVar[str | None] = None

@@ -29,6 +29,8 @@ SEPARATORS = (";", "\t", "|", ",")
 
 
 class Csv(Hierarchy):
+    """Categories to wider categories, by a file in ARX's format."""
+
     key = "csv"
     shorthand = "path"
 
@@ -37,6 +39,7 @@ class Csv(Hierarchy):
     separator: str | None = Field(None, min_length=1, max_length=1)
     """Found out where it isn't given."""
     encoding: str = "utf-8"
+    """How the file is encoded."""
 
     def resolve(self, base: Path) -> Self:
         return self.model_copy(update={"path": base / self.path})

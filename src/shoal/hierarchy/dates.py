@@ -49,6 +49,8 @@ MONDAY = 3
 
 
 class Dates(Hierarchy):
+    """Dates to periods."""
+
     key = "dates"
     shorthand = "levels"
 

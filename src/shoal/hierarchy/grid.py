@@ -22,6 +22,8 @@ from shoal.schema.values import ValueType
 
 
 class Grid(Hierarchy):
+    """Coordinates to cells of a grid."""
+
     key = "grid"
     shorthand = "decimals"
 

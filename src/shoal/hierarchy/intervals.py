@@ -39,6 +39,8 @@ Number = Annotated[
 
 
 class Intervals(Hierarchy):
+    """Numbers to intervals of growing width."""
+
     key = "intervals"
     shorthand = "widths"
 
@@ -53,7 +55,9 @@ class Intervals(Hierarchy):
     label: str | None = None
     """``{low}``, ``{high}`` (the last whole number inside) and ``{next}`` (where the next interval begins)."""
     low_label: str | None = Field(None, min_length=1)
+    """The label of the group below ``low``."""
     high_label: str | None = Field(None, min_length=1)
+    """The label of the group from ``high`` on."""
 
     @field_validator("widths")
     @classmethod

@@ -13,25 +13,44 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Self
 
 import polars as pl
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.ladder import Ladder, two_parents
-from shoal.hierarchy.words import Word
+from shoal.hierarchy.words import WORD_SCHEMA, Word, read_words
 from shoal.schema.columns import Column
 
-Group = tuple[Word, ...]
-Groups = tuple[Group, ...] | dict[Word, Group]
-"""The groups of one level; of values, or of names of groups of the level below."""
+Group = tuple[str, ...]
+Groups = tuple[Group, ...] | dict[str, Group]
+"""The groups of one level, with names or without; their members are values, or groups of the level below."""
+
+
+def _read(given: object) -> Groups:
+    if isinstance(given, dict):
+        names = read_words(list(given), "names")
+        return {name: read_words(group, f"'{name}'") for name, group in zip(names, given.values(), strict=True)}
+    if isinstance(given, list | tuple):
+        return tuple(read_words(group, f"group {place}") for place, group in enumerate(given, start=1))
+    raise ValueError("a level is a list of groups, or names with groups")
+
+
+_GROUP_SCHEMA = {"type": "array", "items": WORD_SCHEMA}
+Level = Annotated[
+    Groups,
+    BeforeValidator(_read),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "array", "items": _GROUP_SCHEMA},
+                {"type": "object", "additionalProperties": _GROUP_SCHEMA},
+            ]
+        }
+    ),
+]
 
 
 class Order(Hierarchy):
-    """
-    >>> known = pl.DataFrame({"value": ["mild", "severe"], "records": [1, 1]})
-    >>> order = Order(order=["none", "mild", "severe", "fatal"], sizes=[2])
-    >>> order.bind(Column("outcome"), known).generalise(known["value"], 1).to_list()
-    ['none–mild', 'severe–fatal']
-    """
+    """Ordinal values to groups of neighbours."""
 
     key = "order"
 
@@ -39,7 +58,7 @@ class Order(Hierarchy):
     """All values, lowest first; may be left out where ``levels`` lists them in order."""
     sizes: tuple[Annotated[int, Field(ge=2)], ...] = ()
     """How many neighbours make a group on each level; each a multiple of the one before."""
-    levels: tuple[Groups, ...] = ()
+    levels: tuple[Level, ...] = ()
     """The groups on each level: lists of values, or names with lists of values."""
 
     @model_validator(mode="after")
@@ -61,6 +80,12 @@ class Order(Hierarchy):
         return None
 
     def bind(self, column: Column, distinct: pl.DataFrame) -> Ladder:
+        """
+        >>> known = pl.DataFrame({"value": ["mild", "severe"], "records": [1, 1]})
+        >>> order = Order(order=["none", "mild", "severe", "fatal"], sizes=[2])
+        >>> order.bind(Column("outcome"), known).generalise(known["value"], 1).to_list()
+        ['none–mild', 'severe–fatal']
+        """
         return Ladder.build(column, self._rungs(), distinct)
 
     def _values(self) -> tuple[str, ...]:

@@ -17,12 +17,7 @@ from shoal.schema.columns import Column
 
 
 class Rare(Hierarchy):
-    """
-    >>> known = pl.DataFrame({"value": ["Chinese", "Malay", "Indian"], "records": [12, 2, 1]})
-    >>> bound = Rare(minimum=3).bind(Column("race"), known)
-    >>> bound.generalise(known["value"], 1).to_list()
-    ['Chinese', 'Others', 'Others']
-    """
+    """Rare values to one group; common values stay as they are."""
 
     key = "rare"
     shorthand = "minimum"
@@ -30,11 +25,18 @@ class Rare(Hierarchy):
     minimum: int = Field(10, ge=2)
     """Values with fewer records are rare."""
     label: str = Field("Others", min_length=1)
+    """The name of the group."""
 
     def refuse(self, column: Column) -> str | None:
         return None
 
     def bind(self, column: Column, distinct: pl.DataFrame) -> Ladder:
+        """
+        >>> known = pl.DataFrame({"value": ["Chinese", "Malay", "Indian"], "records": [12, 2, 1]})
+        >>> bound = Rare(minimum=3).bind(Column("race"), known)
+        >>> bound.generalise(known["value"], 1).to_list()
+        ['Chinese', 'Others', 'Others']
+        """
         values, records = pl.col("value"), pl.col("records")
         known = distinct.select(values.cast(pl.String), records.cast(pl.Int64)).filter(values.is_not_null())
         # Rarest first; a value that has the group's name already belongs to the group, however common it is.

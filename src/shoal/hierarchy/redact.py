@@ -36,11 +36,14 @@ class Side(StrEnum):
 
 
 class Redact(Hierarchy):
+    """Characters redacted from one side, one more on each level."""
+
     key = "redact"
 
     side: Side = Side.RIGHT
     """The side from which characters are redacted."""
     char: str = Field("x", min_length=1, max_length=1)
+    """What stands for a redacted character."""
     keep_length: bool = True
     """One ``char`` for each redacted character; if not, one for all of them, and the length is hidden too."""
     align: bool = False

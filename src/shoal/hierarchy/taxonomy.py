@@ -11,33 +11,41 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator
-from typing import Self
+from typing import Annotated, Self
 
 import polars as pl
-from pydantic import model_validator
+from pydantic import BeforeValidator, WithJsonSchema, model_validator
 from typing_extensions import TypeAliasType
 
 from shoal.hierarchy.base import Hierarchy
 from shoal.hierarchy.ladder import Ladder, two_parents
-from shoal.hierarchy.words import Word
+from shoal.hierarchy.words import WORD_SCHEMA, read_words
 from shoal.schema.columns import Column
 
-Branch = TypeAliasType("Branch", "dict[Word, Branch] | list[Word] | None")
-"""Groups by name, or a list of values; a name with nothing under it is a value."""
+Branch = TypeAliasType("Branch", "dict[str, Branch] | tuple[str, ...]")
+"""Groups by name, or a list of values; a name with an empty list under it is a value."""
+
+
+def _read(given: object, where: str = "the root") -> Branch:
+    if given is None:
+        return ()
+    if not isinstance(given, dict):
+        return read_words(given, f"under {where}")
+    names = read_words(list(given), f"under {where}")
+    return {name: _read(under, f"'{name}'") for name, under in zip(names, given.values(), strict=True)}
 
 
 class Taxonomy(Hierarchy):
-    """
-    >>> tree = {"Asia": {"South Asia": ["India", "Nepal"]}, "Europe": ["France"]}
-    >>> known = pl.DataFrame({"value": ["India", "France"], "records": [1, 1]})
-    >>> bound = Taxonomy(tree=tree).bind(Column("country"), known)
-    >>> [bound.generalise(known["value"], level).to_list() for level in (1, 2, 3)]
-    [['South Asia', 'France'], ['Asia', 'Europe'], ['*', '*']]
-    """
+    """Categories to wider categories, by a tree written in the policy."""
 
     key = "taxonomy"
 
-    tree: dict[Word, Branch] | list[Word]
+    tree: Annotated[
+        Branch,
+        BeforeValidator(_read),
+        WithJsonSchema({"anyOf": [{"type": "object"}, {"type": "array", "items": WORD_SCHEMA}]}),
+    ]
+    """Groups by name; a list holds values; a name with nothing under it is a value."""
 
     @model_validator(mode="after")
     def _is_tree(self) -> Self:
@@ -62,6 +70,13 @@ class Taxonomy(Hierarchy):
         return None
 
     def bind(self, column: Column, distinct: pl.DataFrame) -> Ladder:
+        """
+        >>> tree = {"Asia": {"South Asia": ["India", "Nepal"]}, "Europe": ["France"]}
+        >>> known = pl.DataFrame({"value": ["India", "France"], "records": [1, 1]})
+        >>> bound = Taxonomy(tree=tree).bind(Column("country"), known)
+        >>> [bound.generalise(known["value"], level).to_list() for level in (1, 2, 3)]
+        [['South Asia', 'France'], ['Asia', 'Europe'], ['*', '*']]
+        """
         return Ladder.build(column, self._rungs(), distinct)
 
     def _rungs(self) -> list[list[str]]:
@@ -72,11 +87,10 @@ class Taxonomy(Hierarchy):
 
 def _paths(branch: Branch, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Each value with its groups, from the root down."""
-    if not branch:
-        if above:
-            yield above
-    elif isinstance(branch, list):
-        yield from ((*above, leaf) for leaf in branch)
-    else:
+    if isinstance(branch, dict) and branch:
         for name, under in branch.items():
             yield from _paths(under, (*above, name))
+    elif branch:
+        yield from ((*above, leaf) for leaf in branch)
+    elif above:
+        yield above

@@ -10,8 +10,10 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+WORD_SCHEMA = {"type": ["string", "integer"]}
 
-def _read(value: object) -> str:
+
+def read_word(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
@@ -19,4 +21,17 @@ def _read(value: object) -> str:
     raise ValueError(f"write the value in quotes: YAML reads it as {type(value).__name__}")
 
 
-Word = Annotated[str, BeforeValidator(_read), WithJsonSchema({"type": ["string", "integer"]})]
+def read_words(value: object, where: str) -> tuple[str, ...]:
+    """A list of words; ``where`` it stands goes before what is wrong with it."""
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"{where}: has to be a list of values")  # noqa: TRY004 - pydantic collects ValueError
+    words = []
+    for place, item in enumerate(value, start=1):
+        try:
+            words.append(read_word(item))
+        except ValueError as error:
+            raise ValueError(f"{where}, value {place}: {error}") from None
+    return tuple(words)
+
+
+Word = Annotated[str, BeforeValidator(read_word), WithJsonSchema(WORD_SCHEMA)]

@@ -37,7 +37,7 @@ class ColumnarSource:
 
     def scan(self) -> pl.LazyFrame:
         self.fingerprint.check(self.path, self.label)
-        return _plain(_scan(self.path, self.format, self.schema), self.schema)
+        return _plain(_scan(self.path, self.format, self.label, self.schema), self.schema)
 
     def explain(self, error: PolarsError) -> SourceError:
         """An error that arose while the file was read; its text is never shown, it may quote a value."""
@@ -48,8 +48,8 @@ class ColumnarSource:
 def open_columnar(path: Path, options: FileOptions, file_format: Format) -> ColumnarSource:
     fingerprint = Fingerprint.of(path)
     try:
-        schema = _scan(path, file_format).collect_schema()
-        records = _scan(path, file_format, schema).head(1).collect(engine="streaming").height
+        schema = _scan(path, file_format, options.label).collect_schema()
+        records = _scan(path, file_format, options.label, schema).head(1).collect(engine="streaming").height
     except (PolarsError, OSError, ValueError):
         where = _broken_line(path) if file_format == "jsonl" else ""
         raise SourceError(f"{options.label}: {_SAID[file_format]}{where}") from None
@@ -74,20 +74,20 @@ def _plain(frame: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
     return frame.with_columns(pl.col(texts).cast(pl.String)) if texts else frame
 
 
-def _scan(path: Path, file_format: Format, schema: pl.Schema | None = None) -> pl.LazyFrame:
+def _scan(path: Path, file_format: Format, label: str, schema: pl.Schema | None = None) -> pl.LazyFrame:
     scans: dict[str, Callable[[], pl.LazyFrame]] = {
         "parquet": lambda: pl.scan_parquet(path, glob=False),
-        "arrow": lambda: _scan_arrow(path),
+        "arrow": lambda: _scan_arrow(path, label),
         "jsonl": lambda: pl.scan_ndjson(path, schema=schema, infer_schema_length=None),
     }
     return scans[file_format]()
 
 
-def _scan_arrow(path: Path) -> pl.LazyFrame:
+def _scan_arrow(path: Path, label: str) -> pl.LazyFrame:
     with path.open("rb") as file:
         if file.read(len(_ARROW_FILE)) == _ARROW_FILE:
             return pl.scan_ipc(path, glob=False)
-    return streamed(lambda: _stream_batches(path), _stream_schema(path))
+    return streamed(lambda: _stream_batches(path, label), _stream_schema(path))
 
 
 def _stream_schema(path: Path) -> pl.Schema:
@@ -97,12 +97,15 @@ def _stream_schema(path: Path) -> pl.Schema:
         return pl.DataFrame(pl.from_arrow(reader.schema.empty_table())).schema
 
 
-def _stream_batches(path: Path) -> Iterator[pl.DataFrame]:
+def _stream_batches(path: Path, label: str) -> Iterator[pl.DataFrame]:
     import pyarrow as pa
 
-    with pa.ipc.open_stream(str(path)) as reader:
-        for batch in reader:
-            yield pl.DataFrame(pl.from_arrow(batch))
+    try:
+        with pa.ipc.open_stream(str(path)) as reader:
+            for batch in reader:
+                yield pl.DataFrame(pl.from_arrow(batch))
+    except (pa.ArrowException, OSError):
+        raise SourceError(f"{label}: {_SAID['arrow']}") from None
 
 
 def _broken_line(path: Path) -> str:

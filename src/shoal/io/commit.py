@@ -140,7 +140,7 @@ def _refuse_existing(final: Path, label: str, *, force: bool) -> None:
 
 
 def _is_replaceable(folder: Path) -> bool:
-    return folder.is_dir() and ((folder / MANIFEST).is_file() or next(folder.iterdir(), None) is None)
+    return folder.is_dir() and ((folder / MANIFEST).is_file() or not list(folder.iterdir()))
 
 
 def _make_folders(folder: Path) -> list[Path]:

@@ -6,8 +6,9 @@ file. Before anything is read the file's shape is checked whole (see ``shape``),
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -42,7 +43,7 @@ class DelimitedSource:
         self.fingerprint.check(self.path, self.label)
         if self.dialect.encoding != "utf-8":
             return streamed(self._transcoded, pl.Schema(dict.fromkeys(self.columns, pl.String())))
-        return scan_delimited(self.path, self.dialect, self.rows if self.trimmed else None)
+        return scan_delimited(self.path, self.dialect, self.columns, n_rows=self.rows if self.trimmed else None)
 
     def explain(self, error: PolarsError) -> SourceError:
         """What is wrong with the file, from an error that arose while it was read; the error's text is never shown."""
@@ -57,14 +58,18 @@ class DelimitedSource:
         return SourceError(f"{self.label}: a quotation mark stands where none may be", advice=_NO_QUOTES)
 
     def _transcoded(self) -> Iterator[pl.DataFrame]:
-        left, header = self.rows, True
-        for block in _whole_records(utf8_blocks(self.path, self.dialect, self.label), self.dialect):
+        blocks = _whole_records(utf8_blocks(self.path, self.dialect, self.label), self.dialect)
+        first = next(blocks, b"").lstrip(b"\r\n")
+        left = self.rows
+        for records in chain([first[_header_end(first, self.dialect) :]], blocks):
+            if not records:
+                continue
             try:
-                frame = _parsed(block, self.dialect, self.columns, header=header)
+                frame = _parsed(records, self.dialect, self.columns)
             except PolarsError as error:
                 raise self.explain(error) from None
             yield frame.head(left)
-            left, header = left - min(left, frame.height), False
+            left -= min(left, frame.height)
 
 
 _NO_QUOTES: Final = 'if nothing in the file is quoted, say `quote: ""`'
@@ -78,7 +83,7 @@ def open_delimited(path: Path, options: FileOptions, file_format: Format) -> Del
         raise SourceError(f"{label}: is empty")
     fingerprint = Fingerprint.of(path)
     dialect = detect(sample, options, file_format)
-    columns = _header(path, dialect, label)
+    columns = header_of(path, dialect, label)
     check_names(columns, label)
     found = census(utf8_blocks(path, dialect, label), dialect)
     if found.open_quote:
@@ -95,37 +100,45 @@ def open_delimited(path: Path, options: FileOptions, file_format: Format) -> Del
     )
 
 
-def scan_delimited(path: Path, dialect: Dialect, n_rows: int | None = None) -> pl.LazyFrame:
+def scan_delimited(path: Path, dialect: Dialect, columns: Sequence[str], *, n_rows: int | None = None) -> pl.LazyFrame:
     """Polars' own lazy reader, every column text."""
     return pl.scan_csv(
         path,
+        new_columns=list(columns),
+        infer_schema=False,
         separator=dialect.separator,
         quote_char=dialect.quote,
         null_values=list(dialect.null_values) or None,
         eol_char=dialect.eol,
-        infer_schema=False,
         n_rows=n_rows,
         glob=False,
     )
 
 
-def _header(path: Path, dialect: Dialect, label: str) -> tuple[str, ...]:
-    """The cells of the first record as they stand there; Polars would rename doubles."""
-    first = next(_whole_records(utf8_blocks(path, dialect, label), dialect, at_least=1), b"").lstrip(b"\r\n")
+def header_of(path: Path, dialect: Dialect, label: str) -> tuple[str, ...]:
+    """The cells of the first record as they stand there; Polars would rename doubles and keep doubled quotes."""
+    block = next(_whole_records(utf8_blocks(path, dialect, label), dialect, at_least=1), b"").lstrip(b"\r\n")
     try:
         names = pl.read_csv(
-            first,
+            block[: _header_end(block, dialect)],
             has_header=False,
             separator=dialect.separator,
             quote_char=dialect.quote,
             eol_char=dialect.eol,
             infer_schema=False,
-            n_rows=1,
-            truncate_ragged_lines=True,
         )
     except PolarsError:
         raise SourceError(f"{label}: the header can't be read as names of columns") from None
     return tuple(name or "" for name in names.row(0)) if names.height else ()
+
+
+def _header_end(block: bytes, dialect: Dialect) -> int:
+    """Where the first record ends."""
+    end, quote = dialect.eol.encode(), (dialect.quote or "").encode()
+    cut = block.find(end) + 1
+    while cut and quote and block.count(quote, 0, cut) % 2:
+        cut = block.find(end, cut) + 1
+    return cut or len(block)
 
 
 def _whole_records(blocks: Iterable[bytes], dialect: Dialect, at_least: int = _PARSE_BYTES) -> Iterator[bytes]:
@@ -147,10 +160,10 @@ def _whole_records(blocks: Iterable[bytes], dialect: Dialect, at_least: int = _P
         yield rest
 
 
-def _parsed(block: bytes, dialect: Dialect, columns: tuple[str, ...], *, header: bool) -> pl.DataFrame:
+def _parsed(records: bytes, dialect: Dialect, columns: Sequence[str]) -> pl.DataFrame:
     return pl.read_csv(
-        block.lstrip(b"\r\n") if header else block,
-        has_header=header,
+        records,
+        has_header=False,
         schema=dict.fromkeys(columns, pl.String()),
         separator=dialect.separator,
         quote_char=dialect.quote,

@@ -2,19 +2,21 @@
 
 A sheet has at most 1,048,576 rows and is read whole; only then is it known what lies in it. Whole numbers come without
 ".0", dates without a time where the whole column has none. Cells that hold an Excel error (#N/A …) are missing values.
-Writing goes row by row. A text that is a number as Excel would write it becomes a number cell, so that the column can
-be summed; "007" stays text.
+
+Writing streams the five parts that a workbook needs (ECMA-376) into its zip archive; libraries for it put rows aside in
+temporary files, which a kill would leave behind. A text that is a number as Excel would write it becomes a number cell,
+so that the column can be summed; "007" stays text. Equal data gives equal bytes.
 """
 
 from __future__ import annotations
 
-import datetime
 import re
-import tempfile
+import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import IO, Final
+from xml.sax.saxutils import escape
 
 import polars as pl
 
@@ -23,15 +25,12 @@ from shoal.io.files import check_names
 from shoal.io.options import FileOptions, Format
 from shoal.schema.registry import did_you_mean
 
-if TYPE_CHECKING:
-    from xlsxwriter.worksheet import Worksheet
-
 MAX_RECORDS: Final = 1_048_575
 _MAX_CELL: Final = 32_767
-_CREATED: Final = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 - the writer takes no time zones
 _PROTECTED: Final = "EncryptedPackage".encode("utf-16-le")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{0,14}[1-9])?")
 _DIGITS: Final = 15
+_NOT_IN_XML: Final = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _MIDNIGHT: Final = r"^\d{4}-\d\d-\d\d 00:00:00$"
 _CLOCK: Final = r"^1899-12-3[01] \d\d:\d\d:\d\d"
 
@@ -55,11 +54,11 @@ def open_excel(path: Path, options: FileOptions) -> ExcelSource:
         book = fastexcel.read_excel(path)
         sheet = _chosen(book.sheet_names, options)
         first = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
+        if not first.height:
+            raise SourceError(f"{label}: the sheet '{sheet}' is empty")
         cells = book.load_sheet(sheet, header_row=None, skip_rows=1, dtypes="string").to_polars()
     except fastexcel.FastExcelError:
         raise SourceError(f"{label}: {_broken(path)}") from None
-    if not first.height:
-        raise SourceError(f"{label}: the sheet '{sheet}' is empty")
     names = tuple(name or "" for name in first.row(0))
     check_names(names, label)
     cells.columns = list(names)
@@ -107,42 +106,78 @@ def _date_or_time(values: pl.Series) -> pl.Series:
     return values
 
 
+_XML: Final = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_OPEN: Final = "http://schemas.openxmlformats.org"
+_RELATION: Final = f"{_OPEN}/officeDocument/2006/relationships"
+_MAIN: Final = f"{_OPEN}/spreadsheetml/2006/main"
+_KIND: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_PARTS: Final = {
+    "[Content_Types].xml": f"""<Types xmlns="{_OPEN}/package/2006/content-types">\
+<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>\
+<Override PartName="/xl/workbook.xml" ContentType="{_KIND}.sheet.main+xml"/>\
+<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_KIND}.worksheet+xml"/></Types>""",
+    "_rels/.rels": f"""<Relationships xmlns="{_OPEN}/package/2006/relationships">\
+<Relationship Id="rId1" Type="{_RELATION}/officeDocument" Target="xl/workbook.xml"/></Relationships>""",
+    "xl/workbook.xml": f"""<workbook xmlns="{_MAIN}" xmlns:r="{_RELATION}">\
+<sheets><sheet name="data" sheetId="1" r:id="rId1"/></sheets></workbook>""",
+    "xl/_rels/workbook.xml.rels": f"""<Relationships xmlns="{_OPEN}/package/2006/relationships">\
+<Relationship Id="rId1" Type="{_RELATION}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>""",
+}
+
+
 def write_excel(path: Path, columns: list[str], batches: Iterable[pl.DataFrame]) -> None:
-    """A new workbook, row by row. The dates in its properties are fixed, so that equal data gives equal bytes."""
-    import xlsxwriter
-    from xlsxwriter.exceptions import FileCreateError
-
-    # What the writer puts aside on the way lies beside the output, and goes whatever happens.
-    with tempfile.TemporaryDirectory(prefix=f"{path.name}-", dir=path.parent) as aside:
-        book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": aside})
-        try:
-            book.set_properties({"created": _CREATED})
-            _fill(book.add_worksheet("data"), columns, batches)
-        finally:
-            try:
-                book.close()
-            except FileCreateError as error:
-                raise error.args[0] from None  # the operating system's error is wrapped
+    """A new workbook with one sheet, row by row."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, text in _PARTS.items():
+            with book.open(zipfile.ZipInfo(name), "w") as part:
+                part.write(f"{_XML}{text}".encode())
+        sheet = zipfile.ZipInfo("xl/worksheets/sheet1.xml")
+        sheet.compress_type = zipfile.ZIP_DEFLATED
+        with book.open(sheet, "w", force_zip64=True) as part:
+            _write_sheet(part, columns, batches)
 
 
-def _fill(page: Worksheet, columns: list[str], batches: Iterable[pl.DataFrame]) -> None:
-    for place, name in enumerate(columns):
-        page.write_string(0, place, name)
-    row = 0
+def _write_sheet(part: IO[bytes], columns: list[str], batches: Iterable[pl.DataFrame]) -> None:
+    places = [_letters(place) for place in range(len(columns))]
+    part.write(f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
+    part.write(f'<row r="1">{"".join(map(_text_cell, places, [1] * len(columns), columns))}</row>'.encode())
+    row = 1
     for batch in batches:
-        if row + batch.height > MAX_RECORDS:
+        if row + batch.height > MAX_RECORDS + 1:
             raise TargetError(f"an Excel sheet can't hold more than {MAX_RECORDS:,} records; choose another format")
+        _refuse_long(batch)
+        lines = []
         for record in batch.select(pl.all().cast(pl.String)).iter_rows():
             row += 1
-            for place, text in enumerate(record):
-                if text is not None:
-                    _write_cell(page, row, place, text, columns[place])
+            cells = "".join(
+                _cell(place, row, text) for place, text in zip(places, record, strict=True) if text is not None
+            )
+            lines.append(f'<row r="{row}">{cells}</row>')
+        part.write("".join(lines).encode())
+    part.write(b"</sheetData></worksheet>")
 
 
-def _write_cell(page: Worksheet, row: int, place: int, text: str, column: str) -> None:
-    if len(text) > _MAX_CELL:
-        raise TargetError(f"column '{column}': an Excel cell can't hold more than {_MAX_CELL:,} letters")
+def _refuse_long(batch: pl.DataFrame) -> None:
+    for values in batch.iter_columns():
+        if isinstance(values.dtype, pl.String) and (values.str.len_chars() > _MAX_CELL).any():
+            raise TargetError(f"column '{values.name}': an Excel cell can't hold more than {_MAX_CELL:,} letters")
+
+
+def _cell(place: str, row: int, text: str) -> str:
     if _NUMBER.fullmatch(text) and sum(map(str.isdigit, text)) <= _DIGITS:
-        page.write_number(row, place, float(text))
-    else:
-        page.write_string(row, place, text)
+        return f'<c r="{place}{row}"><v>{text}</v></c>'
+    return _text_cell(place, row, text)
+
+
+def _text_cell(place: str, row: int, text: str) -> str:
+    plain = escape(_NOT_IN_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text))
+    return f'<c r="{place}{row}" t="inlineStr"><is><t xml:space="preserve">{plain}</t></is></c>'
+
+
+def _letters(place: int) -> str:
+    """Columns as Excel names them: A … Z, AA …
+
+    >>> [_letters(place) for place in (0, 25, 26, 701, 702)]
+    ['A', 'Z', 'AA', 'ZZ', 'AAA']
+    """
+    return (_letters(place // 26 - 1) if place >= 26 else "") + chr(ord("A") + place % 26)

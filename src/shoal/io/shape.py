@@ -16,6 +16,7 @@ import codecs
 import csv
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -49,23 +50,24 @@ class Census:
 
 def utf8_blocks(path: Path, dialect: Dialect, label: str) -> Iterator[bytes]:
     """The file as UTF-8 without a byte-order mark, block by block, whatever its encoding."""
-    decoder = codecs.getincrementaldecoder("utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding)()
-    first = True
     with path.open("rb") as file:
-        while block := file.read(BLOCK_BYTES):
-            if dialect.encoding == "utf-8":
-                yield block.removeprefix(codecs.BOM_UTF8) if first else block
-            else:
-                text = _decoded(decoder, block, dialect.encoding, label)
-                yield (text.removeprefix("\ufeff") if first else text).encode()
-            first = False
-    if dialect.encoding != "utf-8":
-        yield _decoded(decoder, b"", dialect.encoding, label).encode()
+        blocks = iter(partial(file.read, BLOCK_BYTES), b"")
+        if dialect.encoding == "utf-8":
+            yield next(blocks, b"").removeprefix(codecs.BOM_UTF8)
+            yield from blocks
+        else:
+            yield from _transcoded(blocks, dialect.encoding, label)
 
 
-def _decoded(decoder: codecs.IncrementalDecoder, block: bytes, encoding: str, label: str) -> str:
+def _transcoded(blocks: Iterable[bytes], encoding: str, label: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    mark = "\ufeff"
     try:
-        return decoder.decode(block, final=not block)
+        for block in blocks:
+            text = decoder.decode(block)
+            yield text.removeprefix(mark).encode()
+            mark = mark if not text else ""
+        yield decoder.decode(b"", final=True).encode()
     except UnicodeDecodeError:
         raise SourceError(f"{label}: is not text in {encoding} throughout") from None
 

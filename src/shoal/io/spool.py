@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import os
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -36,7 +37,9 @@ class Spool:
         self._places: list[tuple[int, int]] = []
         self._end = 0
         self._stream = Randomness().stream("spool")
-        self._file = tempfile.TemporaryFile(dir=_folder(), buffering=0)  # noqa: SIM115 - lives as long as this
+        with tempfile.TemporaryFile(dir=_folder()) as file:
+            self._handle = os.dup(file.fileno())
+        weakref.finalize(self, os.close, self._handle)
         schema: pl.Schema | None = None
         for frame in frames:
             schema = frame.schema if schema is None else schema
@@ -61,14 +64,14 @@ class Spool:
         hidden = memoryview(self._cover(plain, self._end))
         written = 0
         while written < len(hidden):
-            written += os.pwrite(self._file.fileno(), hidden[written:], self._end + written)
+            written += os.pwrite(self._handle, hidden[written:], self._end + written)
         self._places.append((self._end, len(plain)))
         self._end += len(hidden)
         self.rows += frame.height
 
     def _frames(self) -> Iterator[pl.DataFrame]:
         for start, length in self._places:
-            hidden = os.pread(self._file.fileno(), -(-length // _BLOCK) * _BLOCK, start)
+            hidden = os.pread(self._handle, -(-length // _BLOCK) * _BLOCK, start)
             yield pl.read_ipc(self._cover(hidden, start)[:length])
 
     def _cover(self, data: bytes | memoryview, start: int) -> bytes:

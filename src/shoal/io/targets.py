@@ -16,7 +16,7 @@ from typing import Final, Protocol
 import polars as pl
 
 from shoal.errors import TargetError
-from shoal.io.delimited import DelimitedSource, scan_delimited
+from shoal.io.delimited import DelimitedSource, header_of, scan_delimited
 from shoal.io.dialect import Dialect
 from shoal.io.failures import writing
 from shoal.io.files import SUFFIXES
@@ -66,7 +66,7 @@ class FileTarget:
     def scan(self) -> pl.LazyFrame:
         """What was written, read anew."""
         if self.format in ("csv", "tsv"):
-            return scan_delimited(self.path, self.dialect)
+            return scan_delimited(self.path, self.dialect, header_of(self.path, self.dialect, self.label))
         return open_source(FileOptions(path=str(self.path), format=self.format)).scan()
 
     def _sink(self, frame: pl.LazyFrame, path: Path) -> None:

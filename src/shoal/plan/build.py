@@ -25,6 +25,7 @@ from shoal.hierarchy.flat import Flat
 from shoal.plan.columns import match_columns, needs_description
 from shoal.plan.nodes import Plan, PlannedStep
 from shoal.plan.person import PERSON, TagPerson
+from shoal.plan.rules import look_up_labels
 from shoal.policy import Attribute, Policy
 from shoal.randomness import Randomness
 from shoal.schema import Column, Counts, Scope, Step
@@ -104,7 +105,9 @@ class Builder(Generic[TableT]):
     def bind_solution(self, counts: Counts, hierarchies: Mapping[str, BoundHierarchy], solution: Solution) -> None:
         for name, level in solution.levels.items():
             if level:
-                recode = GeneraliseStep(self.columns[name], hierarchies[name], level)
+                recode = look_up_labels(
+                    GeneraliseStep(self.columns[name], hierarchies[name], level), counts.values_of(name)
+                )
                 detail = f"level {level} of {hierarchies[name].height}"
                 self.now.add(PlannedStep(recode, "generalise", "ISO/IEC 20889, 9.6", name, detail))
         if solution.withheld.any():

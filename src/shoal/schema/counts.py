@@ -83,6 +83,9 @@ class Counts:
             np.add.at(people, pairs[:, 0], 1)
         return people
 
+    def values_of(self, attribute: str) -> pl.Series:
+        return self.values[self.attributes.index(attribute)]
+
     def value_counts(self, attribute: str) -> pl.DataFrame:
         """Columns ``value`` and ``records`` of one attribute."""
         position = self.attributes.index(attribute)

@@ -37,7 +37,7 @@ from shoal.schema.parameters import Parameters
 from shoal.schema.values import ValueType
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Step, TableTechnique
 from shoal.techniques.disclosure import Rule, Verdict, judge
-from shoal.techniques.tally import PEOPLE, RECORDS, Tally, by, total
+from shoal.techniques.tally import PEOPLE, RECORDS, Tally, is_total, value_of
 
 WITHHELD = "withheld"
 _SUMS = ("sum", "mean")
@@ -134,6 +134,14 @@ class Aggregate(TableTechnique):
 
 @dataclass(frozen=True)
 class AggregateStep(Step):
+    """
+    >>> from shoal.randomness import Stream
+    >>> wards = pl.DataFrame({"ward": ["a"] * 1 + ["b"] * 7 + ["c"] * 9})
+    >>> step = Aggregate(by=("ward",), totals=True).bind(Context({}, Stream(bytes(32))))
+    >>> step.finish(step.apply(wards)).select("ward", "count").rows()
+    [('a', None), ('b', None), ('c', 9), ('Total', 17)]
+    """
+
     scope: ClassVar[Scope] = Scope.REDUCE
 
     parameters: Aggregate
@@ -154,7 +162,7 @@ class AggregateStep(Step):
         table = pl.DataFrame([*self._attributes(groups), *self._measures(groups, verdict)])
         shown = table.with_columns(pl.Series(WITHHELD, verdict.withheld, dtype=pl.Boolean))
         if not self.parameters.totals:
-            shown = shown.filter(~pl.any_horizontal(groups[total(at)] for at in range(len(self.parameters.by))))
+            shown = shown.filter(~pl.any_horizontal(groups[is_total(at)] for at in range(len(self.parameters.by))))
         return shown.filter(~pl.col(WITHHELD)) if self.parameters.drop_withheld else shown
 
     def _groups(self, merged: pl.DataFrame) -> pl.DataFrame:
@@ -164,19 +172,19 @@ class AggregateStep(Step):
         if self.parameters.totals or self.parameters.totals_known:
             kept = [subset for size in range(len(places) + 1) for subset in combinations(places, size)]
         lines = pl.concat([self.tally.groups(merged, subset) for subset in reversed(kept)], how="diagonal")
-        order = [name for at in places for name in (total(at), by(at))]
+        order = [name for at in places for name in (is_total(at), value_of(at))]
         return lines.sort(order, nulls_last=True)
 
     def _attributes(self, groups: pl.DataFrame) -> list[pl.Series]:
         if not self.parameters.totals:
-            return [groups[by(at)].alias(name) for at, name in enumerate(self.parameters.by)]
+            return [groups[value_of(at)].alias(name) for at, name in enumerate(self.parameters.by)]
         return [self._labelled(groups, at, name) for at, name in enumerate(self.parameters.by)]
 
     def _labelled(self, groups: pl.DataFrame, at: int, name: str) -> pl.Series:
-        values, label = groups[by(at)].cast(pl.String), self.parameters.total_label
+        values, label = groups[value_of(at)].cast(pl.String), self.parameters.total_label
         if (values == label).any():
             raise DataError(f"column '{name}' has a group that is called like the total", advice="set total_label")
-        named = pl.select(pl.when(groups[total(at)]).then(pl.lit(label)).otherwise(values)).to_series()
+        named = pl.select(pl.when(groups[is_total(at)]).then(pl.lit(label)).otherwise(values)).to_series()
         return named.alias(name)
 
     def _measures(self, groups: pl.DataFrame, verdict: Verdict) -> list[pl.Series]:

@@ -15,8 +15,9 @@ until the demands are met; what is withheld already costs nothing. The box whose
 without limit, so there is always a solution unless totals can't be withheld. A later box never undoes an earlier one:
 the more is withheld, the more is possible. The result is safe, not the least possible.
 
-A set of cells whose sum can be computed from what is published and which holds a protected cell holds a falling corner
-of its box too: so the sum, like the cell, spans at least the demanded people (ISO/IEC 20889, 10.4.2).
+What can be computed is safe too: a sum of withheld cells that follows from what is published is the same in every
+possible table, so it is at least what any one of its cells might be, and every box around one of its cells has a
+falling corner among the others.
 """
 
 from __future__ import annotations
@@ -55,6 +56,11 @@ def protect(sensitive: NDArray[np.bool_], price: Array, demands: Sequence[Demand
     """Which cells are withheld, and how many sensitive ones could not be protected.
 
     ``price`` is what withholding a cell costs, above 0; infinite where a cell is empty or known anyway.
+
+    >>> counts = np.array([1.0, 7.0, 9.0, 17.0])  # three groups and their total
+    >>> must_rise = Demand(holds=counts, need=np.array([4.0, 0.0, 0.0, 0.0]), upward=True)
+    >>> protect(counts < 5, counts, [must_rise])
+    (array([ True,  True, False, False]), 0)
     """
     prices = np.where(sensitive, 0.0, price)
     exposed = 0

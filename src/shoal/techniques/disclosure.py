@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shoal.errors import DataError
 from shoal.techniques.complementary import Array, Demand, protect
 from shoal.techniques.strata import stratum_codes
-from shoal.techniques.tally import PEOPLE, Tally, by, total
+from shoal.techniques.tally import PEOPLE, Tally, is_total, value_of
 
 MAX_CELLS = 1_000_000
 """Groups and totals, empty ones included, of a table that is protected as a whole."""
@@ -86,8 +86,8 @@ class Grid:
     def of(cls, groups: pl.DataFrame, attributes: int) -> Grid:
         codes, shape = [], []
         for at in range(attributes):
-            single = ~groups[total(at)].to_numpy()
-            code = stratum_codes(groups.filter(single), (by(at),))
+            single = ~groups[is_total(at)].to_numpy()
+            code = stratum_codes(groups.filter(single), (value_of(at),))
             size = int(code.max(initial=-1)) + 1
             codes.append(np.full(groups.height, size))
             codes[-1][single] = code
@@ -117,7 +117,7 @@ def judge(rule: Rule, tally: Tally, groups: pl.DataFrame, *, totals_known: bool)
     """The lines to withhold. With totals among the lines, none can be computed from the others."""
     attributes = len(tally.by)
     sensitive = rule.sensitive(tally, groups)
-    levels = groups.select(pl.sum_horizontal(total(at) for at in range(attributes))).to_series().to_numpy()
+    levels = groups.select(pl.sum_horizontal(is_total(at) for at in range(attributes))).to_series().to_numpy()
     if not levels.any():
         return Verdict(sensitive, sensitive)
     price = _numbers(groups, PEOPLE) * _TOTAL_PRICE**levels

@@ -20,7 +20,7 @@ Missing values stay missing, except on the highest level, where everything is ``
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
@@ -167,6 +167,27 @@ class GeneraliseStep(Step):
         # Decimal groups don't hold their upper end; the tenth digit is beyond what a group's edge can have.
         first, after = ((end * unit).round(9).ceil() for end in ends)
         return self.column.from_numbers(_drawn(first, after - 1, draws) / unit)
+
+
+@dataclass(frozen=True)
+class LookUpStep(Step):
+    """The same as a range from GeneraliseStep, for a column whose distinct values are all known beforehand."""
+
+    column: Column
+    values: pl.Series = field(repr=False, compare=False)
+    labels: pl.Series = field(repr=False, compare=False)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (self.column.name,)
+
+    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
+        name = self.column.name
+        try:
+            labels = frame[name].replace_strict(self.values, self.labels, return_dtype=pl.String)
+        except pl.exceptions.InvalidOperationError:
+            raise DataError(f"column '{name}' has values that were not there when it was counted") from None
+        return frame.with_columns(labels.alias(name))
 
 
 def _drawn(low: pl.Series, high: pl.Series, draws: pl.Series) -> pl.Series:

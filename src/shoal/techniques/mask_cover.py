@@ -50,6 +50,9 @@ class Cover:
 
     def _padded(self, sizes: pl.Series) -> pl.Expr:
         """The kept ends with symbols in the gap: by measurement ten times faster than a regular expression."""
+        size = sizes.max()
+        if isinstance(size, int) and self.first + self.last < size == sizes.min() and self.char not in "{}":
+            return self._templated(self.length or size)
         short = pl.col("size") <= self.first + self.last
         left = pl.when(short).then(pl.lit("")).otherwise(pl.col("value").str.head(self.first))
         right = pl.when(short).then(pl.lit("")).otherwise(pl.col("value").str.tail(self.last))
@@ -62,6 +65,15 @@ class Cover:
         symbols = self.char * longest if isinstance(longest, int) else ""
         gap = pl.when(short).then(width).otherwise(width - self.first - self.last)
         return pl.concat_str(left, pl.lit(symbols).str.head(gap), right)
+
+    def _templated(self, width: int) -> pl.Expr:
+        """Values of one length: the symbols are the same for all of them."""
+        symbols = self.char * (width - self.first - self.last)
+        left = [pl.col("value").str.head(self.first)] if self.first else []
+        right = [pl.col("value").str.tail(self.last)] if self.last else []
+        if not left and not right:
+            return pl.when(pl.col("value").is_not_null()).then(pl.lit(symbols))
+        return pl.format("{}" * len(left) + symbols + "{}" * len(right), *left, *right)
 
     def _between(self) -> pl.Expr:
         value, covered = pl.col("value"), pl.col("covered")

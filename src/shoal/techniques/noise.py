@@ -33,7 +33,7 @@ from typing import Self
 import polars as pl
 from pydantic import Field, model_validator
 
-from shoal.errors import BugError
+from shoal.errors import BugError, DataError
 from shoal.schema.columns import Column
 from shoal.schema.roles import Role
 from shoal.schema.values import DATES, NUMBERS, ValueType
@@ -109,24 +109,25 @@ class Noise(Technique):
         return (self.gps.longitude,) if self.gps else ()
 
     def refuse(self, column: Column) -> str | None:
-        if reason := super().refuse(column):
-            return reason
-        if column.is_date != (self.days is not None):
-            return f"dates take noise in days, numbers all other noise; column '{column.name}' is {column.type}"
-        if self.decimals and column.type is ValueType.INTEGER:
-            return f"integers stay integers under noise; column '{column.name}' can't have {self.decimals} decimals"
-        if self.correlated and column.missing:
-            return f"correlated noise has no rule for missing values; column '{column.name}' has {column.missing}"
-        if column.name in self.also_reads():
-            return f"column '{column.name}' is named twice"
-        return None
+        whole = column.type is ValueType.INTEGER
+        named, is_a = f"column '{column.name}'", f"column '{column.name}' is {column.type}"
+        reasons = {
+            f"dates take noise in days, numbers all other noise; {is_a}": column.is_date != (self.days is not None),
+            f"integers stay integers under noise; {named} can't have {self.decimals} decimals": whole and self.decimals,
+            f"a latitude has decimals; {is_a}": whole and self.gps,
+            f"correlated noise has no rule for missing values; {named} has {column.missing}": (
+                self.correlated and column.missing
+            ),
+            f"{named} is named twice": column.name in self.also_reads(),
+        }
+        return super().refuse(column) or next((reason for reason, holds in reasons.items() if holds), None)
 
     def bind(self, column: Column, context: Context) -> Step:
         if self.correlated:
-            columns = (column, *(context.columns[name] for name in self.correlated.with_))
+            columns = (column, *(_number(context, name) for name in self.correlated.with_))
             return CorrelatedNoiseStep(columns, self.correlated.share, self.correlated.rescale, context.stream)
         if self.gps:
-            return LocationNoiseStep(column, context.columns[self.gps.longitude], self.gps.metres, context.stream)
+            return LocationNoiseStep(column, _number(context, self.gps.longitude), self.gps.metres, context.stream)
         released = self.leaves(column)
         within = limits(self.bounds, released) if self.bounds else None
         if self.days:
@@ -142,3 +143,11 @@ class Noise(Technique):
             return replace(column, storage=pl.Int64())
         scale = column.scale if self.decimals is None else self.decimals
         return replace(column, storage=pl.Float64(), scale=scale)
+
+
+def _number(context: Context, name: str) -> Column:
+    """A further column that takes part in the noise."""
+    column = context.columns[name]
+    if not column.is_number:
+        raise DataError(f"noise on several columns needs numbers in all of them; column '{name}' is {column.type}")
+    return column

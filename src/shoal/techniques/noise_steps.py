@@ -80,12 +80,13 @@ class NoiseStep(Step):
         if self.bounds is None:
             return noisy
         low, high = self.bounds
-        for lane in range(1, DRAWS + 1):
+        for lane in range(1, DRAWS):
             outside = np.flatnonzero((noisy < low) | (noisy > high))
             if not outside.size:
-                break
-            clamped = np.where(noisy[outside] < low, low, high)
-            noisy[outside] = self._draw(values[outside], rows[outside], lane) if lane < DRAWS else clamped
+                return noisy
+            noisy[outside] = self._draw(values[outside], rows[outside], lane)
+        noisy[noisy < low] = low
+        noisy[noisy > high] = high
         return noisy
 
 

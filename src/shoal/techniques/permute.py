@@ -84,6 +84,13 @@ class Permute(Technique):
 
 @dataclass(frozen=True)
 class PermuteStep(Step):
+    """
+    >>> frame = pl.DataFrame({ROW: pl.Series(range(4), dtype=pl.UInt64), "job": ["cook", "nurse", "clerk", "judge"]})
+    >>> moved = Permute(derange=True).bind(Column("job"), Context({}, Stream(bytes(32)))).apply(frame)
+    >>> sorted(moved["job"]) == sorted(frame["job"]), (moved["job"] == frame["job"]).any()
+    (True, False)
+    """
+
     scope: ClassVar[Scope] = Scope.TABLE
 
     column: Column

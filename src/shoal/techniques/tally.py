@@ -19,12 +19,12 @@ _PERSON = "person"
 _EVERYONE = pl.lit(0).alias("all")
 
 
-def by(at: int) -> str:
+def value_of(at: int) -> str:
     """The column of the group's value of one attribute …"""
     return f"by.{at}"
 
 
-def total(at: int) -> str:
+def is_total(at: int) -> str:
     """… and the flag of a line that sums over it."""
     return f"total.{at}"
 
@@ -43,7 +43,7 @@ class Tally:
 
     def partial(self, frame: pl.DataFrame) -> pl.DataFrame:
         """One batch."""
-        read = [frame[name].alias(by(at)) for at, name in enumerate(self.by)]
+        read = [frame[name].alias(value_of(at)) for at, name in enumerate(self.by)]
         if self.person is not None:
             read.append(frame[self.person].alias(_PERSON))
         statistics = [pl.len().cast(pl.Int64).alias(RECORDS)]
@@ -75,10 +75,10 @@ class Tally:
         counted += [(pl.col(f"n.{at}") > 0).sum().cast(pl.Int64).alias(f"givers.{at}") for at in columns]
         if self.largest:
             counted += [pl.col(f"sum.{at}").top_k(self.largest).alias(f"top.{at}") for at in columns]
-        return self._flagged(units.group_by([*map(by, kept), "all"]).agg(counted), kept)
+        return self._flagged(units.group_by([*map(value_of, kept), "all"]).agg(counted), kept)
 
     def _flagged(self, groups: pl.DataFrame, kept: tuple[int, ...]) -> pl.DataFrame:
-        return groups.drop("all").with_columns(pl.lit(at not in kept).alias(total(at)) for at in self._all)
+        return groups.drop("all").with_columns(pl.lit(at not in kept).alias(is_total(at)) for at in self._all)
 
     @property
     def _all(self) -> tuple[int, ...]:
@@ -90,7 +90,7 @@ class Tally:
         return self.largest > 0 and self.person is None
 
     def _keys(self, kept: tuple[int, ...]) -> list[str]:
-        return [*map(by, kept), *([_PERSON] if self.person is not None else [])]
+        return [*map(value_of, kept), *([_PERSON] if self.person is not None else [])]
 
     def _merging(self) -> list[pl.Expr]:
         merging = [pl.col(RECORDS).sum()]

@@ -36,7 +36,7 @@ def transition_matrix(shares: NDArray[np.float64], keep: float, *, invariant: bo
     else:
         matrix = np.full((len(shares), len(shares)), (1.0 - keep) / (len(shares) - 1))
     np.fill_diagonal(matrix, 0.0)
-    np.fill_diagonal(matrix, 1.0 - matrix.sum(axis=1))
+    np.fill_diagonal(matrix, np.maximum(1.0 - matrix.sum(axis=1), 0.0))
     return matrix
 
 

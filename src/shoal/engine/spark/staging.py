@@ -24,10 +24,12 @@ def stage(table: SparkTable, columns: tuple[str, ...], folder: Path) -> tuple[pl
     records = table.select(columns).select(*map(quoted, columns))
     counted = records.observe(observed, F.count(F.lit(1)).alias("records"))
     counted.write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").parquet(str(folder))
-    return _found(folder, pl.Schema({name: table.schema[name] for name in columns}), int(observed.get["records"]))
+    return collect_parts(
+        folder, pl.Schema({name: table.schema[name] for name in columns}), int(observed.get["records"])
+    )
 
 
-def _found(folder: Path, schema: pl.Schema, written: int) -> tuple[pl.LazyFrame, int]:
+def collect_parts(folder: Path, schema: pl.Schema, written: int) -> tuple[pl.LazyFrame, int]:
     parts = sorted(folder.glob("part-*.parquet"))
     frame = pl.scan_parquet(parts, glob=False) if parts else pl.LazyFrame(schema=schema)
     if frame.select(pl.len()).collect().item() != written:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
 import polars as pl
@@ -21,6 +21,9 @@ from shoal.schema import ROW, Step
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+_FILE: Final = "__shoal_file"
+_START: Final = "__shoal_start"
 
 BatchMap = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -67,14 +70,13 @@ def _with_positions(frame: DataFrame, files: tuple[Path, ...]) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
     metadata = frame.metadataColumn("_metadata")
-    place = metadata["row_index"]
-    if len(files) == 1:
+    place, path = metadata["row_index"], metadata["file_path"]
+    offsets = _offsets(frame.groupBy(path.alias(_FILE)).count(), files) if len(files) > 1 else {}
+    if len(offsets) < 2:
         return frame.withColumn(ROW, place)
-    path = metadata["file_path"]
-    offsets = _offsets(frame.groupBy(path.alias("file")).count(), files)
     pairs = F.map_from_arrays(F.lit(list(offsets)), F.lit(list(offsets.values())))
-    start = F.broadcast(frame.sparkSession.range(1).select(F.explode(pairs).alias("file", "start")))
-    return frame.join(start, path == start["file"]).withColumn(ROW, place + start["start"])
+    starts = F.broadcast(frame.sparkSession.range(1).select(F.explode(pairs).alias(_FILE, _START)))
+    return frame.join(starts, path == starts[_FILE]).withColumn(ROW, place + starts[_START])
 
 
 def _offsets(counted: DataFrame, files: tuple[Path, ...]) -> dict[str, int]:

@@ -1,0 +1,221 @@
+"""What the Spark engine is made of, without Spark: types, errors on their way, what it says where it can't run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from shoal.engine.pipeline import Operation
+from shoal.engine.spark import SUPPORTED, ParquetFiles, SparkEngine
+from shoal.engine.spark.crossing import CrossingError, arriving, departing
+from shoal.engine.spark.session import require_java
+from shoal.engine.spark.shipped import Rewrite, Tally
+from shoal.engine.spark.staging import collect_parts
+from shoal.engine.spark.types import carried, ddl
+from shoal.errors import BugError, DataError, InputError, ShoalError, SourceError
+from shoal.schema import ROW
+from shoal.schema.detect import Candidates
+
+ROOT = Path(__file__).resolve().parents[2]
+QUOTED = "Asha Rao"
+
+
+def test_importing_the_engine_does_not_import_spark() -> None:
+    code = "import sys, shoal.engine.spark; print([name for name in sys.modules if name in ('pyspark', 'py4j')])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_without_pyspark_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(InputError, match=r"needs PySpark \(pip install \"shoal\[spark\]\"\)"):
+        _ = SparkEngine().session
+
+
+class TestJava:
+    ADVICE = "apt-get install openjdk-17-jre-headless"
+
+    @pytest.fixture
+    def home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+        (tmp_path / "bin").mkdir()
+        return tmp_path
+
+    def _install(self, home: Path, script: str) -> None:
+        java = home / "bin" / "java"
+        java.write_text(f"#!/bin/sh\n{script}\n")
+        java.chmod(0o755)
+
+    @pytest.mark.parametrize("version", ["17.0.15", "21", "25-ea"])
+    def test_a_version_that_spark_runs_on(self, home: Path, version: str) -> None:
+        self._install(home, f"echo 'openjdk version \"{version}\" 2025-04-15' >&2")
+        require_java()
+
+    @pytest.mark.parametrize(("version", "said"), [("1.8.0_302", "8"), ("11.0.20", "11"), ("16.0.2", "16")])
+    def test_too_old(self, home: Path, version: str, said: str) -> None:
+        self._install(home, f"echo 'openjdk version \"{version}\"' >&2")
+        with pytest.raises(InputError, match=f"this is version {said} ") as caught:
+            require_java()
+        assert self.ADVICE in str(caught.value)
+
+    @pytest.mark.parametrize("script", ["echo nothing useful", "exit 3"])
+    def test_something_else_of_that_name(self, home: Path, script: str) -> None:
+        self._install(home, script)
+        with pytest.raises(InputError, match="its version can't be told"):
+            require_java()
+
+    def test_none_where_java_home_points(self, home: Path) -> None:
+        with pytest.raises(InputError, match="there is none") as caught:
+            require_java()
+        assert self.ADVICE in str(caught.value)
+
+    def test_none_anywhere(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("JAVA_HOME", raising=False)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(InputError, match="there is none"):
+            require_java()
+
+
+class TestTypes:
+    def test_every_value_survives_the_journey(self) -> None:
+        frame = pl.DataFrame(
+            {
+                "u8": pl.Series([0, 255, None], dtype=pl.UInt8),
+                "u16": pl.Series([0, 2**16 - 1, None], dtype=pl.UInt16),
+                "u32": pl.Series([0, 2**32 - 1, None], dtype=pl.UInt32),
+                "u64": pl.Series([0, 2**64 - 1, None], dtype=pl.UInt64),
+                "word": pl.Series(["a", "b", None], dtype=pl.Categorical),
+                "enum": pl.Series(["a", "b", None], dtype=pl.Enum(["a", "b"])),
+                "time": pl.Series([0, 1_500, None]).cast(pl.Datetime("ms")),
+                "zone": pl.Series([0, 1_500, None]).cast(pl.Datetime("us", "Asia/Kolkata")),
+                "price": pl.Series(["1.50", "2.25", None]).cast(pl.Decimal(10, 2)),
+            }
+        )
+        there = frame.cast(carried(frame.schema))
+        assert there.cast(frame.schema).equals(frame)
+        assert ddl(there.schema) == (
+            "`u8` smallint, `u16` int, `u32` bigint, `u64` decimal(20,0), `word` string, `enum` string, "
+            "`time` timestamp_ntz, `zone` timestamp, `price` decimal(10,2)"
+        )
+
+    def test_names_are_no_paths(self) -> None:
+        assert ddl(pl.Schema({"a.b": pl.Int8(), "c`d": pl.Date()})) == "`a.b` tinyint, `c``d` date"
+
+    def test_a_type_that_spark_lacks_is_named_with_its_column(self) -> None:
+        with pytest.raises(DataError, match="column 'spent': Spark has no type for Duration"):
+            ddl(pl.Schema({"spent": pl.Duration("us")}))
+
+
+class TestErrorsOnTheirWay:
+    @pytest.mark.parametrize(
+        "error", [DataError("column 'a': 3 value(s)", advice="look"), SourceError('it\'s "gone"\n{}'), BugError("ours")]
+    )
+    def test_an_error_of_ours_arrives_as_it_left(self, error: ShoalError) -> None:
+        from pyspark.errors import PySparkException
+
+        with pytest.raises(CrossingError) as left, departing():
+            raise error
+        # What Spark makes of it: text, with a trace before and after.
+        text = f"Traceback\n  File x\n{type(left.value).__name__}: {left.value}\n\n\tat org.apache.spark"
+        with pytest.raises(type(error)) as arrived, arriving():
+            raise PySparkException(text)
+        assert (arrived.value.message, arrived.value.advice) == (error.message, error.advice)
+
+    def test_of_any_other_error_only_the_kind_is_told(self) -> None:
+        with pytest.raises(CrossingError) as left, departing():
+            raise ValueError(QUOTED)
+        assert QUOTED not in str(left.value)
+        assert left.value.__cause__ is None
+        assert left.value.__suppress_context__
+
+    def test_of_sparks_own_errors_only_the_condition_is_told(self) -> None:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        for error in (PySparkException(QUOTED), Py4JError(QUOTED)):
+            with pytest.raises(InputError, match="Spark could not finish") as arrived, arriving():
+                raise error
+            assert QUOTED not in str(arrived.value)
+            assert arrived.value.__suppress_context__
+
+
+class TestShipped:
+    BATCH = pa.record_batch({"0": ["x", None], "1": [5, 6]})
+
+    def test_columns_come_by_position_and_leave_by_name(self) -> None:
+        before = pl.Schema({"a.b": pl.String(), ROW: pl.UInt64()})
+        number = Operation("number", lambda frame: frame.with_columns(pl.col(ROW).alias("n")), frozenset({"n"}), False)
+        rewrite = Rewrite((number,), before, pl.Schema({"n": pl.Decimal(20, 0), "a.b": pl.String()}))
+        (result,) = rewrite(iter([self.BATCH]))
+        assert result.schema.names == ["n", "a.b"]
+        assert pl.DataFrame(pl.from_arrow(result)).cast({"n": pl.Int64}).rows() == [(5, "x"), (6, None)]
+
+    def test_a_step_that_fails_tells_nothing(self) -> None:
+        def fails(frame: pl.DataFrame) -> pl.DataFrame:
+            raise ValueError(QUOTED)
+
+        before = pl.Schema({"a": pl.String(), ROW: pl.UInt64()})
+        rewrite = Rewrite((Operation("fails", fails, frozenset(), False),), before, before)
+        with pytest.raises(CrossingError) as caught:
+            list(rewrite(iter([self.BATCH])))
+        assert QUOTED not in str(caught.value)
+
+    def test_a_value_that_does_not_fit_tells_nothing(self) -> None:
+        rewrite = Rewrite((), pl.Schema({"a": pl.String(), ROW: pl.UInt64()}), pl.Schema({"a": pl.Int64()}))
+        with pytest.raises(CrossingError) as caught:
+            list(rewrite(iter([pa.record_batch({"0": [QUOTED], "1": [5]})])))
+        assert QUOTED not in str(caught.value)
+
+    def test_each_batch_gives_its_facts_in_the_order_that_was_announced(self) -> None:
+        tally = Tally(
+            pl.Schema({"a": pl.String(), "b": pl.Int64()}), {"a": Candidates(integer=True), "b": Candidates()}
+        )
+        batches = [pa.record_batch({"0": ["1", None], "1": [5, 6]}), pa.record_batch({"0": ["x"], "1": [7]})]
+        facts = [dict(zip(tally.facts(), batch.to_pylist()[0].values(), strict=True)) for batch in tally(iter(batches))]
+        assert [(one["a|rows"], one["a|missing"], one["a|integer"], one["b|integer"]) for one in facts] == [
+            (2, 1, 1, 2),
+            (1, 0, 0, 1),
+        ]
+
+
+class TestParts:
+    SCHEMA = pl.Schema({"a": pl.UInt8()})
+
+    def test_all_of_them_in_order(self, tmp_path: Path) -> None:
+        for number in (1, 0):
+            pl.DataFrame({"a": pl.Series([number], dtype=pl.Int16)}).write_parquet(tmp_path / f"part-{number}.parquet")
+        frame, written = collect_parts(tmp_path, self.SCHEMA, 2)
+        assert written == 2
+        assert frame.collect().equals(pl.DataFrame({"a": pl.Series([0, 1], dtype=pl.UInt8)}))
+
+    def test_parts_that_lie_on_another_machine_are_missed(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="a folder that all machines share"):
+            collect_parts(tmp_path, self.SCHEMA, 2)
+        pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "part-0.parquet")
+        with pytest.raises(InputError, match="can't all be seen here"):
+            collect_parts(tmp_path, self.SCHEMA, 2)
+
+
+class TestParquetFiles:
+    def test_by_name_and_only_data(self, tmp_path: Path) -> None:
+        for name in ("b.parquet", "a.parquet", "_c.parquet", ".d.parquet", "e.csv"):
+            (tmp_path / name).touch()
+        found = ParquetFiles.under(tmp_path)
+        assert [path.name for path in found.paths] == ["a.parquet", "b.parquet"]
+        assert found.label == str(tmp_path)
+
+    def test_none(self, tmp_path: Path) -> None:
+        with pytest.raises(SourceError, match="no Parquet files"):
+            ParquetFiles.under(tmp_path)
+
+
+def test_the_page_says_what_is_supported() -> None:
+    page = (ROOT / "docs" / "how-to" / "spark.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*) \|$", page, re.MULTILINE))
+    assert told == {name: what or "not yet" for name, what in SUPPORTED.items()}
