@@ -41,7 +41,9 @@ def print_results(results: list[Result]) -> None:
     for result in results:
         goal = "" if result.goal is None else f"≤ {result.goal:g}"
         verdict = "" if result.goal is None else "holds" if result.holds else "MISSED"
-        rows.append((result.name, result.measured, result.yardstick, f"{result.figure:.2f} {result.unit}", goal, verdict))
+        rows.append(
+            (result.name, result.measured, result.yardstick, f"{result.figure:.2f} {result.unit}", goal, verdict)
+        )
     widths = [max(len(row[place]) for row in rows) for place in range(len(header))]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

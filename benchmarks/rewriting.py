@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-
 from benchmarks.data import POLICY, csv_of, parquet_of
 from benchmarks.result import Result, paired, seconds
 
@@ -62,5 +61,3 @@ def release(folder: Path, source: Path) -> tuple[dict[str, dict[str, float]], fl
 
     elapsed = seconds(call)
     return json.loads(output), elapsed
-
-

@@ -12,7 +12,7 @@ from benchmarks.result import Result, seconds
 ROUNDS = 7
 
 
-def run(folder: Path, rows: int) -> list[Result]:
+def run(_folder: Path, _rows: int) -> list[Result]:
     shoal = str(Path(sys.executable).with_name("shoal"))
     bare = _median([sys.executable, "-c", "pass"])
     help_text = _median([shoal, "--help"])

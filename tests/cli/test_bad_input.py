@@ -33,7 +33,7 @@ solve:
   suppression_limit: 0.1
 """
 
-SECRET = "Zyxwvut"
+SHY = "Zyxwvut"
 """A value that stands in the data and must never stand in any message."""
 
 
@@ -42,8 +42,8 @@ def clinic_rows(number: int) -> str:
     for place in range(number):
         age = 20 + place * 7 % 60
         lines.append(
-            f"{SECRET}{place},{100000000000 + place * 7919},{age},{560001 + place % 9},{'Flu' if place % 3 else 'Asthma'},"
-            f"{1000 + place * 13}"
+            f"{SHY}{place},{100000000000 + place * 7919},{age},{560001 + place % 9},"
+            f"{'Flu' if place % 3 else 'Asthma'},{1000 + place * 13}"
         )
     return "\n".join(lines) + "\n"
 
@@ -83,7 +83,7 @@ def refused(shoal: Shoal, folder: Path, *arguments: str, says: str) -> None:
     assert done.stdout == ""
     assert says in done.stderr
     assert "Traceback" not in done.stderr
-    assert SECRET not in done.stderr
+    assert SHY not in done.stderr
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
@@ -178,7 +178,9 @@ def test_technique_that_does_not_fit_the_value_type(clinic: Path, shoal: Shoal) 
 def test_nulls_where_a_technique_has_no_rule(clinic: Path, shoal: Shoal) -> None:
     with (clinic / "clinic.csv").open("a") as file:
         file.write("Zyxwvut,1,30,560001,Flu,\n")
-    rewrite(clinic, "[{round: {base: 100}}, {noise: {laplace: {scale: 50}}}]", "{round: {base: 100, method: controlled}}")
+    rewrite(
+        clinic, "[{round: {base: 100}}, {noise: {laplace: {scale: 50}}}]", "{round: {base: 100, method: controlled}}"
+    )
     refused(shoal, clinic, says="missing")
 
 

@@ -37,7 +37,7 @@ def _show_version(wanted: bool) -> None:  # noqa: FBT001  # the signature of a T
 @app.callback(invoke_without_command=True)
 def _shoal(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True)] = False,  # noqa: FBT002
+    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True)] = False,  # noqa: ARG001, FBT002
 ) -> None:
     """Without a command, the help."""
     if context.invoked_subcommand is None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.output import print_json, print_table, progress
+from shoal.cli.output import print_json, progress
 from shoal.errors import InputError
 
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).")]
@@ -21,7 +21,7 @@ def run(
     input: Input = None,  # noqa: A002  # the option is called --input
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the release.")] = None,
     engine: Annotated[str, typer.Option(help="polars (this machine) or spark (a cluster).")] = "polars",
-    seed: Annotated[int | None, typer.Option(help="Makes the run repeatable. For tests: leave it out otherwise.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Makes the run repeatable: for tests only.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the release that is there.")] = False,  # noqa: FBT002
     json: Json = False,  # noqa: FBT002
 ) -> None:
@@ -36,9 +36,7 @@ def run(
     chosen = Policy.load(policy)
     folder = output or Path(f"{chosen.name}-release")
     with progress() as report:
-        release = release_folder(
-            chosen, folder, data=input, engine=engine, seed=seed, force=force, progress=report
-        )
+        release = release_folder(chosen, folder, data=input, engine=engine, seed=seed, force=force, progress=report)
     if json:
         print_json(release.manifest.to_dict())
     else:
@@ -100,7 +98,7 @@ def profile(
 
 def measure(
     data: Annotated[str, typer.Argument(metavar="DATA", help="A file, a release folder or a database URL.")],
-    policy: Annotated[Path | None, typer.Option(help="Take quasi-identifiers, person and models from a policy.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Take roles, person and models from a policy.")] = None,
     qi: Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, separated by commas.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive attributes, separated by commas.")] = None,
     person: Annotated[str | None, typer.Option(help="The column that names the person; k then counts people.")] = None,
@@ -126,7 +124,7 @@ def measure(
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the example and its release.")] = Path("demo"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the example.")] = Path("demo"),
     force: Annotated[bool, typer.Option("--force", help="Replace the release that is there.")] = False,  # noqa: FBT002
     json: Json = False,  # noqa: FBT002
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import typer
 
 from shoal.cli.output import print_table
@@ -35,7 +37,7 @@ def print_measurement(measured: Measured) -> None:
     rows += [("classes", f"{figures['classes']:,}")]
     rows += [(f"class size, {name}", f"{size:,.4g}") for name, size in figures["class_size"].items()]
     rows += [(name, f"{value:.4g}") for name, value in figures["risk"].items()]
-    rows += [(f"distinct values of {name} per class, fewest", str(least)) for name, least in figures["diversity"].items()]
+    rows += [(f"fewest values of {name} in a class", str(least)) for name, least in figures["diversity"].items()]
     if measured.before is not None:
         rows += [(f"{name} before", f"{value:.4g}") for name, value in figures["risk_before"].items()]
     print_table("Risk", ("figure", "value"), rows)
@@ -48,19 +50,27 @@ def print_measurement(measured: Measured) -> None:
 
 
 def print_profile(profile: Profile, label: str) -> None:
-    described = profile.to_dict()
-    rows = [
-        (
-            column["name"],
-            column["type"],
-            f"{column['distinct']:,}",
-            f"{column['missing']:.1%}",
-            column["recognised"] or "",
-            column["role"],
-            column["technique"],
-            column["reason"],
+    rows = []
+    for column in profile.columns:
+        found, proposal = column.identifier, column.proposal
+        done = proposal.technique or proposal.hierarchy
+        rows.append(
+            (
+                column.name,
+                f"{column.column.type}, {column.spread.distinct:,} distinct, {column.missing:.0%} missing",
+                f"{found.recogniser.key} ({found.share:.0%})" if found else "",
+                f"{proposal.role}: {_as_yaml(done)}" if done else proposal.role,
+                "; ".join(proposal.reasons),
+            )
         )
-        for column in described["columns"]
-    ]
-    header = ("column", "type", "distinct", "missing", "recognised", "role", "technique", "why")
-    print_table(f"{label}: {described['rows']:,} records", header, rows)
+    seen = f", {profile.rows_seen:,} of them looked at" if profile.sampled else ""
+    print_table(f"{label}: {profile.rows:,} records{seen}", ("column", "values", "recognised", "proposal", "why"), rows)
+
+
+def _as_yaml(proposal: object) -> str:
+    """As it would stand in a policy."""
+    if isinstance(proposal, Mapping):
+        return "{" + ", ".join(f"{key}: {_as_yaml(value)}" for key, value in proposal.items()) + "}"
+    if isinstance(proposal, list | tuple):
+        return "[" + ", ".join(_as_yaml(value) for value in proposal) + "]"
+    return str(proposal)

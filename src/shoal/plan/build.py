@@ -29,6 +29,7 @@ from shoal.plan.rules import look_up_labels
 from shoal.policy import Attribute, Policy
 from shoal.randomness import Randomness
 from shoal.schema import Column, Counts, Scope, Step
+from shoal.schema.detect import AmbiguousDate
 from shoal.solve import Ladder, Solution, build_ladder
 from shoal.techniques import Context, TableTechnique, Technique
 from shoal.techniques.combine import Combine
@@ -153,9 +154,9 @@ class Builder(Generic[TableT]):
 
     def _bind_step(self, name: str, technique: Technique, place: int) -> None:
         column = self.columns[name]
-        reason = technique.refuse(column)
-        if reason:
-            raise DataError(f"attributes.{name}: {reason}")
+        if isinstance(technique, Generalise):
+            technique = technique.resolve(self.policy.folder)
+        _refuse(f"attributes.{name}", technique.refuse(column), column)
         hierarchy = None
         if isinstance(technique, Generalise) and technique.hierarchy is None:
             hierarchy = self._bind_hierarchy(name, self._counts((name,)))
@@ -192,7 +193,14 @@ class Builder(Generic[TableT]):
     def _bind_hierarchy(self, name: str, counts: Counts) -> BoundHierarchy:
         hierarchy = self.attributes[name].hierarchy or Flat()
         column = self.columns[name]
-        reason = hierarchy.refuse(column)
-        if reason:
-            raise DataError(f"attributes.{name}.hierarchy: {reason}")
+        _refuse(f"attributes.{name}.hierarchy", hierarchy.refuse(column), column)
         return hierarchy.resolve(self.policy.folder).bind(column, counts.value_counts(name))
+
+
+def _refuse(where: str, reason: str | None, column: Column) -> None:
+    if reason is None:
+        return
+    advice = None
+    if isinstance(column, AmbiguousDate):
+        advice = f"its dates can be read as {' or '.join(column.formats)}: say which with `format:`"
+    raise DataError(f"{where}: {reason}", advice=advice)

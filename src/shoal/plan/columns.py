@@ -40,7 +40,7 @@ def _mismatches(
         unnamed = [name for name in columns if name not in named]
         if unnamed:
             listed = ", ".join(f"'{name}'{did_you_mean(name, tuple(named))}" for name in unnamed)
-            yield f"the policy doesn't name column(s) {listed} (name them, or add `\"*\": suppress`)"
+            yield f'the policy doesn\'t name column(s) {listed} (name them, or add `"*": suppress`)'
     for name in named:
         if name not in columns and name not in created:
             yield f"the data has no column '{name}'{did_you_mean(name, columns)}"

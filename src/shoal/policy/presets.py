@@ -34,10 +34,27 @@ class Preset:
 
 SOURCE = "PDPC, Guide to Basic Anonymisation, use cases and step 4"
 
+_ALL_STEPS = (1, 2, 3, 4, 5)
+
 PRESETS: dict[UseCase, Preset] = {
-    UseCase.INTERNAL_DEIDENTIFIED: Preset("Internal sharing of de-identified data", (1, 2, 5), False, None, True),
-    UseCase.INTERNAL_ANONYMISED: Preset("Internal sharing of anonymised data", (1, 2, 3, 4, 5), True, 3, True),
-    UseCase.EXTERNAL_SHARING: Preset("Sharing with an outside party", (1, 2, 3, 4, 5), True, 5, True),
-    UseCase.RETENTION: Preset("Keeping data for long-term analysis", (1, 2, 3, 4, 5), True, 5, True),
-    UseCase.TEST_DATA: Preset("Data for development and testing", (1, 2, 3), True, None, False, alter_everything=True),
+    UseCase.INTERNAL_DEIDENTIFIED: Preset(
+        "Internal sharing of de-identified data", steps=(1, 2, 5), anonymised=False, k=None, controls=True
+    ),
+    UseCase.INTERNAL_ANONYMISED: Preset(
+        "Internal sharing of anonymised data", steps=_ALL_STEPS, anonymised=True, k=3, controls=True
+    ),
+    UseCase.EXTERNAL_SHARING: Preset(
+        "Sharing with an outside party", steps=_ALL_STEPS, anonymised=True, k=5, controls=True
+    ),
+    UseCase.RETENTION: Preset(
+        "Keeping data for long-term analysis", steps=_ALL_STEPS, anonymised=True, k=5, controls=True
+    ),
+    UseCase.TEST_DATA: Preset(
+        "Data for development and testing",
+        steps=(1, 2, 3),
+        anonymised=True,
+        k=None,
+        controls=False,
+        alter_everything=True,
+    ),
 }

@@ -51,16 +51,14 @@ def read_tree(text: str, *, source: str) -> Tree:
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         raise PolicyError([Problem(line, column, "", f"not YAML: {error.problem}")], source=source) from None
     except yaml.YAMLError:
-        raise PolicyError([Problem(0, 0, "", "not YAML: a character that YAML does not allow")], source=source) from None
+        raise PolicyError([Problem(0, 0, "", "not YAML: a character that is not allowed")], source=source) from None
     tree = Tree()
     loader = _Loader("")
     tree.data = None if node is None else _convert(node, (), tree, loader, frozenset())
     return tree
 
 
-def _convert(
-    node: yaml.Node, path: Path, tree: Tree, loader: _Loader, above: frozenset[int]
-) -> object:
+def _convert(node: yaml.Node, path: Path, tree: Tree, loader: _Loader, above: frozenset[int]) -> object:
     mark = (node.start_mark.line + 1, node.start_mark.column + 1)
     tree.marks.setdefault(path, mark)
     if id(node) in above:

@@ -42,8 +42,10 @@ def as_lazy(data: object) -> pl.LazyFrame:
     if _is(data, "pandas", "DataFrame"):
         return pl.from_pandas(data).lazy()  # type: ignore[call-overload,no-any-return]  # checked by name, to not import pandas
     if _is(data, "pyarrow", "Table"):
-        return pl.DataFrame(pl.from_arrow(data)).lazy()  # type: ignore[arg-type]  # likewise
-    raise InputError(f"a table of the type {type(data).__name__} is not supported; give pandas, Polars, PyArrow or a path")
+        return pl.DataFrame(pl.from_arrow(data)).lazy()
+    raise InputError(
+        f"a table of the type {type(data).__name__} is not supported; give pandas, Polars, PyArrow or a path"
+    )
 
 
 def like(data: object, frame: pl.DataFrame) -> Any:

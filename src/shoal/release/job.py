@@ -77,7 +77,7 @@ def anonymise(
     return Release(manifest, render(report_facts(policy, manifest, done)), like(data, target.frame))
 
 
-def release_folder(
+def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
     policy: Policy,
     folder: Path,
     *,
@@ -97,9 +97,7 @@ def release_folder(
         done = pipeline.rewrite(source, target, aside=aside)
         recounted = pipeline.recount(target.scan(), done, aside=aside)
         aside.unlink(missing_ok=True)
-        manifest = _manifest(
-            policy, DataFile(target.path.name, done.records, sha256_of(target.path)), done, recounted
-        )
+        manifest = _manifest(policy, DataFile(target.path.name, done.records, sha256_of(target.path)), done, recounted)
         html = render(report_facts(policy, manifest, done))
         with writing(str(folder)):
             (staging.path / "release.json").write_text(manifest.to_json(), encoding="utf-8")

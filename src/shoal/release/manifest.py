@@ -1,4 +1,4 @@
-"""``release.json``: what was released, how it was reached, how risky and how useful it is. No original value, no key."""
+"""``release.json``: what was released, how it was reached, how risky and how useful it is. No original value."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class Pipeline(Generic[TableT]):
         return Rewritten(builder.now.plan, solution, before, hierarchies, counts, records, timing)
 
     def recount(self, output: pl.LazyFrame, done: Rewritten, *, aside: Path) -> Recounted:
-        """Measure the output as written. If it doesn't keep what the solver promised, that is our bug: nothing leaves."""
+        """Measure the output as written. If it breaks what the solver promised, that is our bug and nothing leaves."""
         quasi = done.counts.attributes
         person = None
         if self.policy.person and aside.exists():
@@ -130,5 +130,3 @@ class Pipeline(Generic[TableT]):
     def _reporter(self, phase: str) -> Callable[[int, int], None] | None:
         report = self.progress
         return None if report is None else lambda done, total: report(phase, done, total)
-
-

@@ -59,8 +59,7 @@ class Counts:
         np.add.at(counted, where, frame[records].cast(pl.Int64).to_numpy())
         several = np.bincount(who)[who] > 1
         single = np.bincount(where[~several], minlength=len(order)).astype(np.int64)
-        pairs = np.column_stack((who[several], where[several]))
-        return cls(attributes, values, codes, counted, single, pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
+        return cls(attributes, values, codes, counted, single, _pairs(who[several], where[several]))
 
     @property
     def size(self) -> int:
@@ -101,6 +100,13 @@ class Counts:
                 for position, (name, values) in enumerate(zip(self.attributes, self.values, strict=True))
             ]
         )
+
+
+def _pairs(who: Integers, where: Integers) -> Integers:
+    """(person, combination), people numbered by the combinations they appear in, whatever they were called before."""
+    together = pl.DataFrame({"who": who, "where": where}).sort("who", "where").group_by("who", maintain_order=True)
+    people = together.agg("where").select("where").sort("where").with_row_index("person")
+    return people.explode("where").select(pl.col("person").cast(pl.Int64), "where").to_numpy().reshape(-1, 2)
 
 
 def _encode(

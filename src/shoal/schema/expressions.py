@@ -6,6 +6,8 @@ value type first, so that ``age > 90`` compares numbers even where the file stor
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polars as pl
@@ -14,10 +16,37 @@ from polars.exceptions import PolarsError
 from shoal.errors import DataError
 from shoal.schema.columns import Column, Columns
 
+_OTHER_RECORDS = frozenset({"Agg", "Correlation", "Explode", "Len", "Over", "Quantile", "SubPlan"})
+"""Nodes of a Polars expression whose value depends on more than one record."""
+
 
 def names_in(text: str) -> tuple[str, ...]:
     """The columns an expression names, in order. A text that is no expression is a ValueError."""
     return tuple(dict.fromkeys(_parse(text).meta.root_names()))
+
+
+def of_one_record(text: str) -> str:
+    """The text, if it is an expression over the columns of one record; a ValueError says why it isn't."""
+    if not names_in(text):
+        raise ValueError("the expression names no column")
+    tree = json.loads(_parse(text).meta.serialize(format="json"))
+    if not _OTHER_RECORDS.isdisjoint(_nodes(tree)):
+        raise ValueError("the expression looks at other records; use aggregate for sums and counts")
+    return text
+
+
+def _nodes(tree: object) -> Iterator[str]:
+    """The names of all nodes. What stands in columns and literals is the user's own text."""
+    if isinstance(tree, dict):
+        for name, branch in tree.items():
+            yield name
+            if name not in ("Column", "Literal"):
+                yield from _nodes(branch)
+    elif isinstance(tree, list):
+        for branch in tree:
+            yield from _nodes(branch)
+    elif isinstance(tree, str):
+        yield tree
 
 
 def _parse(text: str) -> pl.Expr:

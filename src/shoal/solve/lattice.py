@@ -62,7 +62,16 @@ def solve_lattice(
         raise _infeasible(models, least_suppressed, allowed)
     loss, node, outcome = best
     levels = {ladder.attribute: level for ladder, level in zip(ladders, node, strict=True)}
-    return Solution(levels, loss, loss, True, lattice.size, checked, outcome.suppressed, outcome.failing)
+    return Solution(
+        levels,
+        loss=loss,
+        objective=loss,
+        optimal=True,
+        nodes_total=lattice.size,
+        nodes_checked=checked,
+        suppressed=outcome.suppressed,
+        withheld=outcome.failing,
+    )
 
 
 class _Lattice:

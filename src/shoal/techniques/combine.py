@@ -11,8 +11,6 @@ at other records is refused: that is aggregation. A result that is no finite num
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -21,35 +19,9 @@ from pydantic import AfterValidator, Field
 
 from shoal.errors import DataError
 from shoal.schema.columns import ROW, Column
-from shoal.schema.expressions import Expression, names_in
+from shoal.schema.expressions import Expression, names_in, of_one_record
 from shoal.schema.registry import did_you_mean
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Step, Technique
-
-_OTHER_RECORDS = frozenset({"Agg", "Correlation", "Explode", "Len", "Over", "Quantile", "SubPlan"})
-"""Nodes of a Polars expression whose value depends on more than one record."""
-
-
-def _of_one_record(text: str) -> str:
-    if not names_in(text):
-        raise ValueError("the expression names no column")
-    tree = json.loads(pl.sql_expr(text).meta.serialize(format="json"))
-    if not _OTHER_RECORDS.isdisjoint(_nodes(tree)):
-        raise ValueError("the expression looks at other records; use aggregate for sums and counts")
-    return text
-
-
-def _nodes(tree: object) -> Iterator[str]:
-    """The names of all nodes. What stands in columns and literals is the user's own text."""
-    if isinstance(tree, dict):
-        for name, branch in tree.items():
-            yield name
-            if name not in ("Column", "Literal"):
-                yield from _nodes(branch)
-    elif isinstance(tree, list):
-        for branch in tree:
-            yield from _nodes(branch)
-    elif isinstance(tree, str):
-        yield tree
 
 
 class Combine(Technique):
@@ -67,7 +39,7 @@ class Combine(Technique):
 
     into: str = Field(min_length=1)
     """The new column."""
-    expression: Annotated[str, AfterValidator(_of_one_record)]
+    expression: Annotated[str, AfterValidator(of_one_record)]
     drop: bool = True
     """Leave the inputs out of the output."""
     decimals: int | None = Field(None, ge=0, le=15)

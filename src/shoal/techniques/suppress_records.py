@@ -27,7 +27,7 @@ from shoal.errors import DataError
 from shoal.hierarchy.base import TOP
 from shoal.schema.columns import Column, Columns
 from shoal.schema.counts import Counts
-from shoal.schema.expressions import Expression, names_in
+from shoal.schema.expressions import Expression, names_in, of_one_record
 from shoal.schema.parameters import Parameters
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Step, TableTechnique
 
@@ -102,9 +102,7 @@ class SuppressRecords(TableTechnique):
     @field_validator("where")
     @classmethod
     def _is_expression(cls, where: str | None) -> str | None:
-        if where is not None and not names_in(where):
-            raise ValueError("the expression names no column")
-        return where
+        return None if where is None else of_one_record(where)
 
     @model_validator(mode="after")
     def _one_rule(self) -> Self:
