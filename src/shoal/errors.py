@@ -35,7 +35,7 @@ class ShoalError(Exception):
 
     @classmethod
     def anchor(cls) -> str:
-        return f"reference/errors/#{cls.code.lower()}"
+        return f"reference/errors.html#{cls.code.lower()}"
 
 
 class InputError(ShoalError):

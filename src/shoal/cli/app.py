@@ -16,6 +16,8 @@ from shoal.cli.commands import check, demo, measure, profile, run
 from shoal.cli.output import fail, fail_with_bug
 from shoal.errors import InputError, ShoalError
 
+INTERRUPTED = 130
+
 app = typer.Typer(
     name="shoal",
     help="Make personal data safe to share, and prove it.\n\n"
@@ -44,17 +46,25 @@ def _shoal(
         typer.echo(context.get_help())
 
 
+def _run() -> int:
+    """The exit code of the command; an interrupt, which Typer turns into a code, as what it is."""
+    code = int(app(standalone_mode=False) or 0)
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    return code
+
+
 def main() -> None:
     as_json = "--json" in sys.argv
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        sys.exit(_run())
     except ShoalError as error:
         fail(error, as_json=as_json)
     except TyperException as error:
         fail(InputError(getattr(error, "format_message", error.__str__)(), advice="see --help"), as_json=as_json)
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("interrupted: nothing was written", err=True)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)

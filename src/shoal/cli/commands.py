@@ -86,10 +86,12 @@ def profile(
     """
     from shoal.cli.summary import print_profile
     from shoal.discover import profile as profile_table
-    from shoal.io import open_source, parse_source
+    from shoal.io import explained
+    from shoal.release.frames import source_at
 
-    given = {"url": data, "table": table} if table else {"path": data, "sheet": sheet} if sheet else data
-    found = profile_table(open_source(parse_source(given)).scan())
+    source = source_at({"url": data, "table": table} if table else {"path": data, "sheet": sheet} if sheet else data)
+    with explained(source):
+        found = profile_table(source.scan())
     if json:
         print_json(found.to_dict())
     else:

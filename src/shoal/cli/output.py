@@ -12,6 +12,9 @@ import typer
 
 from shoal.errors import BugError, PolicyError, ShoalError
 
+PIPED_WIDTH = 120
+"""Columns of a table that goes to a file or a pipe."""
+
 Report = Callable[[str, int, int | None], None]
 
 
@@ -30,7 +33,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
         table.add_column(name, overflow="fold")
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
-    Console(soft_wrap=False).print(table)
+    Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
 
 
 def fail(error: ShoalError, *, as_json: bool) -> NoReturn:

@@ -57,14 +57,19 @@ def print_profile(profile: Profile, label: str) -> None:
         rows.append(
             (
                 column.name,
-                f"{column.column.type}, {column.spread.distinct:,} distinct, {column.missing:.0%} missing",
-                f"{found.recogniser.key} ({found.share:.0%})" if found else "",
-                f"{proposal.role}: {_as_yaml(done)}" if done else proposal.role,
-                "; ".join(proposal.reasons),
+                str(column.column.type),
+                f"{column.spread.distinct:,}",
+                f"{column.missing:.0%}",
+                found.recogniser.key if found else "",
+                f"{proposal.role}: {_as_yaml(done)}" if done else str(proposal.role),
             )
         )
     seen = f", {profile.rows_seen:,} of them looked at" if profile.sampled else ""
-    print_table(f"{label}: {profile.rows:,} records{seen}", ("column", "values", "recognised", "proposal", "why"), rows)
+    header = ("column", "type", "distinct", "missing", "recognised", "proposal")
+    print_table(f"{label}: {profile.rows:,} records{seen}", header, rows)
+    typer.echo("Why:")
+    for column in profile.columns:
+        typer.echo(f"  {column.name}: {'; '.join(column.proposal.reasons)}")
 
 
 def _as_yaml(proposal: object) -> str:

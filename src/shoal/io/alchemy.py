@@ -6,8 +6,9 @@ Values are put in columns one column at a time, so that an error can name the co
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import polars as pl
@@ -20,13 +21,25 @@ from shoal.errors import SourceError
 from shoal.io.databases import BATCH_ROWS, Database
 from shoal.io.files import check_names
 from shoal.io.options import IfExists
-from shoal.io.relations import Query, Relation
+from shoal.io.relations import Relation
 from shoal.io.tables import converted, storable, table_of
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Table
 
 _INSERT_ROWS: Final = 1_000
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A column's type, and how the driver's values become values of it where they are not yet."""
+
+    dtype: pl.DataType
+    convert: Callable[[Any], object] | None = None
+
+    def of(self, values: Sequence[object]) -> list[object]:
+        convert = self.convert
+        return list(values) if convert is None else [None if value is None else convert(value) for value in values]
 
 
 class AlchemyDatabase(Database):
@@ -44,8 +57,8 @@ class AlchemyDatabase(Database):
         """The address for SQLAlchemy."""
 
     @abstractmethod
-    def plan(self, connection: Connection, relation: Relation) -> tuple[Query, pl.Schema]:
-        """The statement that reads the relation, and the types that its values have."""
+    def plan(self, connection: Connection, relation: Relation) -> dict[str, Reading]:
+        """How each column is read, in order."""
 
     @abstractmethod
     def swap(self, connection: Connection, place: Table, final: Table, *, present: bool) -> None:
@@ -92,21 +105,20 @@ class AlchemyDatabase(Database):
 
     def read(self, relation: Relation) -> Iterator[pl.DataFrame]:
         with self.session(write=False) as connection:
-            statement, schema = self.plan(connection, relation)
-            yield pl.DataFrame(schema=schema)
-            result = connection.execution_options(stream_results=True, max_row_buffer=BATCH_ROWS).execute(statement)
-            for rows in result.partitions(BATCH_ROWS):
-                yield self._frame(rows, schema)
+            plan = self.plan(connection, relation)
+            yield pl.DataFrame(schema={name: reading.dtype for name, reading in plan.items()})
+            statement = relation.whole(list(plan), self.key(connection, relation))
+            streaming = connection.execution_options(stream_results=True, max_row_buffer=BATCH_ROWS)
+            for rows in streaming.execute(statement).partitions(BATCH_ROWS):
+                yield self._frame(rows, plan)
 
-    def _frame(self, rows: Sequence[Sequence[object]], schema: pl.Schema) -> pl.DataFrame:
+    def _frame(self, rows: Sequence[Sequence[object]], plan: dict[str, Reading]) -> pl.DataFrame:
         columns = []
-        for (name, dtype), values in zip(schema.items(), zip(*rows, strict=True), strict=True):
+        for (name, reading), values in zip(plan.items(), zip(*rows, strict=True), strict=True):
             try:
-                columns.append(pl.Series(name, values, dtype=dtype, strict=True))
+                columns.append(pl.Series(name, reading.of(values), dtype=reading.dtype, strict=True))
             except (PolarsError, TypeError, OverflowError, ValueError):
-                raise SourceError(
-                    f"{self.label}: column '{name}' holds values that are not of the type {dtype}"
-                ) from None
+                raise SourceError(f"{self.label}: column '{name}' holds values that are not {reading.dtype}") from None
         return pl.DataFrame(columns)
 
     def check_write(self, table: str, db_schema: str | None, if_exists: IfExists) -> None:

@@ -56,6 +56,7 @@ class Staging:
         self._force = force
         self._lock = -1
         self._made: list[Path] = []
+        self._exchanged = False
         self._committed = False
 
     def __enter__(self) -> Self:
@@ -94,14 +95,16 @@ class Staging:
 
     def _replace(self) -> None:
         """Exchange, then look at what came out: if it is no release, it goes back."""
+        self._exchanged = True
         _rename(self.path, self._final, _EXCHANGE)
         if not _is_replaceable(self.path):
             _rename(self.path, self._final, _EXCHANGE)
+            self._exchanged = False
             raise TargetError(f"{self.label}: has become something else while this run was at work")
 
     def _clean(self) -> None:
-        # Under the hidden name lies what is unfinished or, after an exchange, the release that was replaced.
-        if self.path != Path():
+        # Under the hidden name lies what is unfinished or, after an exchange, what was replaced; only a release may go.
+        if self.path != Path() and (not self._exchanged or _is_replaceable(self.path)):
             shutil.rmtree(self.path, ignore_errors=True)
         if self._lock >= 0:
             os.close(self._lock)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +23,8 @@ from shoal.io.shape import census, ragged, utf8_blocks
 from shoal.io.streams import streamed
 
 _PARSE_BYTES: Final = 1 << 23
+_HEADER_BLOCKS: Final = 4
+_NO_QUOTES: Final = 'if nothing in the file is quoted, say `quote: ""`'
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,6 @@ class DelimitedSource:
             left -= min(left, frame.height)
 
 
-_NO_QUOTES: Final = 'if nothing in the file is quoted, say `quote: ""`'
-
-
 def open_delimited(path: Path, options: FileOptions, file_format: Format) -> DelimitedSource:
     label = options.label
     with path.open("rb") as file:
@@ -117,7 +116,7 @@ def scan_delimited(path: Path, dialect: Dialect, columns: Sequence[str], *, n_ro
 
 def header_of(path: Path, dialect: Dialect, label: str) -> tuple[str, ...]:
     """The cells of the first record as they stand there; Polars would rename doubles and keep doubled quotes."""
-    block = next(_whole_records(utf8_blocks(path, dialect, label), dialect, at_least=1), b"").lstrip(b"\r\n")
+    block = b"".join(islice(utf8_blocks(path, dialect, label), _HEADER_BLOCKS)).lstrip(b"\r\n")
     try:
         names = pl.read_csv(
             block[: _header_end(block, dialect)],
@@ -141,18 +140,18 @@ def _header_end(block: bytes, dialect: Dialect) -> int:
     return cut or len(block)
 
 
-def _whole_records(blocks: Iterable[bytes], dialect: Dialect, at_least: int = _PARSE_BYTES) -> Iterator[bytes]:
+def _whole_records(blocks: Iterable[bytes], dialect: Dialect) -> Iterator[bytes]:
     """Blocks joined and cut anew where a record ends."""
-    end = dialect.eol.encode()
-    quote = dialect.quote.encode() if dialect.quote else b""
+    end, quote = dialect.eol.encode(), (dialect.quote or "").encode()
     rest = b""
     for block in blocks:
         rest += block
-        if len(rest) < at_least:
+        if len(rest) < _PARSE_BYTES:
             continue
         cut = rest.rfind(end) + 1
         while cut and quote and rest.count(quote, 0, cut) % 2:
-            cut = rest.rfind(end, 0, cut - 1) + 1
+            # Inside a cell: no line end behind the last quote can be the end of a record.
+            cut = rest.rfind(end, 0, rest.rfind(quote, 0, cut)) + 1
         if cut:
             yield rest[:cut]
             rest = rest[cut:]

@@ -7,21 +7,21 @@ whole. A run that is killed leaves its table behind; the next one finds that nob
 
 from __future__ import annotations
 
+import datetime
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 from pymysql.constants import FIELD_TYPE
-from sqlalchemy import Boolean, Connection, Text, cast, func, literal, select, type_coerce
-from sqlalchemy.dialects.mysql import INTEGER
+from sqlalchemy import Connection, func, literal, select
 from sqlalchemy.schema import DropTable
 
-from shoal.io.alchemy import AlchemyDatabase
-from shoal.io.relations import Query, Relation
+from shoal.io.alchemy import AlchemyDatabase, Reading
+from shoal.io.relations import Relation
 from shoal.io.tables import DIGITS, table_of
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, ColumnElement, FromClause, Table
+    from sqlalchemy import URL, FromClause, Table
 
 _CODES: Final = {
     1044: "the user has no right to this database",
@@ -39,12 +39,29 @@ _CODES: Final = {
     2003: "nothing answers at that host and port",
     2013: "the connection was lost",
 }
-_INTEGERS: Final = (FIELD_TYPE.SHORT, FIELD_TYPE.LONG, FIELD_TYPE.INT24, FIELD_TYPE.LONGLONG, FIELD_TYPE.YEAR)
-_TYPES: Final[dict[int, pl.DataType]] = {
-    **dict.fromkeys((*_INTEGERS, FIELD_TYPE.TINY, FIELD_TYPE.BIT), pl.Int64()),
-    **dict.fromkeys((FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE), pl.Float64()),
-    **dict.fromkeys((FIELD_TYPE.DATE, FIELD_TYPE.NEWDATE), pl.Date()),
-    **dict.fromkeys((FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP), pl.Datetime("us")),
+_INTEGERS: Final = (FIELD_TYPE.TINY, FIELD_TYPE.SHORT, FIELD_TYPE.LONG, FIELD_TYPE.INT24, FIELD_TYPE.LONGLONG)
+
+
+def _hours(span: datetime.timedelta) -> str:
+    """A TIME as MariaDB shows it; it may be negative or longer than a day.
+
+    >>> _hours(datetime.timedelta(hours=-100, minutes=-30))
+    '-100:30:00'
+    """
+    microseconds = abs(span) // datetime.timedelta(microseconds=1)
+    seconds, rest = divmod(microseconds, 1_000_000)
+    sign, fraction = "-" if span < datetime.timedelta() else "", f".{rest:06}" if rest else ""
+    return f"{sign}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction}"
+
+
+_TRUTH: Final = Reading(pl.Boolean(), bool)
+_READINGS: Final[dict[int, Reading]] = {
+    **dict.fromkeys((*_INTEGERS, FIELD_TYPE.YEAR), Reading(pl.Int64())),
+    **dict.fromkeys((FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE), Reading(pl.Float64())),
+    **dict.fromkeys((FIELD_TYPE.DATE, FIELD_TYPE.NEWDATE), Reading(pl.Date())),
+    **dict.fromkeys((FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP), Reading(pl.Datetime("us"))),
+    FIELD_TYPE.TIME: Reading(pl.String(), _hours),
+    FIELD_TYPE.BIT: Reading(pl.Int64(), lambda bits: int.from_bytes(bits, "big")),
 }
 _ASIDE: Final = re.compile(r"(_shoal_\d+)(_old)?")
 
@@ -61,14 +78,12 @@ class MariaDB(AlchemyDatabase):
     def locator(self, *, write: bool) -> URL:
         return self.url.set(drivername="mysql+pymysql")
 
-    def plan(self, connection: Connection, relation: Relation) -> tuple[Query, pl.Schema]:
+    def plan(self, connection: Connection, relation: Relation) -> dict[str, Reading]:
         described = self.described(connection, relation)
-        names = [column[0] for column in described]
-        clause = relation.clause(names)
-        truths = _truths(connection, clause, [c[0] for c in described if c[1] == FIELD_TYPE.TINY and c[3] == 1])
-        schema = pl.Schema({c[0]: pl.Boolean() if c[0] in truths else _type_of(c[1], c[5]) for c in described})
-        columns = [_selected(clause.c[c[0]], c[1], truth=c[0] in truths) for c in described]
-        return relation.chosen(clause, columns, self.key(connection, relation)), schema
+        clause = relation.clause(column[0] for column in described)
+        doubtful = [c[0] for c in described if c[1] == FIELD_TYPE.TINY and c[3] == 1]
+        truths = _truths(connection, clause, doubtful)
+        return {c[0]: _TRUTH if c[0] in truths else _reading(c[1], c[5]) for c in described}
 
     def aside(self, connection: Connection, db_schema: str | None) -> str:
         name = f"_shoal_{connection.execute(select(func.connection_id())).scalar_one()}"
@@ -95,10 +110,10 @@ class MariaDB(AlchemyDatabase):
 DATABASE = MariaDB
 
 
-def _type_of(code: int, scale: int) -> pl.DataType:
+def _reading(code: int, scale: int) -> Reading:
     if code in (FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL):
-        return pl.Decimal(DIGITS, scale)
-    return _TYPES.get(code, pl.String())
+        return Reading(pl.Decimal(DIGITS, scale))
+    return _READINGS.get(code, Reading(pl.String()))
 
 
 def _truths(connection: Connection, clause: FromClause, names: list[str]) -> set[str]:
@@ -108,11 +123,3 @@ def _truths(connection: Connection, clause: FromClause, names: list[str]) -> set
     other = [func.max(clause.c[name].not_in([literal(0), literal(1)])).label(name) for name in names]
     row = connection.execute(select(*other).select_from(clause)).one()
     return {name for name, found in zip(names, row, strict=True) if not found}
-
-
-def _selected(column: ColumnElement[Any], code: int, *, truth: bool) -> ColumnElement[Any]:
-    if truth:
-        return type_coerce(column, Boolean).label(column.key)
-    if code == FIELD_TYPE.BIT:
-        return cast(column, INTEGER(unsigned=True)).label(column.key)
-    return cast(column, Text).label(column.key) if code == FIELD_TYPE.TIME else column

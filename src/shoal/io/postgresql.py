@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING, Final
 
 import adbc_driver_postgresql.dbapi as adbc
 import polars as pl
-from sqlalchemy import ColumnElement, Text, cast, func, select
+import pyarrow as pa
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.schema import CreateTable, DropTable
 
@@ -25,7 +26,6 @@ from shoal.io.relations import Relation
 from shoal.io.tables import DIGITS, converted, storable, table_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from sqlalchemy import Table
     from sqlalchemy.sql.elements import CompilerElement
 
@@ -58,8 +58,10 @@ _SIGNS: Final = {
     "connection refused": "nothing answers at that host and port",
     "timeout expired": "nothing answers at that host and port",
     "does not exist": _STATES["3D000"],
+    "read-only transaction": _STATES["25006"],
+    "invalid input syntax": "a value can't be read as what the query asks for",
 }
-"""What libpq says when no connection comes about; there is no SQLSTATE then."""
+"""What libpq says where there is no SQLSTATE: when no connection comes about, and among the rows."""
 
 
 class PostgreSQL(Database):
@@ -80,13 +82,15 @@ class PostgreSQL(Database):
             url = url.update_query_dict({"connect_timeout": _CONNECT_SECONDS})
         with self.plainly():
             connection = adbc.connect(url.render_as_string(hide_password=False))
-            with closing(connection), connection.cursor() as cursor:
+            with closing(connection):
+                cursor = connection.cursor()
                 try:
                     yield cursor
                 finally:
-                    # An open result would keep the connection from being closed.
-                    cursor.close()
-                    connection.rollback()
+                    # An open result would keep the connection from being closed; a lost one must not hide the cause.
+                    with suppress(adbc.Error):
+                        cursor.close()
+                        connection.rollback()
 
     def check(self, relation: Relation) -> None:
         with self._cursor() as cursor:
@@ -97,21 +101,25 @@ class PostgreSQL(Database):
         with self._cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             fields = self._fields(cursor, relation)
-            clause = relation.clause(fields)
             scales = _scales(cursor, relation, fields)
-            columns: list[ColumnElement[Any]] = [
-                clause.c[name] if kind in _NATIVE else cast(clause.c[name], Text).label(name)
-                for name, kind in fields.items()
-            ]
-            cursor.execute(_sql(relation.chosen(clause, columns, _key(cursor, relation))))
+            key, texts = _key(cursor, relation), [name for name, kind in fields.items() if kind not in _NATIVE]
+            names = list(fields)
+            cursor.execute(_sql(relation.cast_to_text(names, texts, key) if texts else relation.whole(names, key)))
             reader = cursor.fetch_record_batch()
             yield self._typed(reader.schema.empty_table(), scales)
-            for batch in reader:
+            for batch in self._arriving(reader):
                 yield self._typed(batch, scales)
+
+    def _arriving(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        """Batches; an error that comes with one of them is Arrow's and has lost its SQLSTATE."""
+        try:
+            yield from reader
+        except (pa.ArrowException, OSError) as error:
+            raise self.failure(f"{self.label}: {_sign_in(error) or 'the database ended the query'}") from None
 
     def _fields(self, cursor: adbc.Cursor, relation: Relation) -> dict[str, str]:
         """Names of the columns and PostgreSQL's names of their types, without running anything."""
-        schema = cursor.adbc_execute_schema(_sql(relation.everything()))
+        schema = cursor.adbc_execute_schema(_sql(relation.nothing()))
         check_names(schema.names, self.label)
         kinds = {field.name: field.metadata[b"POSTGRESQL:type"].decode() for field in schema}
         binary = [name for name, kind in kinds.items() if kind == "bytea"]
@@ -227,13 +235,16 @@ def _rows(cursor: adbc.Cursor, statement: str, *parameters: str) -> list[tuple[o
 
 
 def _sql(element: CompilerElement) -> str:
-    return str(element.compile(dialect=_DIALECT))
+    return str(element.compile(dialect=_DIALECT, compile_kwargs={"literal_binds": True}))
 
 
 def _explained(error: adbc.Error) -> str:
     if error.sqlstate in _STATES:
         return _STATES[error.sqlstate]
-    said = next((words for sign, words in _SIGNS.items() if sign in str(error).lower()), None)
     if error.sqlstate is None:
-        return said or "no connection comes about"
+        return _sign_in(error) or "no connection comes about"
     return f"the database answers with an error (SQLSTATE {error.sqlstate})"
+
+
+def _sign_in(error: BaseException) -> str | None:
+    return next((words for sign, words in _SIGNS.items() if sign in str(error).lower()), None)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnClause, ColumnElement, FromClause, Select, column, select, table, text
+from sqlalchemy import ColumnClause, FromClause, Select, Text, TextClause, cast, column, select, table, text
 from sqlalchemy.sql import quoted_name
 
-Query: TypeAlias = "Select[*tuple[Any, ...]]"
+Statement: TypeAlias = "Select[*tuple[Any, ...]] | TextClause"
 
 
 @dataclass(frozen=True)
@@ -25,20 +25,29 @@ class Relation:
         named: list[ColumnClause[Any]] = [column(quoted(name)) for name in columns]
         if self.query is None:
             return table(quoted(self.table or ""), *named, schema=quoted(self.db_schema) if self.db_schema else None)
-        # A colon would begin a parameter; the line end closes a comment on the query's last line.
-        bare = self.query.strip().rstrip(";").replace(":", r"\:")
-        return text(f"{bare}\n").columns(*named).subquery("source")
+        return self._written().columns(*named).subquery("source")
 
-    def everything(self) -> Query:
-        return select(text("*")).select_from(self.clause())
+    def whole(self, columns: Sequence[str], key: Sequence[str]) -> Statement:
+        """All rows: a query as it stands, since its order may get lost in another query; a table by its key."""
+        if self.query is not None:
+            return self._written()
+        clause = self.clause(columns)
+        return select(*(clause.c[name] for name in columns)).order_by(*(clause.c[name] for name in key))
 
-    def nothing(self) -> Query:
+    def cast_to_text(self, columns: Sequence[str], texts: Collection[str], key: Sequence[str]) -> Statement:
+        """All rows, some columns as text."""
+        clause = self.clause(columns)
+        parts = [cast(clause.c[name], Text).label(name) if name in texts else clause.c[name] for name in columns]
+        return select(*parts).order_by(*(clause.c[name] for name in key))
+
+    def nothing(self) -> Statement:
         """All columns of no row."""
         return select(text("*")).select_from(self.clause()).limit(0)
 
-    def chosen(self, clause: FromClause, columns: Sequence[ColumnElement[object]], order: Sequence[str]) -> Query:
-        """The columns, in the order of the key where there is one."""
-        return select(*columns).select_from(clause).order_by(*(clause.c[name] for name in order))
+    def _written(self) -> TextClause:
+        # A colon would begin a parameter; the line end closes a comment on the query's last line.
+        bare = (self.query or "").strip().rstrip(";").replace(":", r"\:")
+        return text(f"{bare}\n")
 
 
 def quoted(name: str) -> quoted_name:

@@ -7,34 +7,20 @@ DATE or DATETIME is read as such where every value fits.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import polars as pl
-from sqlalchemy import (
-    Boolean,
-    Connection,
-    Date,
-    DateTime,
-    Float,
-    Integer,
-    Numeric,
-    Text,
-    cast,
-    func,
-    inspect,
-    literal,
-    select,
-    type_coerce,
-)
+from sqlalchemy import Boolean, Connection, Date, DateTime, Integer, Numeric, func, inspect, literal, select
 from sqlalchemy.schema import DropTable
 from sqlalchemy.types import TypeEngine
 
-from shoal.io.alchemy import AlchemyDatabase
+from shoal.io.alchemy import AlchemyDatabase, Reading
 from shoal.io.options import IfExists
-from shoal.io.relations import Query, Relation
+from shoal.io.relations import Relation
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, ColumnElement, FromClause, Table
@@ -72,7 +58,7 @@ class SQLite(AlchemyDatabase):
         return self.url.set(
             drivername="sqlite+pysqlite",
             database=f"file:{quote(str(path))}",
-            query={"mode": "rwc" if write else "ro", "uri": "true"},
+            query={**self.url.query, "mode": "rwc" if write else "ro", "uri": "true"},
         )
 
     def check_write(self, table: str, db_schema: str | None, if_exists: IfExists) -> None:
@@ -86,20 +72,17 @@ class SQLite(AlchemyDatabase):
             raise self.failure(f"{self.label}: a database file is needed, as in sqlite:///FILE")
         return Path(self.url.database)
 
-    def plan(self, connection: Connection, relation: Relation) -> tuple[Query, pl.Schema]:
+    def plan(self, connection: Connection, relation: Relation) -> dict[str, Reading]:
         names = [column[0] for column in self.described(connection, relation)]
         clause = relation.clause(names)
-        declared = _declared(connection, relation)
         kinds = _kinds(connection, clause, names)
         binary = [name for name in names if "blob" in kinds[name]]
         if binary:
             raise self.failure(f"{self.label}: column(s) {', '.join(binary)} hold binary data")
-        types = {name: _type_of(kinds[name], declared.get(name, Text())) for name in names}
-        fitting = _fitting(connection, clause, types)
-        types = {name: kind if name in fitting else _plain_type(kinds[name]) for name, kind in types.items()}
-        columns = [_selected(clause.c[name], types[name], kinds[name]) for name in names]
-        schema = pl.Schema({name: _POLARS[type(kind)] for name, kind in types.items()})
-        return relation.chosen(clause, columns, self.key(connection, relation)), schema
+        declared = _declared(connection, relation)
+        wished = {name: _special(kinds[name], declared.get(name)) for name in names}
+        fitting = _fitting(connection, clause, {name: reading for name, reading in wished.items() if reading})
+        return {name: fitting.get(name) or _plain(kinds[name]) for name in names}
 
     def described(self, connection: Connection, relation: Relation) -> list[Sequence[Any]]:
         """SQLite renames the second ``a`` of a query to ``a:1``; that is refused as what it is."""
@@ -120,14 +103,9 @@ class SQLite(AlchemyDatabase):
 
 DATABASE = SQLite
 
-_POLARS: Final[dict[type[TypeEngine[Any]], pl.DataType]] = {
-    Boolean: pl.Boolean(),
-    Integer: pl.Int64(),
-    Float: pl.Float64(),
-    Date: pl.Date(),
-    DateTime: pl.Datetime("us"),
-    Text: pl.String(),
-}
+_TRUTH: Final = Reading(pl.Boolean(), bool)
+_DATE: Final = Reading(pl.Date(), datetime.date.fromisoformat)
+_MOMENT: Final = Reading(pl.Datetime("us"), datetime.datetime.fromisoformat)
 
 
 def _declared(connection: Connection, relation: Relation) -> dict[str, TypeEngine[Any]]:
@@ -144,44 +122,41 @@ def _kinds(connection: Connection, clause: FromClause, names: list[str]) -> dict
     return {name: frozenset((found or "").split(",")) - {"null", ""} for name, found in zip(names, row, strict=True)}
 
 
-def _plain_type(kinds: frozenset[str]) -> TypeEngine[Any]:
+def _plain(kinds: frozenset[str]) -> Reading:
     if kinds == {"integer"}:
-        return Integer()
-    return Float() if kinds and kinds <= {"integer", "real"} else Text()
+        return Reading(pl.Int64())
+    if kinds and kinds <= {"integer", "real"}:
+        return Reading(pl.Float64(), float)
+    return Reading(pl.String(), str)
 
 
-def _type_of(kinds: frozenset[str], declared: TypeEngine[Any]) -> TypeEngine[Any]:
-    """The declared type where the kinds allow it; a column without any value has nothing else."""
+def _special(kinds: frozenset[str], declared: TypeEngine[Any] | None) -> Reading | None:
+    """What the declared type adds to the kinds, if they allow it. A column without any value has nothing else."""
     if isinstance(declared, Boolean) and kinds <= {"integer"}:
-        return Boolean()
+        return _TRUTH
     if isinstance(declared, DateTime) and kinds <= {"text"}:
-        return DateTime()
+        return _MOMENT
     if isinstance(declared, Date) and kinds <= {"text"}:
-        return Date()
-    if not kinds and isinstance(declared, Integer | Numeric):
-        return Integer() if isinstance(declared, Integer) else Float()
-    return _plain_type(kinds)
+        return _DATE
+    if isinstance(declared, Integer | Numeric) and not kinds:
+        return Reading(pl.Int64() if isinstance(declared, Integer) else pl.Float64())
+    return None
 
 
-def _fitting(connection: Connection, clause: FromClause, types: dict[str, TypeEngine[Any]]) -> set[str]:
-    """Columns whose every value is of the type: only truth values, dates and moments can fail."""
-    doubtful = [name for name, kind in types.items() if isinstance(kind, Boolean | Date | DateTime)]
-    if not doubtful:
-        return set(types)
-    wrong = [func.max(_misfit(clause.c[name], types[name])).label(name) for name in doubtful]
+def _fitting(connection: Connection, clause: FromClause, special: dict[str, Reading]) -> dict[str, Reading]:
+    """Those of the columns whose every value is what was declared."""
+    if not special:
+        return {}
+    wrong = [func.max(_misfit(clause.c[name], reading)).label(name) for name, reading in special.items()]
     row = connection.execute(select(*wrong).select_from(clause)).one()
-    return set(types) - {name for name, found in zip(doubtful, row, strict=True) if found}
+    return {name: reading for (name, reading), found in zip(special.items(), row, strict=True) if not found}
 
 
-def _misfit(column: ColumnElement[Any], kind: TypeEngine[Any]) -> ColumnElement[Any]:
-    if isinstance(kind, Boolean):
+def _misfit(column: ColumnElement[Any], reading: Reading) -> ColumnElement[Any]:
+    if reading is _TRUTH:
         return column.not_in([literal(0), literal(1)])
-    if isinstance(kind, DateTime):
-        return func.datetime(column) != func.substr(column, 1, 19)
-    return func.date(column) != column
-
-
-def _selected(column: ColumnElement[Any], kind: TypeEngine[Any], kinds: frozenset[str]) -> ColumnElement[Any]:
-    if isinstance(kind, Text) and kinds - {"text"}:
-        return cast(column, Text).label(column.key)
-    return type_coerce(column, kind).label(column.key)
+    if reading is _MOMENT:
+        return func.substr(column, 1, 19).is_distinct_from(func.datetime(column))
+    if reading is _DATE:
+        return column.is_distinct_from(func.date(column))
+    return literal(0)

@@ -26,9 +26,10 @@ from shoal.plan.columns import match_columns, needs_description
 from shoal.plan.nodes import Plan, PlannedStep
 from shoal.plan.person import PERSON, TagPerson
 from shoal.plan.rules import look_up_labels
+from shoal.plan.tidying import WholeNumbers
 from shoal.policy import Attribute, Policy
 from shoal.randomness import Randomness
-from shoal.schema import Column, Counts, Scope, Step
+from shoal.schema import Column, Counts, Scope, Step, ValueType
 from shoal.schema.detect import AmbiguousDate
 from shoal.solve import Ladder, Solution, build_ladder
 from shoal.techniques import Context, TableTechnique, Technique
@@ -66,6 +67,7 @@ class Builder(Generic[TableT]):
         self.now = PlannedTable(engine, table)
         self.attributes = match_columns(policy, engine.columns(table))
         self.columns = self._describe(self.attributes)
+        self.from_text = {name for name, column in self.columns.items() if column.storage == pl.String()}
 
     def bind_techniques(self) -> None:
         """Everything that needs no solver, up to the quasi-identifiers' levels."""
@@ -80,6 +82,7 @@ class Builder(Generic[TableT]):
                 suppressed.append((name, attribute))
             else:
                 self._bind_attribute(name, attribute)
+        self._tidy()
         for name, attribute in suppressed:
             self._bind_attribute(name, attribute)
 
@@ -162,8 +165,19 @@ class Builder(Generic[TableT]):
             hierarchy = self._bind_hierarchy(name, self._counts((name,)))
         context = self._context(("attribute", name, technique.key, str(place)), technique.wants(name), hierarchy)
         step = technique.bind(column, context)
-        self.now.add(PlannedStep(step, technique.key, technique.facts.clause, name))
+        self.now.add(PlannedStep(step, technique.key, technique.facts.clause, name, _in_words(technique)))
         self.columns[name] = technique.leaves(column)
+
+    def _tidy(self) -> None:
+        """Columns that came as text and now hold whole numbers that would be written with a decimal point."""
+        whole = tuple(
+            name
+            for name, column in self.columns.items()
+            if column.type is ValueType.DECIMAL and not column.scale and column.storage == pl.Float64()
+            if name in self.from_text and not self.attributes[name].is_suppressed
+        )
+        if whole:
+            self.now.add(PlannedStep(WholeNumbers(whole), "tidy", ""))
 
     def _bind_table_techniques(self, keys: tuple[str, ...]) -> None:
         for key in keys:
@@ -195,6 +209,12 @@ class Builder(Generic[TableT]):
         column = self.columns[name]
         _refuse(f"attributes.{name}.hierarchy", hierarchy.refuse(column), column)
         return hierarchy.resolve(self.policy.folder).bind(column, counts.value_counts(name))
+
+
+def _in_words(technique: Technique) -> str:
+    """The parameters that were given, as the policy writes them."""
+    given = technique.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+    return ", ".join(f"{key} {value}" for key, value in given.items() if not isinstance(value, dict | list))
 
 
 def _refuse(where: str, reason: str | None, column: Column) -> None:

@@ -1,7 +1,7 @@
 """The five use cases of the PDPC guide, as named presets with their provenance.
 
-The guide gives 3 and 5 as the usual thresholds for k; the lower one is taken where the data stay inside the
-organisation under its controls, the higher one where they leave it or are kept for long.
+The guide gives 3 and 5 as the usual thresholds for k; it suggests the higher one for data that leave the organisation
+and the lower one for data that stay inside or are kept for long.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PRESETS: dict[UseCase, Preset] = {
         "Sharing with an outside party", steps=_ALL_STEPS, anonymised=True, k=5, controls=True
     ),
     UseCase.RETENTION: Preset(
-        "Keeping data for long-term analysis", steps=_ALL_STEPS, anonymised=True, k=5, controls=True
+        "Keeping data for long-term analysis", steps=_ALL_STEPS, anonymised=True, k=3, controls=True
     ),
     UseCase.TEST_DATA: Preset(
         "Data for development and testing",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shoal.engine.polars import PolarsEngine
+from shoal.io import explained
 from shoal.plan import Builder
 from shoal.policy import Policy
 from shoal.randomness import Randomness
@@ -12,6 +13,8 @@ from shoal.release.job import source_of
 def check_against_data(policy: Policy, data: str | None) -> None:
     """Raises what a run would raise before it solves anything."""
     engine = PolarsEngine()
-    builder = Builder(policy, engine, engine.scan(source_of(policy, data)), Randomness())
-    builder.bind_techniques()
-    builder.ladders(builder.count())
+    source = source_of(policy, data)
+    with explained(source):
+        builder = Builder(policy, engine, engine.scan(source), Randomness())
+        builder.bind_techniques()
+        builder.ladders(builder.count())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.io import open_source, parse_source
+from shoal.io import Source, open_source, parse_source
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,14 @@ class FrameTarget:
         self.frame = frame.collect(engine="streaming")
 
 
+def source_at(given: str | Mapping[str, object]) -> Source:
+    """The source behind a path or a database's address, as a caller writes it."""
+    try:
+        return open_source(parse_source(given))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
 def as_lazy(data: object) -> pl.LazyFrame:
     """A lazy frame over a path or a table in memory."""
     if isinstance(data, pl.LazyFrame):
@@ -38,7 +47,7 @@ def as_lazy(data: object) -> pl.LazyFrame:
     if isinstance(data, pl.DataFrame):
         return data.lazy()
     if isinstance(data, str | Path):
-        return open_source(parse_source(str(data))).scan()
+        return source_at(str(data)).scan()
     if _is(data, "pandas", "DataFrame"):
         return pl.from_pandas(data).lazy()  # type: ignore[call-overload,no-any-return]  # checked by name, to not import pandas
     if _is(data, "pyarrow", "Table"):

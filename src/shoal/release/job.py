@@ -18,7 +18,6 @@ from shoal.io import (
     file_target,
     open_source,
     open_target,
-    parse_source,
     sha256_of,
     writing,
 )
@@ -27,7 +26,7 @@ from shoal.policy import Policy, warnings_in
 from shoal.randomness import Randomness
 from shoal.release.describe import report_facts
 from shoal.release.engines import make_engine
-from shoal.release.frames import FrameSource, FrameTarget, as_lazy, like
+from shoal.release.frames import FrameSource, FrameTarget, as_lazy, like, source_at
 from shoal.release.manifest import DataFile, Manifest
 from shoal.release.pipeline import Pipeline, Progress, Recounted, Rewritten
 from shoal.report import render
@@ -93,6 +92,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         chosen = make_engine(engine, progress=progress, spool=staging.path)
         pipeline = Pipeline(policy, chosen, Randomness(seed), progress)
         aside = staging.path / ".people.arrow"
+        elsewhere = open_target(policy.target, base=policy.folder) if policy.target else None
         target = file_target(staging.path / "data", like=source)
         done = pipeline.rewrite(source, target, aside=aside)
         recounted = pipeline.recount(target.scan(), done, aside=aside)
@@ -102,8 +102,8 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         with writing(str(folder)):
             (staging.path / "release.json").write_text(manifest.to_json(), encoding="utf-8")
             (staging.path / "report.html").write_text(html, encoding="utf-8")
-        if policy.target is not None:
-            open_target(policy.target, base=policy.folder).write(target.scan())
+        if elsewhere is not None:
+            elsewhere.write(target.scan())
         staging.commit()
     return Release(manifest, html, folder / target.path.name, folder)
 
@@ -111,10 +111,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
 def source_of(policy: Policy, data: str | None) -> Source:
     """Where the data is: what the caller says (relative to where they are), else what the policy says."""
     if data is not None:
-        try:
-            return open_source(parse_source(data))
-        except ValueError as error:
-            raise InputError(f"--input: {error}") from None
+        return source_at(data)
     if policy.source is None:
         raise InputError("the policy names no source", advice="give one with --input DATA")
     return open_source(policy.source, base=policy.folder)

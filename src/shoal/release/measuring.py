@@ -11,12 +11,12 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import DataError, InputError, SourceError
-from shoal.io import open_source, parse_source
+from shoal.io import explained
 from shoal.measurement import Measurement, measure_classes
 from shoal.measurement.usefulness import class_figures
 from shoal.policy import Policy
 from shoal.privacy import Finding, PrivacyModel
-from shoal.release.frames import as_lazy
+from shoal.release.frames import as_lazy, source_at
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
 
@@ -105,9 +105,13 @@ class Measured:
 
 
 def measure_data(data: str, request: MeasureRequest, *, original: str | None = None) -> Measured:
-    frame = open_source(parse_source(_data_file(data))).scan()
-    before = None if original is None else open_source(parse_source(original)).scan()
-    return _measure(frame, request, before)
+    source = source_at(_data_file(data))
+    with explained(source):
+        if original is None:
+            return _measure(source.scan(), request, None)
+        before = source_at(original)
+        with explained(before):
+            return _measure(source.scan(), request, before.scan())
 
 
 def measure(

@@ -46,7 +46,7 @@ class Column:
         """
         dtype = pl.Int64() if self.type is ValueType.INTEGER else pl.Float64()
         read = values.cast(dtype, strict=False)
-        if dtype == pl.Float64():
+        if dtype == pl.Float64() and not read.is_finite().all():
             read = read.set(~read.is_finite(), None)
         self._refuse_unreadable(values, read, f"{self.type} number")
         return read

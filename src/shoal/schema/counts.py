@@ -6,6 +6,7 @@ This is all that a solver ever sees of the data.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 import polars as pl
@@ -112,13 +113,34 @@ def _pairs(who: Integers, where: Integers) -> Integers:
 def _encode(
     frame: pl.DataFrame, attributes: tuple[str, ...]
 ) -> tuple[tuple[pl.Series, ...], NDArray[np.int32], Integers]:
-    values = []
-    codes = np.empty((frame.height, len(attributes)), dtype=np.int32)
-    for position, name in enumerate(attributes):
-        distinct = frame[name].unique().sort(nulls_last=True)
-        lookup = pl.DataFrame({name: distinct, "__code": np.arange(len(distinct), dtype=np.int32)})
-        joined = frame.select(name).join(lookup, on=name, how="left", nulls_equal=True, maintain_order="left")
-        codes[:, position] = joined["__code"].to_numpy()
-        values.append(distinct)
-    order = np.lexsort(codes.T[::-1]) if attributes else np.arange(frame.height)
-    return tuple(values), codes[order], order
+    """The distinct values of each attribute, each combination as codes into them, and the order that sorts both."""
+    distinct = pl.collect_all([frame.lazy().select(pl.col(name).unique().sort(nulls_last=True)) for name in attributes])
+    values = tuple(column.to_series() for column in distinct)
+    coded = frame.with_columns(_codes(name, known) for name, known in zip(attributes, values, strict=True))
+    order = _order([coded[name].to_numpy() for name in attributes], values, frame.height)
+    codes = np.empty((frame.height, len(attributes)), dtype=np.int32, order="F")
+    for place, name in enumerate(attributes):
+        codes[:, place] = coded[name].to_numpy()[order]
+    return values, codes, order
+
+
+def _codes(name: str, known: pl.Series) -> pl.Expr:
+    """The position of each value among the known ones; missing is the last of them."""
+    there = known.drop_nulls()
+    if known.dtype == pl.String():
+        code = pl.col(name).cast(pl.Enum(there)).to_physical().cast(pl.Int32)
+    else:
+        places = pl.int_range(len(there), dtype=pl.Int32, eager=True)
+        code = pl.col(name).replace_strict(there, places, default=None)
+    return code.fill_null(len(there)).alias(name)
+
+
+def _order(codes: list[NDArray[np.int32]], values: tuple[pl.Series, ...], height: int) -> Integers:
+    """Sorted by the codes, first attribute first: by one number for all of them where that fits 63 bits."""
+    if prod(len(known) for known in values) > np.iinfo(np.int64).max:
+        return np.lexsort(codes[::-1])
+    key = np.zeros(height, dtype=np.int64)
+    for code, known in zip(codes, values, strict=True):
+        key *= len(known)
+        key += code
+    return np.argsort(key)

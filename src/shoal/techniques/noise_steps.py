@@ -61,6 +61,9 @@ class NoiseStep(Step):
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         numbers = self._read(frame[self.column.name])
+        if not numbers.null_count():
+            noisy = self._noisy(numbers.to_numpy(), frame[ROW].to_numpy())
+            return frame.with_columns(self._write(pl.Series(self.column.name, noisy)))
         missing = numbers.is_null()
         there = ~missing.to_numpy()
         values, rows = numbers.drop_nulls().to_numpy(), frame[ROW].to_numpy()[there]
@@ -110,8 +113,9 @@ class NumberNoiseStep(NoiseStep):
         return np.asarray(np.round(values.astype(np.float64) + noise, self.column.scale) + 0.0, dtype=np.float64)
 
     def _refuse_overflow(self, values: Numbers, noise: NDArray[np.float64], limit: float) -> None:
-        beyond = np.count_nonzero(~(np.maximum(np.abs(values + noise), np.abs(noise)) < limit))
-        if beyond:
+        largest = np.maximum(np.abs(values + noise), np.abs(noise))
+        if not largest.max(initial=0.0) < limit:
+            beyond = np.count_nonzero(~(largest < limit))
             raise DataError(f"column '{self.column.name}': {beyond} value(s) with noise are too large for a number")
 
 
