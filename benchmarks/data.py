@@ -1,4 +1,4 @@
-"""A hospital-like table of any size, written in chunks: 11 columns, about 115 bytes a record as CSV."""
+"""A hospital-like table of any size, written in chunks: 11 columns, about 105 bytes a record as CSV."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def chunk(first: int, rows: int) -> pl.DataFrame:
             "diagnosis": words(DIAGNOSES),
             "visit": pl.Series(random.integers(15_000, 20_000, rows).astype(np.int32)).cast(pl.Date),
             "salary": np.round(random.lognormal(10, 1, rows), 2),
-            "remarks": "Seen in ward " + digits(1, 60) + ", bed " + digits(1, 400) + ", file " + digits(0, 10**9),
+            "remarks": "ward " + digits(1, 60) + " bed " + digits(1, 400) + " file " + digits(0, 10**9),
         }
     )
 
@@ -47,6 +47,15 @@ def csv_of(folder: Path, rows: int) -> Path:
                 part = chunk(first, min(CHUNK, rows - first))
                 part.write_csv(file, include_header=first == 0)
         partial.rename(path)
+    return path
+
+
+def quoted_csv_of(folder: Path, rows: int) -> Path:
+    """The same records with a column of text that holds commas, so that every record has a quoted cell."""
+    path = folder / f"quoted-{rows}.csv"
+    if not path.exists():
+        remarks = pl.col("remarks").str.replace(" bed ", ", bed ", literal=True)
+        pl.scan_csv(csv_of(folder, rows), infer_schema=False).with_columns(remarks).sink_csv(path)
     return path
 
 

@@ -51,8 +51,8 @@ def test_ragged_rows_are_found_exactly(rows: list[list[str]]) -> None:
         (b"a,b\n1,2", Census(1, 2, 0, open_end=True, open_quote=False)),
         (b"a,b\n1,2\n\n\r\n", Census(4, 2, 2, open_end=False, open_quote=False)),
         (b"\n\r\na,b\n1,2\n", Census(2, 2, 0, open_end=False, open_quote=False)),
-        (b'a,b\n1,"2\n', Census(1, 2, 0, open_end=False, open_quote=True)),
-        (b'a,b\n1,"x""y,"\n', Census(2, 2, 0, open_end=False, open_quote=False)),
+        (b'a,b\n1,"2\n', Census(1, 2, 0, open_end=False, open_quote=True, quotes=True)),
+        (b'a,b\n1,"x""y,"\n', Census(2, 2, 0, open_end=False, open_quote=False, quotes=True)),
         (b"", Census(0, 0, 0, open_end=False, open_quote=False)),
     ],
 )
@@ -65,7 +65,7 @@ def test_long_quoted_stretches_cross_words_and_blocks() -> None:
     inside = b"," * 1000 + b"\n" * 1000
     text = b'a,b\n"' + inside + b'",2\n3,4\n'
     for size in (1, 63, 64, 65, 1000, 5000):
-        assert census(cut(text, size), Dialect()) == Census(3, 3, 0, open_end=False, open_quote=False)
+        assert census(cut(text, size), Dialect()) == Census(3, 3, 0, open_end=False, open_quote=False, quotes=True)
 
 
 def test_other_dialects() -> None:

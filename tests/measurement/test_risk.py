@@ -52,7 +52,7 @@ def test_distinct_sensitive_values_per_class() -> None:
 
 @pytest.mark.requirement("R-06")
 def test_loss_weighs_attributes_and_counts_a_star_as_one() -> None:
-    released = pl.LazyFrame({"age": ["20-29", "*"], "sex": ["M", "*"]})
+    released = measure_classes(pl.LazyFrame({"age": ["20-29", "*"], "sex": ["M", "*"]}), ("age", "sex"))
     losses = {
         "age": pl.DataFrame({"label": ["20-29"], "loss": [0.25]}),
         "sex": pl.DataFrame({"label": ["M"], "loss": [0.0]}),

@@ -7,7 +7,7 @@ file. Before anything is read the file's shape is checked whole (see ``shape``),
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
@@ -40,12 +40,15 @@ class DelimitedSource:
     fingerprint: Fingerprint
     trimmed: bool = False
     """Whether empty lines at the end are left out; Polars would read them as records."""
+    quoted: bool = True
+    """Whether a quotation mark stands anywhere in the file; if not, Polars parses it in a sixth less time."""
 
     def scan(self) -> pl.LazyFrame:
         self.fingerprint.check(self.path, self.label)
         if self.dialect.encoding != "utf-8":
             return streamed(self._transcoded, pl.Schema(dict.fromkeys(self.columns, pl.String())))
-        return scan_delimited(self.path, self.dialect, self.columns, n_rows=self.rows if self.trimmed else None)
+        dialect = self.dialect if self.quoted else replace(self.dialect, quote=None)
+        return scan_delimited(self.path, dialect, self.columns, n_rows=self.rows if self.trimmed else None)
 
     def explain(self, error: PolarsError) -> SourceError:
         """What is wrong with the file, from an error that arose while it was read; the error's text is never shown."""
@@ -95,7 +98,15 @@ def open_delimited(path: Path, options: FileOptions, file_format: Format) -> Del
     if lines <= 1:
         raise SourceError(f"{label}: there is a header but no records")
     return DelimitedSource(
-        label, path, file_format, dialect, columns, lines - 1, fingerprint, found.blank_end > 0 and not single
+        label,
+        path,
+        file_format,
+        dialect,
+        columns,
+        rows=lines - 1,
+        fingerprint=fingerprint,
+        trimmed=found.blank_end > 0 and not single,
+        quoted=found.quotes,
     )
 
 

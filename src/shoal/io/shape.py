@@ -7,7 +7,7 @@ a block of bytes becomes bits, one per byte, and a prefix-xor over the bits of t
 them. Measured on two cores: 0.21 s for a CSV of 529 MB that Polars copies in 2.1 s.
 
 >>> census([b'a,b\\n1,"x,\\ny"\\n2\\n'], Dialect())
-Census(line_ends=3, separators=2, blank_end=0, open_end=False, open_quote=False)
+Census(line_ends=3, separators=2, blank_end=0, open_end=False, open_quote=False, quotes=True)
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class Census:
     blank_end: int
     open_end: bool
     open_quote: bool
+    quotes: bool = False
+    """Whether a quotation mark stands anywhere in the file."""
 
     @property
     def lines(self) -> int:
@@ -76,7 +78,7 @@ def census(blocks: Iterable[bytes], dialect: Dialect) -> Census:
     """Separators and line ends outside quotes. Empty lines before the header are skipped, as Polars does."""
     end = dialect.eol.encode()
     line_ends = separators = blank_end = 0
-    inside = started = False
+    inside = started = quoted = False
     last = b""
     for block in blocks:
         kept = block if started else block.lstrip(b"\r\n")
@@ -84,13 +86,14 @@ def census(blocks: Iterable[bytes], dialect: Dialect) -> Census:
             continue
         started = True
         quotes, inside = _inside(_bits(kept, dialect.quote), inside) if dialect.quote else (None, False)
+        quoted = quoted or quotes is not None
         separators += _count(_bits(kept, dialect.separator), quotes)
         line_ends += _count(_bits(kept, dialect.eol), quotes)
         body = kept.rstrip(b"\r\n")
         closing = kept[len(body) :].count(end)
         blank_end = closing - 1 if body else blank_end + closing
         last = kept[-1:]
-    return Census(line_ends, separators, max(blank_end, 0), last not in (b"", end), inside)
+    return Census(line_ends, separators, max(blank_end, 0), last not in (b"", end), inside, quoted)
 
 
 def _bits(block: bytes, character: str) -> NDArray[np.uint64]:

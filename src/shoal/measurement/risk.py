@@ -48,6 +48,8 @@ class Measurement:
     classes: Classes
     diversity: Mapping[str, int] = field(default_factory=dict)
     """Per sensitive attribute, the fewest distinct values that any class holds."""
+    released: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False, compare=False)
+    """The distinct combinations of quasi-identifying values, starred ones too, with their ``records``."""
 
     @property
     def risk(self) -> Risk:
@@ -76,7 +78,8 @@ def measure_classes(
     suppressed = int(grouped.filter(starred)["records"].sum())
     sizes = Classes(kept["records"].cast(pl.Int64).to_numpy(), kept["people"].cast(pl.Int64).to_numpy())
     diversity = {name: int(kept[f"distinct {name}"].min() or 0) for name in sensitive}  # type: ignore[arg-type]
-    return Measurement(int(sizes.records.sum()) + suppressed, suppressed, sizes, diversity)
+    released = grouped.select(*quasi, "records")
+    return Measurement(int(sizes.records.sum()) + suppressed, suppressed, sizes, diversity, released)
 
 
 def _all_starred(grouped: pl.DataFrame, quasi: tuple[str, ...]) -> pl.Series:

@@ -17,24 +17,25 @@ CellLosses = Mapping[str, pl.DataFrame]
 """Per attribute, what a released value loses: columns ``label`` (text) and ``loss``."""
 
 
-def loss_of(frame: pl.LazyFrame, cell_losses: CellLosses, weights: Mapping[str, float]) -> float:
-    """The normalised generalisation loss of a released table; a starred cell loses 1."""
+def loss_of(measurement: Measurement, cell_losses: CellLosses, weights: Mapping[str, float]) -> float:
+    """The normalised generalisation loss of a measured table; a starred cell loses 1."""
     total = sum(weights[name] for name in cell_losses)
-    if not total:
+    if not total or not measurement.rows:
         return 0.0
-    return sum(weights[name] * _attribute_loss(frame, name, losses) for name, losses in cell_losses.items()) / total
+    lost = (weights[name] * _lost(measurement.released, name, losses) for name, losses in cell_losses.items())
+    return sum(lost) / total / measurement.rows
 
 
-def _attribute_loss(frame: pl.LazyFrame, name: str, losses: pl.DataFrame) -> float:
-    released = (
-        frame.group_by(pl.col(name).cast(pl.String).alias("label"))
-        .agg(pl.len().alias("records"))
-        .collect(engine="streaming")
+def _lost(released: pl.DataFrame, name: str, losses: pl.DataFrame) -> float:
+    """The sum of losses over all cells of one attribute."""
+    counted = (
+        released.group_by(pl.col(name).cast(pl.String).alias("label"))
+        .agg(pl.col("records").sum())
         .join(losses, on="label", how="left", nulls_equal=True)
         .with_columns(pl.when(pl.col("label") == SUPPRESSED).then(1.0).otherwise(pl.col("loss")).alias("loss"))
+        .sort("label")
     )
-    records = released["records"].to_numpy()
-    return float((records * released["loss"].to_numpy()).sum() / records.sum()) if len(records) else 0.0
+    return float((counted["records"].to_numpy() * counted["loss"].to_numpy()).sum())
 
 
 def class_figures(measurement: Measurement) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic
 
@@ -97,14 +97,14 @@ class Pipeline(Generic[TableT]):
         after = measure_classes(output, () if aggregated else quasi, person)
         if done.solution.suppressed == done.counts.total_records:
             nobody = np.empty(0, dtype=np.int64)
-            after = Measurement(after.rows, after.rows, Classes(nobody, nobody))
+            after = replace(after, suppressed=after.rows, classes=Classes(nobody, nobody))
         findings = tuple(model.find(after.classes) for model in self.policy.models)
         if not all(finding.met for finding in findings):
             raise BugError("the written table does not meet the privacy models that were solved for")
         utility = class_figures(after)
         if quasi and not aggregated and not self.policy.solve.drop_suppressed:
             weights = {name: self.policy.attributes[name].weight for name in quasi}
-            utility["loss"] = loss_of(output, self._cell_losses(done), weights)
+            utility["loss"] = loss_of(after, self._cell_losses(done), weights)
         return Recounted(after, findings, utility)
 
     def _before(self, table: TableT, counts: Counts) -> Measurement:
