@@ -26,6 +26,8 @@ class Operation:
     touched: frozenset[str]
     """The columns it reads or writes."""
     drops_records: bool
+    adds: frozenset[str] | None = None
+    """The characters that it may add to what it reads, where that is known."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Pipeline:
             apply=outcome or step.apply,
             touched=frozenset((*step.reads, *written)) - {ROW},
             drops_records=step.drops_records or dropped,
+            adds=step.adds,
         )
         schema = step.apply(empty).drop(ROW).schema
         return replace(self, schema=schema, operations=(*self.operations, operation))

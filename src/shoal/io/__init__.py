@@ -14,6 +14,7 @@ from shoal.io.options import (
 )
 from shoal.io.sources import Source, explained, open_source
 from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target
+from shoal.io.unquoted import QuotesNeeded, refuse_specials
 
 __all__ = [
     "DatabaseOptions",
@@ -21,6 +22,7 @@ __all__ = [
     "FileOptions",
     "FileTarget",
     "FileTargetOptions",
+    "QuotesNeeded",
     "Source",
     "SourceOptions",
     "Staging",
@@ -33,6 +35,7 @@ __all__ = [
     "open_target",
     "parse_source",
     "parse_target",
+    "refuse_specials",
     "sha256_of",
     "writing",
 ]

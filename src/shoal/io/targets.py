@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 import polars as pl
 
@@ -53,12 +53,22 @@ class FileTarget:
     format: Format
     dialect: Dialect
     label: str
+    plain: bool = False
+    """Whether the source is a text file in which no quotation mark stands."""
 
-    def write(self, frame: pl.LazyFrame) -> None:
+    @property
+    def specials(self) -> str | None:
+        """The characters that altered cells must not hold to be written without quotes; None if quotes it must be."""
+        return f'{self.dialect.separator}{self.dialect.quote or ""}"\r\n' if self.plain else None
+
+    def write(self, frame: pl.LazyFrame, *, quotes: bool = True) -> None:
         hidden = self.path.with_name(f".{self.path.name}.partial-{os.getpid()}")
         with writing(self.label):
             try:
-                self._sink(frame, hidden)
+                if quotes:
+                    self._sink(frame, hidden)
+                else:
+                    self._sink_delimited(frame, hidden, "never")
                 hidden.rename(self.path)
             finally:
                 hidden.unlink(missing_ok=True)
@@ -82,13 +92,16 @@ class FileTarget:
         }
         sinks[self.format]()
 
-    def _sink_delimited(self, frame: pl.LazyFrame, path: Path) -> None:
+    def _sink_delimited(
+        self, frame: pl.LazyFrame, path: Path, quote_style: Literal["necessary", "never"] = "necessary"
+    ) -> None:
         frame.sink_csv(
             path,
             separator=self.dialect.separator,
             quote_char=self.dialect.quote or '"',
             line_terminator=self.dialect.line_end,
             include_bom=self.dialect.mark,
+            quote_style=quote_style,
             engine="streaming",
         )
 
@@ -116,10 +129,11 @@ def file_target(path: Path, *, like: Source | None = None, file_format: Format |
     label = str(path)
     if path.exists():
         raise TargetError(f"{label}: exists already")
-    dialect = Dialect(separator="\t" if chosen == "tsv" else ",")
+    dialect, plain = Dialect(separator="\t" if chosen == "tsv" else ","), False
     if isinstance(like, DelimitedSource) and like.format == chosen:
         dialect = Dialect(like.dialect.separator, like.dialect.quote, "utf-8", like.dialect.mark, like.dialect.line_end)
-    return FileTarget(path, chosen, dialect, label)
+        plain = not like.quoted
+    return FileTarget(path, chosen, dialect, label, plain)
 
 
 def database_target(options: DatabaseTargetOptions, *, base: Path | None = None) -> Target:

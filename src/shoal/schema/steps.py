@@ -38,6 +38,14 @@ class Step(ABC):
     def reads(self) -> tuple[str, ...]:
         """The columns whose values it needs (without ROW). A column that is only dropped need not be read."""
 
+    @property
+    def adds(self) -> frozenset[str] | None:
+        """The characters that may stand in its text besides those it read, and never an empty text; None if unknown.
+
+        A writer can save itself the search for cells that need quotes.
+        """
+        return None
+
     @abstractmethod
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame with its columns replaced, added, dropped, or with fewer records. Other columns stay as they are.

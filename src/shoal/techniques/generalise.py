@@ -181,6 +181,10 @@ class LookUpStep(Step):
     def reads(self) -> tuple[str, ...]:
         return (self.column.name,)
 
+    @property
+    def adds(self) -> frozenset[str] | None:
+        return None if (self.labels == "").any() else frozenset(self.labels.drop_nulls().str.join("").item())
+
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         name = self.column.name
         try:

@@ -132,6 +132,10 @@ class MaskStep(Step):
     def reads(self) -> tuple[str, ...]:
         return (self.attribute,)
 
+    @property
+    def adds(self) -> frozenset[str] | None:
+        return frozenset(self.masker.char) if isinstance(self.masker, Cover) else None
+
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         masked = self.masker.mask(frame[self.attribute].cast(pl.String))
         return frame.with_columns(masked.alias(self.attribute))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,7 +18,7 @@ from shoal.engine.polars.streaming import streaming
 from shoal.engine.polars.table import PolarsTable
 from shoal.engine.protocol import HIDDEN
 from shoal.errors import DataError
-from shoal.io import Source, Target
+from shoal.io import FileTarget, QuotesNeeded, Source, Target, refuse_specials
 from shoal.schema import ROW, Column, Columns, Counts, Scope, Step
 from shoal.schema.detect import detect
 
@@ -72,6 +73,21 @@ class PolarsEngine:
         visible = self.columns(table)
         if not visible:
             raise DataError("no column is left to write")
+        if isinstance(target, FileTarget) and target.specials and len(visible) > 1:
+            with suppress(QuotesNeeded):
+                refuse_specials(pl.Series(visible), target.specials)
+                check = partial(_refuse_specials, table.suspects(visible, target.specials), target.specials)
+                return self._write(table, visible, partial(target.write, quotes=False), aside, check)
+        return self._write(table, visible, target.write, aside)
+
+    def _write(
+        self,
+        table: PolarsTable,
+        visible: tuple[str, ...],
+        write: Callable[[pl.LazyFrame], None],
+        aside: Path | None,
+        check: Callable[[pl.DataFrame], None] | None = None,
+    ) -> int:
         hidden = tuple(name for name in table.schema if name not in visible) if aside else ()
         columns = (*visible, *hidden)
         written = 0
@@ -79,6 +95,8 @@ class PolarsEngine:
         def batches() -> Iterator[pl.DataFrame]:
             nonlocal written
             for batch in self._ordered(table, columns):
+                if check:
+                    check(batch)
                 put_aside(batch.select(hidden))
                 written += batch.height
                 if self.progress:
@@ -89,7 +107,7 @@ class PolarsEngine:
             _Aside(aside if hidden else None, table.nothing(hidden).drop(ROW)) as put_aside,
             streaming(table.nothing(columns).schema, batches) as frame,
         ):
-            target.write(frame.select(visible))
+            write(frame.select(visible))
         return written
 
     @contextmanager
@@ -104,6 +122,11 @@ class PolarsEngine:
     def _ordered(self, table: PolarsTable, columns: tuple[str, ...]) -> Iterator[pl.DataFrame]:
         batches = table.batches(columns, self.batch_rows)
         return reordered(batches, table.order.order_key, self.spool) if table.order else batches
+
+
+def _refuse_specials(names: tuple[str, ...], specials: str, batch: pl.DataFrame) -> None:
+    for name in names:
+        refuse_specials(batch[name], specials)
 
 
 class _Aside:

@@ -62,6 +62,16 @@ class PolarsTable:
         outcome = Overlay.of(before, after).apply
         return replace(self, pipeline=self.pipeline.after(step, outcome, dropped=after.height < before.height))
 
+    def suspects(self, columns: tuple[str, ...], specials: str) -> tuple[str, ...]:
+        """Those of the columns that hold text into which a step may have put one of the characters."""
+        suspect = {
+            name
+            for operation in self.pipeline.operations
+            if operation.adds is None or not operation.adds.isdisjoint(specials)
+            for name in operation.touched
+        }
+        return tuple(name for name in columns if name in suspect and self.schema[name] == pl.String())
+
     def nothing(self, columns: tuple[str, ...]) -> pl.DataFrame:
         """These columns and ROW, without a record."""
         return empty_frame(self.schema).select(*dict.fromkeys((*columns, ROW)))
