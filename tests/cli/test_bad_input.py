@@ -236,3 +236,30 @@ def test_json_errors_are_json(clinic: Path, shoal: Shoal) -> None:
     done = shoal("run", "policy.yaml", "--json")
     assert done.returncode == 2
     assert json.loads(done.stdout)["error"]["problems"][0]["line"] == 6
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'suppress_records: {where: "agee > 60"}',
+        "suppress_records: {outliers: {columns: [bil], iqr: 2}}",
+        "sample: {fraction: 0.5, within: [ag]}",
+        "aggregate: {by: [agee], measures: {n: count}}",
+        "aggregate: {by: [age], measures: {n: {sum: bil}}}",
+        "aggregate: {by: [name], measures: {n: count}}",
+    ],
+)
+@pytest.mark.parametrize("default", [False, True])
+def test_a_table_technique_that_names_no_column(clinic: Path, shoal: Shoal, line: str, default: bool) -> None:
+    """Also where a default hides from the policy alone which columns there are."""
+    text = POLICY.replace("privacy:\n  - k_anonymity: {k: 3}\n", "")
+    text = text.replace("  diagnosis: {role: sensitive}", '  "*": suppress') if default else text
+    (clinic / "policy.yaml").write_text(f"{text}{line}\n")
+    refused(shoal, clinic, says="column")
+    assert shoal("check", "policy.yaml").returncode == 2
+
+
+def test_a_folder_that_cannot_be_made(clinic: Path, shoal: Shoal) -> None:
+    done = shoal("run", "policy.yaml", "--output", "/proc/release")
+    assert done.returncode == 2
+    assert "/proc/release" in done.stderr

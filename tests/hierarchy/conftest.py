@@ -1,10 +1,8 @@
-"""What the hierarchy tests share: binding a specification to values, and the public data with known optima."""
+"""What the hierarchy tests share: binding a specification to values."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -13,15 +11,6 @@ from shoal.hierarchy import BoundHierarchy, parse_hierarchy
 from shoal.schema import Column, ValueType
 
 Bind = Callable[..., BoundHierarchy]
-
-
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    """Public data and the results that other tools have on it."""
-    folder = Path(os.environ.get("SHOAL_SHARED", Path(__file__).parents[3] / "shared"))
-    if not (folder / "data" / "adult").is_dir():
-        pytest.skip(f"NOT TESTED against known results: no public data at {folder} (set SHOAL_SHARED)")
-    return folder
 
 
 @pytest.fixture(scope="session")

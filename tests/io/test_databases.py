@@ -19,7 +19,7 @@ from sqlalchemy.engine import make_url
 from shoal.errors import DataError, SourceError, TargetError
 from shoal.io import open_source, open_target, parse_source, parse_target
 from shoal.io.databases import BATCH_ROWS
-from shoal.io.streams import streamed
+from shoal.schema.streams import streamed
 
 pytestmark = pytest.mark.requirement("D-01")
 

@@ -135,10 +135,16 @@ def test_warnings_say_what_falls_short_of_the_use_case() -> None:
     low = Policy.from_text(
         GOOD.replace("name: clinic", "name: clinic\nuse_case: external-sharing").replace("k: 5", "k: 3")
     )
-    assert warnings_in(low) == ["k = 3 is below the 5 that external-sharing aims at"]
+    assert warnings_in(low)[-1] == "k = 3 is below the 5 that external-sharing aims at"
     test_data = GOOD.replace("name: clinic", "name: clinic\nuse_case: test-data")
     untouched = Policy.from_text(test_data.replace("privacy:", "  city: {role: insensitive}\nprivacy:"))
-    assert "untouched: city" in warnings_in(untouched)[0]
+    assert "untouched: city" in warnings_in(untouched)[-1]
+
+
+def test_a_released_direct_identifier_and_unprotected_quasi_identifiers_are_warned_of() -> None:
+    assert "'aadhaar' names a person" in warnings_in(Policy.from_text(GOOD))[0]
+    bare = Policy.from_text(GOOD.replace("privacy:\n  - k_anonymity: {k: 5}\n", ""))
+    assert any("no privacy model" in warning for warning in warnings_in(bare))
 
 
 @pytest.mark.requirement("V-05")

@@ -213,3 +213,26 @@ solve: {{suppression_limit: {limit}}}
     measured = measure_classes(release.data.lazy(), ("age", "pin"))
     assert measured.suppressed <= limit * len(ages)
     assert not len(measured.classes.people) or measured.risk.k >= k
+
+
+@pytest.mark.requirement("T-02")
+def test_records_suppressed_by_rule_are_accounted_for() -> None:
+    policy = shoal.Policy.from_text(POLICY + 'suppress_records: {where: "age > 60"}\nsample: {fraction: 0.5}\n')
+    table = staff()
+    release = shoal.anonymise(table, policy, seed=4)
+    beyond = table.filter(pl.col("age") > 60).height
+    assert release.manifest.suppressed_by_rule == beyond
+    assert release.manifest.to_dict()["suppressed"]["records"] == beyond + release.manifest.solution.suppressed
+
+
+@pytest.mark.requirement("T-18", "R-01")
+def test_an_aggregated_table_claims_no_k() -> None:
+    policy = shoal.Policy.from_text("""
+shoal: 1
+name: sums
+attributes: {city: {role: quasi}}
+aggregate: {by: [city], measures: {people: count}, minimum: 2}
+""")
+    release = shoal.anonymise(pl.DataFrame({"city": ["X", "X", "Y", "Y", "Z", "Z"]}), policy)
+    assert release.risk.k == 0
+    assert release.data.height == 3

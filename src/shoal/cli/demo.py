@@ -35,9 +35,11 @@ def print_demo(release: Release, folder: Path) -> None:
         ]
         print_table(f"Record {row + 1}", ("attribute", "before", "after"), rows)
     k_before, k_after = manifest.before.risk, manifest.after.risk
-    typer.echo(f"people: {manifest.data.rows:,}, suppressed: {manifest.solution.suppressed:,}")
+    typer.echo(f"people: {manifest.data.rows:,}, suppressed: {manifest.suppressed_records:,}")
     typer.echo(f"k before: {k_before.k} ({k_before.uniques:,} people stand alone)")
-    typer.echo(f"k after:  {k_after.k} (nobody can be narrowed down to fewer than {k_after.k} people)")
+    typer.echo(f"k after:  {k_after.k} (by age, sex, PIN and occupation nobody is one of fewer than {k_after.k})")
+    for warning in manifest.warnings:
+        typer.echo(f"warning:  {warning}")
     typer.echo(f"release:  {release.folder}")
     typer.echo(f"report:   {release.folder / 'report.html' if release.folder else ''}")
 

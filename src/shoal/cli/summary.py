@@ -17,11 +17,12 @@ def print_release(release: Release) -> None:
     before, after = manifest.before.risk, manifest.after.risk
     for warning in manifest.warnings:
         typer.echo(f"warning: {warning}", err=True)
-    typer.echo(f"{manifest.data.rows:,} records written, {manifest.solution.suppressed:,} suppressed")
+    typer.echo(f"{manifest.data.rows:,} records written, {manifest.suppressed_records:,} suppressed")
     if manifest.solution.levels:
         levels = ", ".join(f"{name} {level}" for name, level in manifest.solution.levels.items())
         optimal = "the least loss possible" if manifest.solution.optimal else "the least loss found"
         typer.echo(f"levels: {levels} (loss {manifest.solution.loss:.3f}, {optimal})")
+    if after.k:
         typer.echo(f"k: {before.k} before, {after.k} after; highest risk {after.prosecutor_max:.3f}")
     for finding in manifest.models:
         typer.echo(f"{finding.name}: required {finding.required:g}, achieved {finding.achieved:g}")

@@ -17,7 +17,7 @@ from polars.exceptions import PolarsError
 from shoal.errors import SourceError
 from shoal.io.files import Fingerprint, check_names
 from shoal.io.options import FileOptions, Format
-from shoal.io.streams import streamed
+from shoal.schema.streams import streamed
 
 _ARROW_FILE: Final = b"ARROW1"
 _SAID: Final[dict[Format, str]] = {

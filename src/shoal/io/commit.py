@@ -33,6 +33,7 @@ _AT_FDCWD: Final = -100
 _NOREPLACE: Final = 1
 _EXCHANGE: Final = 2
 _UNSUPPORTED: Final = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
+_TRIES: Final = 1000
 _LOCKLESS: Final = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EBADF})
 """What file systems answer that can't lock folders. Nothing is swept there."""
 
@@ -166,9 +167,7 @@ def _siblings(final: Path, kind: str) -> list[Path]:
 
 def _locked_sibling(final: Path) -> tuple[Path, int]:
     """A new hidden folder and the lock that tells that its process lives. A sweep may take it before it is locked."""
-    number = 0
-    while True:
-        number += 1
+    for number in range(1, _TRIES + 1):
         path = final.parent / f"{_hidden(final, 'partial')}{os.getpid()}-{number}"
         try:
             path.mkdir()
@@ -182,6 +181,7 @@ def _locked_sibling(final: Path) -> tuple[Path, int]:
         if path.is_dir() and os.fstat(lock).st_ino == path.stat().st_ino:
             return path, lock
         os.close(lock)
+    raise FileNotFoundError(errno.ENOENT, "no folder can be made there")
 
 
 def _lock(folder: Path) -> int:

@@ -20,7 +20,7 @@ from shoal.io.dialect import SAMPLE_BYTES, Dialect, detect, encoding_advice
 from shoal.io.files import Fingerprint, check_names
 from shoal.io.options import FileOptions, Format
 from shoal.io.shape import census, ragged, utf8_blocks
-from shoal.io.streams import streamed
+from shoal.schema.streams import streamed
 
 _PARSE_BYTES: Final = 1 << 23
 _HEADER_BLOCKS: Final = 4

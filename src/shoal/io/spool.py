@@ -21,8 +21,8 @@ import polars as pl
 
 from shoal.errors import SourceError
 from shoal.io.failures import no_room
-from shoal.io.streams import streamed
 from shoal.randomness import Randomness
+from shoal.schema.streams import streamed
 
 _BLOCK: Final = 16
 _LARGE_FILES: Final = Path("/var/tmp")  # noqa: S108 - the file never has a name there; /tmp is often memory

@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.privacy import Classes
+from shoal.schema.grouping import count_groups
 
 SUPPRESSED = "*"
 
@@ -64,13 +65,7 @@ def measure_classes(
     frame: pl.LazyFrame, quasi: tuple[str, ...], person: str | None = None, sensitive: tuple[str, ...] = ()
 ) -> Measurement:
     """Group the table by its quasi-identifiers, in one streaming pass, and read the figures off the classes."""
-    records = pl.len().alias("records")
-    people = (pl.len() if person is None else pl.col(person).n_unique()).alias("people")
-    distinct = [pl.col(name).n_unique().alias(f"distinct {name}") for name in sensitive]
-    if quasi:
-        grouped = frame.group_by(quasi).agg(records, people, *distinct).collect(engine="streaming")
-    else:
-        grouped = frame.select(records, people, *distinct).collect(engine="streaming").filter(pl.col("records") > 0)
+    grouped = _grouped(frame, quasi, person, sensitive)
     starred = _all_starred(grouped, quasi)
     if starred.all():
         starred = ~starred
@@ -80,6 +75,19 @@ def measure_classes(
     diversity = {name: int(kept[f"distinct {name}"].min() or 0) for name in sensitive}  # type: ignore[arg-type]
     released = grouped.select(*quasi, "records")
     return Measurement(int(sizes.records.sum()) + suppressed, suppressed, sizes, diversity, released)
+
+
+def _grouped(
+    frame: pl.LazyFrame, quasi: tuple[str, ...], person: str | None, sensitive: tuple[str, ...]
+) -> pl.DataFrame:
+    if quasi and person is None and not sensitive:
+        return count_groups(frame, quasi, "records").with_columns(pl.col("records").alias("people"))
+    records = pl.len().alias("records")
+    people = (pl.len() if person is None else pl.col(person).n_unique()).alias("people")
+    figures = [records, people, *(pl.col(name).n_unique().alias(f"distinct {name}") for name in sensitive)]
+    if quasi:
+        return frame.group_by(quasi).agg(figures).collect(engine="streaming")
+    return frame.select(figures).collect(engine="streaming").filter(pl.col("records") > 0)
 
 
 def _all_starred(grouped: pl.DataFrame, quasi: tuple[str, ...]) -> pl.Series:

@@ -31,6 +31,7 @@ from shoal.policy import Attribute, Policy
 from shoal.randomness import Randomness
 from shoal.schema import Column, Counts, Scope, Step, ValueType
 from shoal.schema.detect import AmbiguousDate
+from shoal.schema.registry import did_you_mean
 from shoal.solve import Ladder, Solution, build_ladder
 from shoal.techniques import Context, TableTechnique, Technique
 from shoal.techniques.combine import Combine
@@ -67,6 +68,7 @@ class Builder(Generic[TableT]):
         self.now = PlannedTable(engine, table)
         self.attributes = match_columns(policy, engine.columns(table))
         self.columns = self._describe(self.attributes)
+        self.suppressed_by_rule = 0
         self.from_text = {name for name, column in self.columns.items() if column.storage == pl.String()}
 
     def bind_techniques(self) -> None:
@@ -159,6 +161,7 @@ class Builder(Generic[TableT]):
         column = self.columns[name]
         if isinstance(technique, Generalise):
             technique = technique.resolve(self.policy.folder)
+        self._refuse_missing(f"attributes.{name}", technique.also_reads())
         _refuse(f"attributes.{name}", technique.refuse(column), column)
         hierarchy = None
         if isinstance(technique, Generalise) and technique.hierarchy is None:
@@ -167,6 +170,9 @@ class Builder(Generic[TableT]):
         step = technique.bind(column, context)
         self.now.add(PlannedStep(step, technique.key, technique.facts.clause, name, _in_words(technique)))
         self.columns[name] = technique.leaves(column)
+
+    def _records_before(self) -> int:
+        return max(column.rows for column in self.columns.values())
 
     def _tidy(self) -> None:
         """Columns that came as text and now hold whole numbers that would be written with a decimal point."""
@@ -184,11 +190,20 @@ class Builder(Generic[TableT]):
             technique: TableTechnique | None = self.policy.table_steps.get(key)
             if technique is None:
                 continue
+            self._refuse_missing(key, technique.columns(None))
             reason = technique.refuse(self.columns)
             if reason:
                 raise DataError(f"{key}: {reason}")
             step: Step = technique.bind(self._context(("table", key), technique.wants(), None))
             self.now.add(PlannedStep(step, key, technique.facts.clause))
+            if key == "suppress_records":
+                self.suppressed_by_rule = self._records_before() - self._counts(()).total_records
+
+    def _refuse_missing(self, where: str, names: tuple[str, ...]) -> None:
+        present = self.now.engine.columns(self.now.table)
+        for name in names:
+            if name not in present:
+                raise DataError(f"{where}: there is no column '{name}' at this point{did_you_mean(name, present)}")
 
     def _context(
         self, purpose: tuple[str, ...], wants: tuple[tuple[str, ...], ...], hierarchy: BoundHierarchy | None

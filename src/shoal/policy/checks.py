@@ -65,6 +65,11 @@ def warnings_in(policy: Policy) -> list[str]:
     """What a person should know before running it; none of these stops a run."""
     found: list[str] = []
     preset = policy.preset
+    for name, attribute in policy.attributes.items():
+        if attribute.role is Role.DIRECT and not attribute.is_suppressed:
+            found.append(f"'{name}' names a person and is released in another form: what is left of it is not in k")
+    if policy.quasi_identifiers and not policy.models and "aggregate" not in policy.table_steps:
+        found.append("there are quasi-identifiers but no privacy model, so nothing is generalised to protect them")
     if preset and preset.k is not None:
         wanted = [model.k for model in policy.models if isinstance(model, KAnonymity)]
         if not policy.quasi_identifiers:

@@ -18,3 +18,4 @@ def check_against_data(policy: Policy, data: str | None) -> None:
         builder = Builder(policy, engine, engine.scan(source), Randomness())
         builder.bind_techniques()
         builder.ladders(builder.count())
+        builder.bind_ending()

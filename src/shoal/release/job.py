@@ -134,5 +134,6 @@ def _manifest(policy: Policy, data: DataFile, done: Rewritten, recounted: Recoun
         timing=done.timing,
         peak_rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         use_case=policy.use_case,
+        suppressed_by_rule=done.suppressed_by_rule,
         warnings=tuple(warnings_in(policy)),
     )

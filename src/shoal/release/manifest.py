@@ -40,8 +40,14 @@ class Manifest:
     peak_rss_mb: float
     use_case: str | None = None
     warnings: tuple[str, ...] = ()
+    suppressed_by_rule: int = 0
     suppressed_cells: int = 0
     shoal: str = field(default=__version__)
+
+    @property
+    def suppressed_records(self) -> int:
+        """Those that fail a model and those that a rule of the policy takes out."""
+        return self.solution.suppressed + self.suppressed_by_rule
 
     @property
     def met(self) -> bool:
@@ -63,7 +69,7 @@ class Manifest:
                 "nodes_total": self.solution.nodes_total,
                 "nodes_checked": self.solution.nodes_checked,
             },
-            "suppressed": {"records": self.solution.suppressed, "cells": self.suppressed_cells},
+            "suppressed": {"records": self.suppressed_records, "cells": self.suppressed_cells},
             "risk": risk_dict(self.after.risk),
             "risk_before": risk_dict(self.before.risk),
             "models": [asdict(finding) for finding in self.models],

@@ -40,6 +40,7 @@ class Rewritten:
     hierarchies: Mapping[str, BoundHierarchy]
     counts: Counts
     records: int
+    suppressed_by_rule: int
     timing: Timing
 
 
@@ -84,7 +85,9 @@ class Pipeline(Generic[TableT]):
         builder.bind_ending()
         records = self.engine.sink(builder.now.table, target, aside=aside)
         timing = Timing(counted - started, solved - counted, time.perf_counter() - solved)
-        return Rewritten(builder.now.plan, solution, before, hierarchies, counts, records, timing)
+        return Rewritten(
+            builder.now.plan, solution, before, hierarchies, counts, records, builder.suppressed_by_rule, timing
+        )
 
     def recount(self, output: pl.LazyFrame, done: Rewritten, *, aside: Path) -> Recounted:
         """Measure the output as written. If it breaks what the solver promised, that is our bug and nothing leaves."""
@@ -95,9 +98,9 @@ class Pipeline(Generic[TableT]):
             person = PERSON
         aggregated = "aggregate" in self.policy.table_steps
         after = measure_classes(output, () if aggregated else quasi, person)
-        if done.solution.suppressed == done.counts.total_records:
+        if aggregated or done.solution.suppressed == done.counts.total_records:
             nobody = np.empty(0, dtype=np.int64)
-            after = replace(after, suppressed=after.rows, classes=Classes(nobody, nobody))
+            after = replace(after, suppressed=0 if aggregated else after.rows, classes=Classes(nobody, nobody))
         findings = tuple(model.find(after.classes) for model in self.policy.models)
         if not all(finding.met for finding in findings):
             raise BugError("the written table does not meet the privacy models that were solved for")

@@ -34,11 +34,9 @@ def build_ladder(
     bound: BoundHierarchy, values: pl.Series, *, bounds: tuple[int, int] | None = None, weight: float = 1.0
 ) -> Ladder:
     low, high = bounds or (0, bound.height)
-    if low > bound.height:
-        raise InfeasibleError(
-            f"solve.levels: '{values.name}' has levels 0 to {bound.height}, so {low} can't be its lowest"
-        )
-    levels = range(min(high, bound.height) + 1)
+    if high > bound.height:
+        raise InfeasibleError(f"solve.levels: '{values.name}' has levels 0 to {bound.height}, there is no {high}")
+    levels = range(high + 1)
     groups = tuple(_group(bound.generalise(values, level)) for level in levels)
     losses = tuple(bound.loss(values, level) for level in levels)
     return Ladder(values.name, groups, losses, low, weight)

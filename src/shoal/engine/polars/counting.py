@@ -9,19 +9,19 @@ import polars as pl
 
 from shoal.randomness import Randomness
 from shoal.schema import Counts
+from shoal.schema.grouping import count_groups
 
 RECORDS = "__shoal_records"
 PERSON = "__shoal_who"
 
 
-def count(frame: pl.LazyFrame, attributes: tuple[str, ...], person: str | None) -> Counts:
+def count(frame: pl.LazyFrame, attributes: tuple[str, ...], person: str | None, at_most: int | None = None) -> Counts:
     if not attributes:
         return _total(frame, person)
     if person is None:
-        counted = frame.group_by(attributes).agg(pl.len().alias(RECORDS)).collect(engine="streaming")
-        return Counts.from_frame(counted, attributes, RECORDS)
+        return Counts.from_frame(count_groups(frame, attributes, RECORDS, at_most=at_most), attributes, RECORDS)
     keys = frame.select(*attributes, _fingerprint(pl.col(person)).alias(PERSON))
-    counted = keys.group_by(*attributes, PERSON).agg(pl.len().alias(RECORDS)).collect(engine="streaming")
+    counted = count_groups(keys, (*attributes, PERSON), RECORDS, at_most=at_most)
     return Counts.from_pairs(counted, attributes, PERSON, RECORDS)
 
 

@@ -39,7 +39,7 @@ class PolarsEngine:
         self.spool = spool
 
     def scan(self, source: Source) -> PolarsTable:
-        return PolarsTable.over(source.scan())
+        return PolarsTable.over(source.scan(), getattr(source, "rows", None))
 
     def columns(self, table: PolarsTable) -> tuple[str, ...]:
         return tuple(name for name in table.schema if not name.startswith(HIDDEN))
@@ -51,7 +51,7 @@ class PolarsEngine:
     def counts(self, table: PolarsTable, attributes: tuple[str, ...], person: str | None = None) -> Counts:
         wanted = attributes if person is None else (*attributes, person)
         with self._frame(table, wanted) as frame:
-            return count(frame, attributes, person)
+            return count(frame, attributes, person, table.at_most)
 
     def map(self, table: PolarsTable, steps: Sequence[Step]) -> PolarsTable:
         for step in steps:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import polars as pl
 
-from shoal.io.streams import Batches, streamed
+from shoal.schema.streams import Batches, streamed
 
 
 @contextmanager

@@ -44,10 +44,12 @@ class PolarsTable:
     source: pl.LazyFrame
     pipeline: Pipeline
     order: Step | None = None
+    at_most: int | None = None
+    """How many records the source has, where it says so."""
 
     @classmethod
-    def over(cls, source: pl.LazyFrame) -> PolarsTable:
-        return cls(source, Pipeline.over(source.collect_schema()))
+    def over(cls, source: pl.LazyFrame, at_most: int | None = None) -> PolarsTable:
+        return cls(source, Pipeline.over(source.collect_schema()), at_most=at_most)
 
     @property
     def schema(self) -> pl.Schema:
