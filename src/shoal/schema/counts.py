@@ -119,8 +119,9 @@ def _encode(
     coded = frame.with_columns(_codes(name, known) for name, known in zip(attributes, values, strict=True))
     order = _order([coded[name].to_numpy() for name in attributes], values, frame.height)
     codes = np.empty((frame.height, len(attributes)), dtype=np.int32, order="F")
+    arranged = coded.select(pl.col(attributes).gather(order)) if attributes else coded
     for place, name in enumerate(attributes):
-        codes[:, place] = coded[name].to_numpy()[order]
+        codes[:, place] = arranged[name].to_numpy()
     return values, codes, order
 
 
