@@ -14,7 +14,9 @@ import polars as pl
 
 from shoal.schema.streams import streamed
 
-SEGMENT_RECORDS = 8_000_000
+WHOLE_RECORDS = 8_000_000
+"""A table known to have no more is grouped at once."""
+SEGMENT_RECORDS = 4_000_000
 BATCH_RECORDS = 100_000
 
 
@@ -28,13 +30,13 @@ def count_groups(
 ) -> pl.DataFrame:
     """One row per distinct combination of the keys, in no particular order, with its number of records.
 
-    ``at_most`` is how many records there can be, where that is known: a table of one segment is not cut.
+    ``at_most`` is how many records there can be, where that is known: a small table is not cut.
 
     >>> table = pl.LazyFrame({"city": ["Pune", "Delhi", "Pune"]})
     >>> count_groups(table, ["city"], "n", segment_records=2).sort("city").rows()
     [('Delhi', 1), ('Pune', 2)]
     """
-    if at_most is not None and at_most <= segment_records:
+    if at_most is not None and at_most <= WHOLE_RECORDS:
         return frame.group_by(keys).agg(pl.len().cast(pl.UInt64).alias(records)).collect(engine="streaming")
     narrow = frame.select(keys)
     schema = narrow.collect_schema()
