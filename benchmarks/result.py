@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,10 +29,10 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def paired(work: Callable[[], float], yardstick: Callable[[], float], rounds: int) -> tuple[float, float, float]:
-    """The quickest of several alternating runs of each, and their ratio: other work on the machine only ever adds."""
+    """Median ratio of alternating runs, with both medians in seconds; noise of the machine hits both sides alike."""
     pairs = [(work(), yardstick()) for _ in range(rounds)]
-    mine, theirs = min(mine for mine, _ in pairs), min(theirs for _, theirs in pairs)
-    return mine / theirs, mine, theirs
+    ratio = statistics.median(mine / theirs for mine, theirs in pairs)
+    return ratio, statistics.median(mine for mine, _ in pairs), statistics.median(theirs for _, theirs in pairs)
 
 
 def print_results(results: list[Result]) -> None:
