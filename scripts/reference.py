@@ -1,7 +1,7 @@
-"""Writes docs/reference/techniques.md from the registries: what each technique file says of itself, nothing else.
+"""Writes two reference pages from the registries: what the files of techniques and privacy models say of themselves.
 
-The words come from the file's docstring, the properties from its ``Facts``, the parameters from its pydantic fields.
-``--check`` writes nothing and fails when the page is out of date.
+The words come from the file's docstring, the properties from what the class declares, the parameters from its pydantic
+fields. ``--check`` writes nothing and fails when a page is out of date.
 """
 
 from __future__ import annotations
@@ -13,10 +13,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import yaml
+
+from shoal.privacy import PrivacyModel, privacy_models
 from shoal.schema import Role, ValueType
+from shoal.schema.parameters import Parameters
 from shoal.techniques import Facts, TableTechnique, Technique, table_techniques, techniques
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "techniques.md"
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 HEAD = """# Techniques
 
 This page is made by `make generate` from the technique files themselves; a test fails when it is out of date. How to
@@ -28,6 +32,43 @@ person), and which of the three risks the technique lowers.
 """
 OVERVIEW = """| Key | Technique | Truthful | Singling out | Linking | Inference | Random |
 |---|---|---|---|---|---|---|"""
+MODELS_HEAD = """# Privacy models
+
+This page is made by `make generate` from the files of the models themselves; a test fails when it is out of date. Which
+of them to take is in [Choose a model](../how-to/choose-a-model.md), where they stand in a policy in
+[Policy file](policy.md#privacy-models).
+
+A model gives every equivalence class a *figure*. `release.json` has the figure that is `required` and the one that the
+worst class of the written file has `achieved`. Three properties say what [the solver](../explanation/solver.md) may
+rely on:
+
+- *class by class*: a class is judged by itself. Otherwise the model looks at the whole table, and whether a class may
+  stay depends on the others.
+- *kept when classes merge*: merging classes that meet the model gives a class that meets it (monotone under
+  generalisation).
+- *kept when classes go*: taking away whole classes never breaks the others (monotone under suppression).
+
+*depends* stands where a parameter decides. A model without these properties can be reached too; the search for it takes
+longer.
+"""
+MODELS_OVERVIEW = """| Key | Model | Looks at | Class by class | Kept when classes merge | Kept when classes go |
+|---|---|---|---|---|---|"""
+EXAMPLES = {
+    "alpha_k": "{attribute: diagnosis, alpha: 0.5, k: 5}",
+    "average_risk": "{maximum: 0.05}",
+    "beta_likeness": "{attribute: diagnosis, beta: 2, kind: enhanced}",
+    "delta_disclosure": "{attribute: diagnosis, delta: 1.5}",
+    "delta_presence": "{maximum: 0.5, population: residents.csv}",
+    "k_anonymity": "{k: 5}",
+    "k_map": "{k: 5, population_size: 1400000}",
+    "l_diversity": "{attribute: diagnosis, l: 3, kind: distinct}",
+    "lkc": "{l: 2, k: 5, c: 0.5, attribute: diagnosis}",
+    "maximum_risk": "{maximum: 0.2}",
+    "p_sensitive": "{attribute: diagnosis, p: 2, k: 5}",
+    "population_uniqueness": "{maximum: 0.001, population_size: 1400000}",
+    "sample_uniqueness": "{maximum: 0.01}",
+    "t_closeness": "{attribute: diagnosis, t: 0.3, distance: equal}",
+}
 LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
 KINDS = {
     "string": "text",
@@ -69,10 +110,53 @@ def _technique(key: str, entry: AnyTechnique) -> Iterator[str]:
     yield f"- Value types: {_all_or(facts.types, ValueType)}"
     yield f"- Roles: {_all_or(facts.roles, Role)}"
     yield f"- Missing values: {facts.missing}\n"
+    yield f"{_parameters(entry)}\n"
+
+
+def models_page() -> str:
+    parts = [MODELS_HEAD, MODELS_OVERVIEW, *(_models_overview(key, model) for key, model in privacy_models), ""]
+    for key, model in privacy_models:
+        parts += _model(key, model)
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _models_overview(key: str, model: type[PrivacyModel]) -> str:
+    kept = f"{_declared(model, 'monotone_under_generalisation')} | {_declared(model, 'monotone_under_suppression')}"
+    return f"| [`{key}`](#{key}) | {model.title} | {_looks_at(model)} | {_declared(model, 'local')} | {kept} |"
+
+
+def _model(key: str, model: type[PrivacyModel]) -> Iterator[str]:
+    yield f"## `{key}` {{ #{key} }}\n"
+    yield f"{_words(model)}\n"
+    own = _prose(inspect.cleandoc(model.__doc__ or ""))
+    if own:
+        yield f"{own}\n"
+    yield f"- Source: {model.clause}"
+    yield f"- Class by class: {_declared(model, 'local')}"
+    yield f"- Kept when classes merge: {_declared(model, 'monotone_under_generalisation')}"
+    yield f"- Kept when classes go: {_declared(model, 'monotone_under_suppression')}"
+    if key in EXAMPLES:
+        yield f"- Example: `- {key}: {EXAMPLES[key]}`"
+        yield f"- What the report says of it: {model(**yaml.safe_load(EXAMPLES[key])).explain()}"
+    yield f"\n{_parameters(model)}\n"
+
+
+def _declared(model: type[PrivacyModel], name: str) -> str:
+    fact = inspect.getattr_static(model, name)
+    return _yes(fact) if isinstance(fact, bool) else "depends"
+
+
+def _looks_at(model: type[PrivacyModel]) -> str:
+    fields = model.model_fields
+    if "attribute" in fields:
+        return "sensitive values"
+    return "population" if {"population", "population_size"} & fields.keys() else "class sizes"
+
+
+def _parameters(entry: type[Parameters]) -> str:
     schema = entry.model_json_schema(by_alias=True)
     rows = list(_rows(schema, schema.get("$defs", {}), ""))
-    yield _table(("Parameter", "Values", "Default", "Meaning"), rows) if rows else "No parameters."
-    yield ""
+    return _table(("Parameter", "Values", "Default", "Meaning"), rows) if rows else "No parameters."
 
 
 def _table(header: Row, rows: list[Row]) -> str:
@@ -82,9 +166,12 @@ def _table(header: Row, rows: list[Row]) -> str:
     return "\n".join(f"| {' | '.join(line[:width])} |" for line in lines)
 
 
-def _words(entry: AnyTechnique) -> str:
+def _words(entry: type[Parameters]) -> str:
     """The file's docstring without its runnable examples."""
-    text = inspect.getdoc(sys.modules[entry.__module__]) or ""
+    return _prose(inspect.getdoc(sys.modules[entry.__module__]) or "")
+
+
+def _prose(text: str) -> str:
     prose = text.partition(">>>")[0].strip().replace("``", "`")
     # A bar that is no border of a cell, as in |x|.
     return re.sub(r"(?<=[^\s|-])\|(?=[^\s|-])", r"\|", prose)
@@ -139,11 +226,14 @@ def _all_or(some: frozenset[Role] | frozenset[ValueType], everything: type[Role]
     return "all" if len(some) == len(everything) else ", ".join(one for one in everything if one in some)
 
 
+PAGES = {FOLDER / "techniques.md": page, FOLDER / "privacy-models.md": models_page}
+
+
 def main(arguments: list[str]) -> int:
-    wanted = page()
     if "--check" in arguments:
-        return int(not PAGE.exists() or PAGE.read_text(encoding="utf-8") != wanted)
-    PAGE.write_text(wanted, encoding="utf-8")
+        return int(any(not path.exists() or path.read_text(encoding="utf-8") != made() for path, made in PAGES.items()))
+    for path, made in PAGES.items():
+        path.write_text(made(), encoding="utf-8")
     return 0
 
 

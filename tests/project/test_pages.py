@@ -115,6 +115,12 @@ def test_techniques_page_is_current() -> None:
     assert page.read_text(encoding="utf-8") == reference.page(), "run `make generate`"
 
 
+def test_privacy_models_page_is_current() -> None:
+    page = DOCS / "reference" / "privacy-models.md"
+    assert page.read_text(encoding="utf-8") == reference.models_page(), "run `make generate`"
+    assert set(reference.EXAMPLES) == set(privacy_models.names())
+
+
 def test_standards_page_is_current() -> None:
     made = standards.page(standards.read_requirements(), standards.read_marks(ROOT / "tests"))
     assert (DOCS / "standards.md").read_text(encoding="utf-8") == made, "run `make generate`"

@@ -38,7 +38,10 @@ class Engine(Protocol[TableT]):
         """The table after ROW steps, one after the other."""
 
     def shuffle(self, table: TableT, step: Step) -> TableT:
-        """The table after a TABLE step, which sees its columns whole, or an ORDER step, which is always the last."""
+        """The table after a TABLE step, which sees its columns whole, or an INSERT or ORDER step, which come last.
+
+        Records that a step inserts take the positions after the source's last.
+        """
 
     def reduce(self, table: TableT, step: Step) -> TableT:
         """The table that a REDUCE step makes of this one."""

@@ -96,6 +96,11 @@ class BoundHierarchy(ABC):
         (leaves under the generalised value − 1) ÷ (leaves of the attribute − 1), or range ÷ domain range for numbers.
         """
 
+    @property
+    def leaf_count(self) -> int | None:
+        """How many values the hierarchy knows; None where it is open (any number, any text)."""
+        return None
+
     def bounds(self, values: pl.Series, level: int) -> tuple[pl.Series, pl.Series] | None:
         """Lowest and highest number or date under each generalised value (for midpoint or random output).
 

@@ -45,6 +45,10 @@ class Ladder(BoundHierarchy):
     def height(self) -> int:
         return len(self.rungs)
 
+    @property
+    def leaf_count(self) -> int:
+        return len(self.rungs[0])
+
     def label(self, values: pl.Series, level: int) -> pl.Series:
         return self._look_up(values, self.rungs[level])
 

@@ -10,17 +10,22 @@ nothing tells the records apart and they are one class.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.privacy import Classes
+from shoal.errors import InputError
+from shoal.hierarchy.reading import Reading
+from shoal.measurement.population import with_population
+from shoal.privacy import Classes, Finding, Histograms, PrivacyModel
+from shoal.schema import Column, Counts
 from shoal.schema.grouping import count_groups
 
 SUPPRESSED = "*"
+_PERSON = "__shoal_measured_person"
 
 
 @dataclass(frozen=True)
@@ -47,10 +52,33 @@ class Measurement:
     rows: int
     suppressed: int
     classes: Classes
+    people: int = 0
+    """All of them, suppressed ones too."""
     diversity: Mapping[str, int] = field(default_factory=dict)
     """Per sensitive attribute, the fewest distinct values that any class holds."""
     released: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False, compare=False)
     """The distinct combinations of quasi-identifying values, starred ones too, with their ``records``."""
+    starred: pl.Series = field(default_factory=pl.Series, repr=False, compare=False)
+    """Which of them are suppressed."""
+
+    population: pl.DataFrame | None = field(default=None, repr=False, compare=False)
+    """The population in the released table's words, with its ``records``, for models that compare with it."""
+
+    def find(self, models: Sequence[PrivacyModel]) -> tuple[Finding, ...]:
+        """What the models say of the table."""
+        models = [model.for_table(self.people) for model in models]
+        if not any(model.population_table for model in models):
+            return tuple(model.find(self.classes) for model in models)
+        if self.population is None:
+            named = ", ".join(model.key for model in models if model.population_table)
+            raise InputError(f"{named}: is measured when the table is released, by the population as it was then")
+        beside = with_population(self.classes, self.cells, self.population)
+        return tuple(model.find(beside) for model in models)
+
+    @property
+    def cells(self) -> pl.DataFrame:
+        """The released values of each class."""
+        return self.released.select(self.classes.attributes).filter(~self.starred)
 
     @property
     def risk(self) -> Risk:
@@ -61,33 +89,66 @@ class Measurement:
         return self.risk.k
 
 
+Readings = Mapping[str, Reading]
+"""How the values of sensitive attributes are ordered and grouped, for models that ask."""
+
+
 def measure_classes(
-    frame: pl.LazyFrame, quasi: tuple[str, ...], person: str | None = None, sensitive: tuple[str, ...] = ()
+    frame: pl.LazyFrame,
+    quasi: tuple[str, ...],
+    person: str | None = None,
+    sensitive: tuple[str, ...] = (),
+    readings: Readings | None = None,
 ) -> Measurement:
     """Group the table by its quasi-identifiers, in one streaming pass, and read the figures off the classes."""
-    grouped = _grouped(frame, quasi, person, sensitive)
-    starred = _all_starred(grouped, quasi)
+    counts = _counted(frame, (*quasi, *sensitive), person)
+    classes, where = counts.project(quasi)
+    released = pl.DataFrame([*classes.frame(), pl.Series("records", classes.records)])
+    starred = _all_starred(released, quasi).to_numpy()
     if starred.all():
         starred = ~starred
-    kept = grouped.filter(~starred)
-    suppressed = int(grouped.filter(starred)["records"].sum())
-    sizes = Classes(kept["records"].cast(pl.Int64).to_numpy(), kept["people"].cast(pl.Int64).to_numpy())
-    diversity = {name: int(kept[f"distinct {name}"].min() or 0) for name in sensitive}  # type: ignore[arg-type]
-    released = grouped.select(*quasi, "records")
-    return Measurement(int(sizes.records.sum()) + suppressed, suppressed, sizes, diversity, released)
+    known = readings or {}
+    everything = Classes(
+        classes.records,
+        classes.people_in(np.arange(classes.size), classes.size),
+        {name: _histograms(counts, where, classes.size, name, known.get(name)) for name in sensitive},
+        None,
+        quasi,
+        classes.codes.astype(np.int64),
+        classes.people_in if len(classes.shared) else None,
+    )
+    kept = everything.only(~starred)
+    diversity = {name: int(kept.histograms(name).distinct().min()) if len(kept) else 0 for name in sensitive}
+    suppressed = int(classes.records[starred].sum())
+    return Measurement(
+        classes.total_records, suppressed, kept, classes.total_people, diversity, released, pl.Series(starred)
+    )
 
 
-def _grouped(
-    frame: pl.LazyFrame, quasi: tuple[str, ...], person: str | None, sensitive: tuple[str, ...]
-) -> pl.DataFrame:
-    if quasi and person is None and not sensitive:
-        return count_groups(frame, quasi, "records").with_columns(pl.col("records").alias("people"))
-    records = pl.len().alias("records")
-    people = (pl.len() if person is None else pl.col(person).n_unique()).alias("people")
-    figures = [records, people, *(pl.col(name).n_unique().alias(f"distinct {name}") for name in sensitive)]
-    if quasi:
-        return frame.group_by(quasi).agg(figures).collect(engine="streaming")
-    return frame.select(figures).collect(engine="streaming").filter(pl.col("records") > 0)
+def _counted(frame: pl.LazyFrame, attributes: tuple[str, ...], person: str | None) -> Counts:
+    if not attributes:
+        people = pl.len() if person is None else pl.col(person).n_unique()
+        total = frame.select(pl.len().alias("records"), people.alias("people")).collect(engine="streaming")
+        total = total.filter(pl.col("records") > 0)
+        counts = Counts.from_frame(total, (), "records")
+        return replace(counts, people=total["people"].cast(pl.Int64).to_numpy())
+    if person is None:
+        return Counts.from_frame(count_groups(frame, attributes, "records"), attributes, "records")
+    pairs = frame.select(*attributes, pl.col(person).alias(_PERSON))
+    return Counts.from_pairs(count_groups(pairs, (*attributes, _PERSON), "records"), attributes, _PERSON, "records")
+
+
+def _histograms(
+    counts: Counts, where: NDArray[np.int64], classes: int, name: str, reading: Reading | None
+) -> Histograms:
+    values = counts.values_of(name)
+    reading = reading or Reading(Column(name, storage=values.dtype))
+    order = reading.order(values)
+    back = np.argsort(order)
+    value = order[counts.codes[:, counts.attributes.index(name)]]
+    whole = np.bincount(value, weights=counts.records, minlength=len(values)).astype(np.int64)
+    tree = tuple(groups[back] for groups in reading.tree(values))
+    return Histograms(whole, where, value, counts.records, classes, tree)
 
 
 def _all_starred(grouped: pl.DataFrame, quasi: tuple[str, ...]) -> pl.Series:

@@ -22,9 +22,12 @@ from shoal.engine.protocol import TableT
 from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.flat import Flat
+from shoal.hierarchy.reading import Reading
+from shoal.io import explained, open_source, parse_source
 from shoal.plan.columns import match_columns, needs_description
 from shoal.plan.nodes import Plan, PlannedStep
 from shoal.plan.person import PERSON, TagPerson
+from shoal.plan.recoding import recode_cells
 from shoal.plan.rules import look_up_labels
 from shoal.plan.tidying import WholeNumbers
 from shoal.policy import Attribute, Policy
@@ -32,7 +35,8 @@ from shoal.randomness import Randomness
 from shoal.schema import Column, Counts, Scope, Step, ValueType
 from shoal.schema.detect import AmbiguousDate
 from shoal.schema.registry import did_you_mean
-from shoal.solve import Ladder, Solution, build_ladder
+from shoal.solve import Problem, Sensitive, Solution, build_ladder
+from shoal.solve.population import join_population
 from shoal.techniques import Context, TableTechnique, Technique
 from shoal.techniques.combine import Combine
 from shoal.techniques.generalise import Generalise, GeneraliseStep
@@ -93,29 +97,75 @@ class Builder(Generic[TableT]):
         return tuple(name for name in present if name in self.policy.quasi_identifiers)
 
     def count(self) -> Counts:
-        return self.now.engine.counts(self.now.table, self.quasi_identifiers(), self._person())
+        """By the quasi-identifiers and the sensitive attributes that models look at."""
+        attributes = (*self.quasi_identifiers(), *self.policy.modelled)
+        return self.now.engine.counts(self.now.table, attributes, self._person())
 
-    def ladders(self, counts: Counts) -> tuple[dict[str, BoundHierarchy], list[Ladder]]:
-        hierarchies = {name: self._bind_hierarchy(name, counts) for name in counts.attributes}
+    def problem(self, counts: Counts) -> tuple[dict[str, BoundHierarchy], Problem]:
+        quasi = self.quasi_identifiers()
+        combinations, where = counts.project(quasi)
+        population = None
+        if self.policy.population is not None:
+            joined = join_population(combinations, self._count_population(self.policy.population, quasi))
+            combinations, population, where = joined.counts, joined.population, joined.place[where]
+        hierarchies = {name: self._bind_hierarchy(name, combinations) for name in quasi}
         ladders = [
             build_ladder(
                 hierarchies[name],
-                counts.values[place].alias(name),
+                combinations.values_of(name).alias(name),
                 bounds=self.policy.solve.levels.get(name),
                 weight=self.attributes[name].weight,
             )
-            for place, name in enumerate(counts.attributes)
+            for name in quasi
         ]
-        return hierarchies, ladders
+        tallies = {
+            name: self._sensitive(reading, counts).tally(counts, where, name)
+            for name, reading in self.readings(counts).items()
+        }
+        limit = self.policy.solve.suppression_limit
+        models = [model.for_table(combinations.total_people) for model in self.policy.models]
+        return hierarchies, Problem(combinations, ladders, models, tallies, population, limit)
+
+    def _count_population(self, path: str, quasi: tuple[str, ...]) -> Counts:
+        engine = self.now.engine
+        source = open_source(parse_source(path), base=self.policy.folder)
+        table = engine.scan(source)
+        present = engine.columns(table)
+        for name in quasi:
+            if name not in present:
+                raise DataError(f"population: there is no column '{name}'{did_you_mean(name, present)}")
+        with explained(source):
+            return engine.counts(table, quasi)
+
+    def readings(self, counts: Counts) -> dict[str, Reading]:
+        """How the sensitive attributes that models look at are ordered and grouped."""
+        return {
+            name: Reading(
+                self.columns[name],
+                None if self.attributes[name].hierarchy is None else self._bind_hierarchy(name, counts),
+            )
+            for name in self.policy.modelled
+        }
+
+    def _sensitive(self, reading: Reading, counts: Counts) -> Sensitive:
+        values = counts.values_of(reading.column.name)
+        return Sensitive(reading.order(values), reading.tree(values))
 
     def bind_solution(self, counts: Counts, hierarchies: Mapping[str, BoundHierarchy], solution: Solution) -> None:
+        """``counts`` by the quasi-identifiers alone, as the solver saw them."""
+        if solution.cells is not None:
+            recode = recode_cells(
+                counts, hierarchies, solution.cells, solution.withheld, drop=self.policy.solve.drop_suppressed
+            )
+            self.now.add(PlannedStep(recode, "recode", "ISO/IEC 20889, 9.6.5", detail=solution.recoding))
+            return
         for name, level in solution.levels.items():
             if level:
-                recode = look_up_labels(
+                recode_column = look_up_labels(
                     GeneraliseStep(self.columns[name], hierarchies[name], level), counts.values_of(name)
                 )
                 detail = f"level {level} of {hierarchies[name].height}"
-                self.now.add(PlannedStep(recode, "generalise", "ISO/IEC 20889, 9.6", name, detail))
+                self.now.add(PlannedStep(recode_column, "generalise", "ISO/IEC 20889, 9.6", name, detail))
         if solution.withheld.any():
             withheld = counts.frame().filter(pl.Series(solution.withheld))
             classes = withheld.select(
@@ -159,8 +209,7 @@ class Builder(Generic[TableT]):
 
     def _bind_step(self, name: str, technique: Technique, place: int) -> None:
         column = self.columns[name]
-        if isinstance(technique, Generalise):
-            technique = technique.resolve(self.policy.folder)
+        technique = technique.resolve(self.policy.folder)
         self._refuse_missing(f"attributes.{name}", technique.also_reads())
         _refuse(f"attributes.{name}", technique.refuse(column), column)
         hierarchy = None

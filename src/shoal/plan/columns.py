@@ -57,6 +57,7 @@ def needs_description(policy: Policy, matched: dict[str, Attribute]) -> tuple[st
     """Columns whose value types must be known: those that something is done to, or that something reads."""
     read = {name for technique in policy.table_steps.values() for name in technique.columns(policy.person)}
     read |= {also for attribute in matched.values() for step in attribute.steps for also in step.also_reads()}
+    read |= set(policy.modelled)
     return tuple(
         name
         for name, attribute in matched.items()

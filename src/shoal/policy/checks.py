@@ -18,8 +18,14 @@ def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
     yield from _levels(policy)
     for name, attribute in policy.attributes.items():
         yield from _attribute(name, attribute)
+    yield from _models(policy)
     if policy.privacy and not policy.quasi_identifiers:
         yield ("privacy",), "there is no quasi-identifier that a privacy model could protect"
+    if policy.solve.recoding != "global" and policy.solve.utility != "loss":
+        yield (
+            ("solve", "utility"),
+            f"recoding: {policy.solve.recoding} minimises the loss; others need recoding: global",
+        )
     if policy.privacy and "aggregate" in policy.table_steps:
         yield ("privacy",), "privacy models are for records; an aggregated table has `minimum` instead"
 
@@ -29,13 +35,44 @@ def _attribute(name: str, attribute: Attribute) -> Iterator[tuple[Path, str]]:
     if name == EVERYTHING_ELSE and (attribute.role is not Role.DIRECT or not attribute.is_suppressed):
         yield path, "columns that nobody named can only be suppressed"
     uses_hierarchy = any(isinstance(step, Generalise) and step.hierarchy is None for step in attribute.steps)
-    if attribute.hierarchy is not None and attribute.role is not Role.QUASI and not uses_hierarchy:
+    if attribute.hierarchy is not None and attribute.role not in (Role.QUASI, Role.SENSITIVE) and not uses_hierarchy:
         yield (*path, "hierarchy"), "is used only for a quasi-identifier or by the technique `generalise`"
     if attribute.hierarchy is not None and attribute.role is Role.QUASI and uses_hierarchy:
         yield (*path, "technique"), "generalise by a fixed level, or have the level solved, not both"
     steps = attribute.steps
     if any(isinstance(step, Suppress) for step in steps) and len(steps) > 1:
         yield (*path, "technique"), "suppress leaves nothing that another technique could work on"
+
+
+def _models(policy: Policy) -> Iterator[tuple[Path, str]]:
+    """The attributes that models name: sensitive ones have to be released, others have to be quasi-identifiers."""
+    yield from _population(policy)
+    for place, model in enumerate(policy.privacy):
+        path: Path = ("privacy", place, model.key)
+        for name in model.sensitive:
+            attribute = policy.attributes.get(name)
+            if attribute is None:
+                yield path, f"there is no attribute '{name}'{did_you_mean(name, tuple(policy.attributes))}"
+            elif attribute.role is not Role.SENSITIVE or attribute.is_suppressed:
+                yield path, f"'{name}' has to be a sensitive attribute that is released"
+            elif getattr(model, "distance", None) == "hierarchical" and attribute.hierarchy is None:
+                yield path, f"a hierarchical distance needs a hierarchy of '{name}'"
+        for name in getattr(model, "attributes", ()):
+            if name not in policy.quasi_identifiers:
+                yield path, f"'{name}' is not a quasi-identifier{did_you_mean(name, policy.quasi_identifiers)}"
+
+
+def _population(policy: Policy) -> Iterator[tuple[Path, str]]:
+    """A population is compared with the table as it is, so its quasi-identifiers must not have been altered before."""
+    compared = [place for place, model in enumerate(policy.privacy) if model.population_table is not None]
+    tables = {policy.privacy[place].population_table for place in compared}
+    for place in compared:
+        path: Path = ("privacy", place, policy.privacy[place].key)
+        if len(tables) > 1:
+            yield path, "all models have to compare with the same population"
+        altered = [name for name in policy.quasi_identifiers if policy.attributes[name].steps]
+        if altered:
+            yield path, f"can't be compared with a population: {', '.join(altered)} would be altered before"
 
 
 def _unnamed_columns(policy: Policy) -> Iterator[tuple[Path, str]]:

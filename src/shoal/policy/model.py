@@ -56,9 +56,18 @@ class Attribute(Parameters):
 class Solve(Parameters):
     """How the privacy models are to be reached."""
 
-    recoding: Literal["global"] = "global"
+    recoding: Literal["global", "local", "cells", "rare", "clustered"] = Field(
+        default="global",
+        description="global: one level per attribute; local: levels differ between classes; cells: single cells are "
+        "suppressed; rare: only rare combinations are generalised; clustered: sorted, clustered in two passes.",
+    )
     suppression_limit: float = Field(default=0.0, ge=0, le=1, description="Share of records that may be suppressed.")
-    utility: Literal["loss"] = "loss"
+    utility: Literal[
+        "loss", "geometric_loss", "precision", "discernibility", "average_class_size", "entropy", "ambiguity"
+    ] = Field(default="loss", description="What is minimised.")
+    time_limit: float | None = Field(
+        default=None, gt=0, description="Seconds after which the best solution so far is taken, and said to be that."
+    )
     levels: dict[str, Annotated[tuple[int, int], BeforeValidator(lambda v: (v, v) if isinstance(v, int) else v)]] = (
         Field(default_factory=dict, description="Bounds on the level per attribute.")
     )
@@ -128,6 +137,16 @@ class Policy(Parameters):
         if self.privacy or not self.preset or self.preset.k is None or not self.quasi_identifiers:
             return self.privacy
         return (KAnonymity(k=self.preset.k),)
+
+    @property
+    def modelled(self) -> tuple[str, ...]:
+        """The sensitive attributes that the privacy models look at."""
+        return tuple(dict.fromkeys(name for model in self.models for name in model.sensitive))
+
+    @property
+    def population(self) -> str | None:
+        """The table of the population, where a privacy model compares with one."""
+        return next((model.population_table for model in self.models if model.population_table is not None), None)
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:

@@ -1,5 +1,15 @@
 """Formal privacy models: one file each, each registers itself under its policy key."""
 
-from shoal.privacy.base import Classes, Finding, PrivacyModel, privacy_models
+from shoal.privacy.base import Finding, Floor, PrivacyModel, SensitiveModel, kept_by, privacy_models
+from shoal.privacy.classes import Classes, Histograms
 
-__all__ = ["Classes", "Finding", "PrivacyModel", "privacy_models"]
+__all__ = [
+    "Classes",
+    "Finding",
+    "Floor",
+    "Histograms",
+    "PrivacyModel",
+    "SensitiveModel",
+    "kept_by",
+    "privacy_models",
+]

@@ -1,28 +1,32 @@
-"""What every formal privacy model is (ISO/IEC 20889, clause 10): a demand on each equivalence class.
+"""What every formal privacy model is (ISO/IEC 20889, clause 10): a demand on equivalence classes.
 
-A model declares what a solver may rely on: *monotone under generalisation* — merging classes that meet it gives a class
-that meets it; *monotone under suppression* — taking away whole classes never breaks the others.
+Most models look at one class at a time and give it a *figure* (its size, its number of distinct values, its distance
+from the whole table), which has to be on the right side of what is required. Some look at the table: then whether a
+class may stay depends on the others (``local`` is False).
+
+A model declares what a solver may rely on:
+
+- *monotone under generalisation*: merging classes that meet it gives a class that meets it;
+- *monotone under suppression*: taking away whole classes never breaks the others;
+- its *floor*: sizes without which no class can ever meet it. A class below the floor is below it in every finer
+  partition too, which is what lets a solver leave out most of the search.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.privacy.classes import Classes, Histograms, Integers, Mask
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import Registry
 
-
-@dataclass(frozen=True)
-class Classes:
-    """Equivalence classes of one generalisation: how many records and people each has."""
-
-    records: NDArray[np.int64]
-    people: NDArray[np.int64]
+Figures = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,29 +39,142 @@ class Finding:
     met: bool
 
 
+@dataclass(frozen=True)
+class Floor:
+    """The least that a class must have to meet a model at all: necessary, seldom sufficient."""
+
+    people: int = 1
+    records: int = 1
+    distinct: Mapping[str, int] = field(default_factory=dict)
+    """Per sensitive attribute, distinct values."""
+
+    def __or__(self, other: Floor) -> Floor:
+        """What both demand."""
+        names = {*self.distinct, *other.distinct}
+        distinct = {name: max(self.distinct.get(name, 0), other.distinct.get(name, 0)) for name in names}
+        return Floor(max(self.people, other.people), max(self.records, other.records), distinct)
+
+
 class PrivacyModel(Parameters, ABC):
     key: ClassVar[str]
     title: ClassVar[str]
     clause: ClassVar[str]
     monotone_under_generalisation: ClassVar[bool]
     monotone_under_suppression: ClassVar[bool]
+    local: ClassVar[bool] = True
+    """Whether a class is judged by itself alone."""
+    takes_smallest: ClassVar[bool] = False
+    """Whether it takes away the smallest classes, the earlier of equal ones first, until the rest will do."""
+    more_is_safer: ClassVar[bool] = True
+    """Whether the worst class is the one with the lowest figure."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "key" in cls.__dict__:
             privacy_models.add(cls.key, cls)
 
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive attributes whose values it has to see."""
+        return ()
+
+    @property
+    def population_table(self) -> str | None:
+        """Where the population lies that it compares with, if it does."""
+        return None
+
+    def for_table(self, people: int) -> Self:
+        """The model for a table of so many people, suppressed ones included."""
+        return self
+
+    @property
     @abstractmethod
-    def holds(self, classes: Classes) -> NDArray[np.bool_]:
-        """For each class, whether it meets the demand."""
+    def required(self) -> float:
+        """The figure it asks for."""
 
     @abstractmethod
-    def find(self, classes: Classes) -> Finding:
-        """The figure over all kept classes. Where nobody is kept, nobody is at risk: the model is met."""
+    def figures(self, classes: Classes) -> Figures:
+        """The figure of each class."""
+
+    @abstractmethod
+    def holds(self, classes: Classes) -> Mask:
+        """For each class, whether it may stay.
+
+        A model that is not local gives the classes that may stay together: those left meet it as they are.
+        """
 
     @abstractmethod
     def explain(self) -> str:
         """What the model promises, for people."""
+
+    def floor(self, whole: Mapping[str, Integers]) -> Floor:
+        """What no class can do without; ``whole`` has the records per value of each sensitive attribute."""
+        return Floor()
+
+    def find(self, classes: Classes) -> Finding:
+        """The figure over all kept classes. Where nobody is kept, nobody is at risk: the model is met."""
+        there = classes.records > 0
+        if not there.any():
+            return Finding(self.key, self.required, 0, met=True)
+        seen = classes.only(there) if self.local and not there.all() else classes
+        real = np.ones(len(seen), dtype=bool) if self.local else there
+        figures = self.figures(seen)[real]
+        worst = float(figures.min() if self.more_is_safer else figures.max())
+        return Finding(self.key, self.required, worst, bool(self.holds(seen)[real].all()))
+
+
+class SensitiveModel(PrivacyModel):
+    """A model that judges a class by how one sensitive attribute is spread in it."""
+
+    attribute: str
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        return (self.attribute,)
+
+    @abstractmethod
+    def spread(self, block: Integers, histograms: Histograms) -> Figures:
+        """The figure of each row of a dense block (classes × values). No row is empty."""
+
+    @abstractmethod
+    def accepts(self, figures: Figures) -> Mask:
+        """Which figures will do."""
+
+    def figures(self, classes: Classes) -> Figures:
+        histograms = classes.histograms(self.attribute)
+        found = np.empty(len(classes), dtype=np.float64)
+        for rows, block in histograms.blocks():
+            found[rows] = self.spread(block, histograms)
+        return found
+
+    def holds(self, classes: Classes) -> Mask:
+        return self.accepts(self.figures(classes))
+
+
+def kept_by(models: Sequence[PrivacyModel], classes: Classes) -> Mask:
+    """The classes that may stay so that all models are met.
+
+    Each model sees only what the others left. A model that looks at the whole table may have to look again after
+    another has taken classes away, so this goes on until nothing changes; every round takes away at least one class.
+    A class without records, which only the population has, always stays: there is nothing to take away. Only models
+    that look at the whole table see it.
+    """
+    empty: Mask = classes.records == 0
+    kept: Mask = ~empty
+    for model in models:
+        if model.local and kept.any():
+            kept[kept] = model.holds(classes if kept.all() else classes.only(kept))
+    others = [model for model in models if not model.local]
+    settled = 0
+    while settled < len(others) and kept.any():
+        model = others[0]
+        others = [*others[1:], model]
+        seen = kept | empty
+        stay = model.holds(classes if seen.all() else classes.only(seen)) | empty[seen]
+        settled = settled + 1 if stay.all() else 0
+        kept[seen] = stay
+        kept &= ~empty
+    return kept | empty
 
 
 privacy_models: Registry[type[PrivacyModel]] = Registry("shoal.privacy", "privacy model")

@@ -6,11 +6,13 @@ right one is at most 1/k. It says nothing of what the class has in common (see l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.privacy.base import Classes, Finding, PrivacyModel
+from shoal.privacy.base import Figures, Floor, PrivacyModel
+from shoal.privacy.classes import Classes, Integers, Mask
 
 
 class KAnonymity(PrivacyModel):
@@ -28,15 +30,30 @@ class KAnonymity(PrivacyModel):
     monotone_under_suppression = True
 
     k: int = Field(ge=1, description="The least number of people in an equivalence class.")
+    attributes: tuple[str, ...] = Field(
+        default=(), description="Count by these quasi-identifiers only; without it, by all of them."
+    )
 
-    def holds(self, classes: Classes) -> NDArray[np.bool_]:
-        return classes.people >= self.k
+    @property
+    def local(self) -> bool:  # type: ignore[override]  # a model on some of the attributes looks across classes
+        return not self.attributes
 
-    def find(self, classes: Classes) -> Finding:
-        if not len(classes.people):
-            return Finding(self.key, self.k, 0, met=True)
-        smallest = int(classes.people.min())
-        return Finding(self.key, self.k, smallest, smallest >= self.k)
+    @property
+    def required(self) -> float:
+        return self.k
+
+    def figures(self, classes: Classes) -> Figures:
+        if not self.attributes:
+            return classes.people.astype(np.float64)
+        groups, number = classes.grouped_by(self.attributes)
+        return classes.people_in(groups, number)[groups].astype(np.float64)
+
+    def holds(self, classes: Classes) -> Mask:
+        return self.figures(classes) >= self.k
+
+    def floor(self, whole: Mapping[str, Integers]) -> Floor:
+        return Floor() if self.attributes else Floor(people=self.k)
 
     def explain(self) -> str:
-        return f"Everyone shares their quasi-identifying values with at least {self.k - 1} other people."
+        by = f" by {', '.join(self.attributes)}" if self.attributes else ""
+        return f"Everyone shares their quasi-identifying values{by} with at least {self.k - 1} other people."

@@ -17,5 +17,5 @@ def check_against_data(policy: Policy, data: str | None) -> None:
     with explained(source):
         builder = Builder(policy, engine, engine.scan(source), Randomness())
         builder.bind_techniques()
-        builder.ladders(builder.count())
+        builder.problem(builder.count())
         builder.bind_ending()

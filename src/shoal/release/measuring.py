@@ -11,13 +11,17 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import DataError, InputError, SourceError
+from shoal.hierarchy import BoundHierarchy
+from shoal.hierarchy.reading import Reading
 from shoal.io import explained
 from shoal.measurement import Measurement, measure_classes
 from shoal.measurement.usefulness import class_figures
 from shoal.policy import Policy
 from shoal.privacy import Finding, PrivacyModel
 from shoal.release.frames import as_lazy, source_at
-from shoal.schema import Role
+from shoal.schema import Column, Role
+from shoal.schema.detect import detect
+from shoal.schema.grouping import count_groups
 from shoal.schema.registry import did_you_mean
 
 AT_LEAST = ("k", "class_size_min", "class_size_average")
@@ -52,6 +56,7 @@ class MeasureRequest:
     person: str | None = None
     models: tuple[PrivacyModel, ...] = ()
     require: tuple[Threshold, ...] = ()
+    policy: Policy | None = None
 
     @classmethod
     def of(
@@ -62,8 +67,8 @@ class MeasureRequest:
             raise InputError("say which attributes are quasi-identifiers: either --policy POLICY or --qi a,b,c")
         if policy is not None:
             chosen = Policy.load(policy)
-            listed = _names(sensitive) or chosen.with_role(Role.SENSITIVE)
-            return cls(chosen.quasi_identifiers, listed, person or chosen.person, chosen.models, thresholds)
+            listed = tuple(dict.fromkeys((*(_names(sensitive) or chosen.with_role(Role.SENSITIVE)), *chosen.modelled)))
+            return cls(chosen.quasi_identifiers, listed, person or chosen.person, chosen.models, thresholds, chosen)
         return cls(_names(qi), _names(sensitive), person, (), thresholds)
 
 
@@ -133,7 +138,7 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
         named = tuple(original.collect_schema())
         before = _classes(original, request, request.person if request.person in named else None)
     figures = _figures(measurement)
-    findings = [model.find(measurement.classes) for model in request.models]
+    findings = [*measurement.find(request.models)]
     findings += [threshold.check(figures) for threshold in request.require]
     return Measured(measurement, tuple(findings), before)
 
@@ -144,7 +149,25 @@ def _classes(frame: pl.LazyFrame, request: MeasureRequest, person: str | None) -
     for name in wanted:
         if name not in present:
             raise DataError(f"the data has no column '{name}'{did_you_mean(name, present)}")
-    return measure_classes(frame, request.quasi, person, request.sensitive)
+    return measure_classes(frame, request.quasi, person, request.sensitive, _readings(frame, request.policy))
+
+
+def _readings(frame: pl.LazyFrame, policy: Policy | None) -> dict[str, Reading]:
+    """How the sensitive attributes that the policy's models look at are ordered and grouped."""
+    if policy is None or not policy.modelled:
+        return {}
+    declared = {name: policy.attributes[name].declared(name) for name in policy.modelled}
+    known = {name: column for name, column in declared.items() if column is not None}
+    columns = detect(frame, policy.modelled, known)
+    return {name: Reading(columns[name], _bound(frame, policy, columns[name])) for name in policy.modelled}
+
+
+def _bound(frame: pl.LazyFrame, policy: Policy, column: Column) -> BoundHierarchy | None:
+    hierarchy = policy.attributes[column.name].hierarchy
+    if hierarchy is None:
+        return None
+    counted = count_groups(frame, [column.name], "records").rename({column.name: "value"})
+    return hierarchy.resolve(policy.folder).bind(column, counted)
 
 
 def _figures(measurement: Measurement) -> dict[str, float]:

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Generic
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from shoal.engine import Engine
 from shoal.engine.protocol import TableT
 from shoal.errors import BugError, DataError
 from shoal.hierarchy import BoundHierarchy
+from shoal.hierarchy.reading import Reading
 from shoal.io import Source, Target
 from shoal.measurement import Measurement, measure_classes
 from shoal.measurement.usefulness import class_figures, loss_of
 from shoal.plan import Builder, Plan
 from shoal.plan.person import PERSON
+from shoal.plan.recoding import labels_of
 from shoal.policy import Policy
 from shoal.privacy import Classes, Finding
 from shoal.randomness import Randomness
 from shoal.release.manifest import Timing
+from shoal.release.solving import solve
 from shoal.schema import Counts
-from shoal.solve import Solution, solve_lattice
+from shoal.solve import Solution
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -42,6 +46,9 @@ class Rewritten:
     records: int
     suppressed_by_rule: int
     timing: Timing
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+    population: NDArray[np.int64] | None = None
+    """Of each combination of the counts, how many records the population has."""
 
 
 @dataclass(frozen=True)
@@ -67,26 +74,29 @@ class Pipeline(Generic[TableT]):
         table = self.engine.scan(source)
         builder = Builder(self.policy, self.engine, table, self.randomness)
         builder.bind_techniques()
-        counts = builder.count()
-        if not counts.total_records:
+        counted_all = builder.count()
+        if not counted_all.total_records:
             raise DataError("there are no records to release")
-        before = self._before(table, counts)
-        hierarchies, ladders = builder.ladders(counts)
+        hierarchies, problem = builder.problem(counted_all)
+        before = self._before(table, problem.counts)
         counted = time.perf_counter()
-        solution = solve_lattice(
-            counts,
-            ladders,
-            self.policy.models,
-            suppression_limit=self.policy.solve.suppression_limit,
-            progress=self._reporter("solve"),
-        )
+        solution = solve(problem, self.policy.solve, self._reporter("solve"))
         solved = time.perf_counter()
-        builder.bind_solution(counts, hierarchies, solution)
+        builder.bind_solution(problem.counts, hierarchies, solution)
         builder.bind_ending()
         records = self.engine.sink(builder.now.table, target, aside=aside)
         timing = Timing(counted - started, solved - counted, time.perf_counter() - solved)
         return Rewritten(
-            builder.now.plan, solution, before, hierarchies, counts, records, builder.suppressed_by_rule, timing
+            builder.now.plan,
+            solution,
+            before,
+            hierarchies,
+            problem.counts,
+            records,
+            builder.suppressed_by_rule,
+            timing,
+            builder.readings(counted_all),
+            problem.population,
         )
 
     def recount(self, output: pl.LazyFrame, done: Rewritten, *, aside: Path) -> Recounted:
@@ -97,11 +107,13 @@ class Pipeline(Generic[TableT]):
             output = pl.concat([output, pl.scan_ipc(aside)], how="horizontal")
             person = PERSON
         aggregated = "aggregate" in self.policy.table_steps
-        after = measure_classes(output, () if aggregated else quasi, person)
+        sensitive = () if aggregated else self.policy.modelled
+        after = measure_classes(output, () if aggregated else quasi, person, sensitive, done.readings)
         if aggregated or done.solution.suppressed == done.counts.total_records:
-            nobody = np.empty(0, dtype=np.int64)
-            after = replace(after, suppressed=0 if aggregated else after.rows, classes=Classes(nobody, nobody))
-        findings = tuple(model.find(after.classes) for model in self.policy.models)
+            nobody = after.classes.only(np.zeros(len(after.classes), dtype=bool))
+            after = replace(after, suppressed=0 if aggregated else after.rows, classes=nobody)
+        after = replace(after, population=self._population(done))
+        findings = after.find(self.policy.models)
         if not all(finding.met for finding in findings):
             raise BugError("the written table does not meet the privacy models that were solved for")
         utility = class_figures(after)
@@ -117,18 +129,43 @@ class Pipeline(Generic[TableT]):
         if altered or present != counts.attributes:
             counts = self.engine.counts(table, present, self.policy.person)
         people = counts.people_in(np.arange(counts.size), counts.size)
-        return Measurement(counts.total_records, 0, Classes(counts.records, people))
+        there = counts.records > 0
+        return Measurement(counts.total_records, 0, Classes(counts.records[there], people[there]))
+
+    def _population(self, done: Rewritten) -> pl.DataFrame | None:
+        """What the population would look like, had it been released in the same way."""
+        if done.population is None:
+            return None
+        counts, solution = done.counts, done.solution
+        levels = solution.cells
+        if levels is None:
+            levels = np.tile(np.array(list(solution.levels.values()), dtype=np.int8), (counts.size, 1))
+        columns = [
+            labels_of(done.hierarchies[name], counts.values[place], counts.codes[:, place], levels[:, place]).alias(
+                name
+            )
+            for place, name in enumerate(counts.attributes)
+        ]
+        return pl.DataFrame([*columns, pl.Series("records", done.population)])
 
     def _cell_losses(self, done: Rewritten) -> dict[str, pl.DataFrame]:
+        """What each released label loses, for all levels that are in use."""
         return {
-            name: pl.DataFrame(
-                {
-                    "label": done.hierarchies[name].generalise(values, done.solution.levels[name]).cast(pl.String),
-                    "loss": done.hierarchies[name].loss(values, done.solution.levels[name]),
-                }
-            ).unique("label")
+            name: pl.concat(
+                pl.DataFrame(
+                    {
+                        "label": done.hierarchies[name].generalise(values, level).cast(pl.String),
+                        "loss": done.hierarchies[name].loss(values, level),
+                    }
+                )
+                for level in self._levels_used(done, name)
+            ).unique("label", keep="first", maintain_order=True)
             for name, values in zip(done.counts.attributes, done.counts.values, strict=True)
         }
+
+    def _levels_used(self, done: Rewritten, name: str) -> list[int]:
+        level = done.solution.levels[name]
+        return [level] if done.solution.cells is None else list(range(level + 1))
 
     def _reporter(self, phase: str) -> Callable[[int, int], None] | None:
         report = self.progress

@@ -5,6 +5,7 @@ This is all that a solver ever sees of the data.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -86,6 +87,29 @@ class Counts:
             np.add.at(people, pairs[:, 0], 1)
         return people
 
+    def project(self, attributes: tuple[str, ...]) -> tuple[Counts, Integers]:
+        """The counts by some of the attributes only, and for each combination here its place there."""
+        if attributes == self.attributes:
+            return self, np.arange(self.size)
+        places = [self.attributes.index(name) for name in attributes]
+        values = tuple(self.values[place] for place in places)
+        columns = [self.codes[:, place] for place in places]
+        order = _order(columns, values, self.size)
+        new = np.zeros(self.size, dtype=bool)
+        new[:1] = True
+        for column in columns:
+            new[1:] |= np.diff(column[order]) != 0
+        where = np.empty(self.size, dtype=np.int64)
+        where[order] = np.cumsum(new) - 1
+        number = int(new.sum())
+        codes = np.asfortranarray(self.codes[order[new]][:, places])
+        records, people = (
+            np.bincount(where, weights=counted, minlength=number).astype(np.int64)
+            for counted in (self.records, self.people)
+        )
+        shared = np.column_stack((self.shared[:, 0], where[self.shared[:, 1]]))
+        return Counts(attributes, values, codes, records, people, np.unique(shared, axis=0)), where
+
     def values_of(self, attribute: str) -> pl.Series:
         return self.values[self.attributes.index(attribute)]
 
@@ -139,7 +163,7 @@ def _codes(name: str, known: pl.Series) -> pl.Expr:
     return (code.cast(pl.Int32).fill_null(len(there)) if known.null_count() else code).alias(name)
 
 
-def _order(codes: list[Codes], values: tuple[pl.Series, ...], height: int) -> Integers:
+def _order(codes: Sequence[Codes], values: tuple[pl.Series, ...], height: int) -> Integers:
     """Sorted by the codes, first attribute first: by one number for all of them where that fits 63 bits."""
     combinations = prod(len(known) for known in values)
     if combinations > np.iinfo(np.int64).max:

@@ -23,6 +23,8 @@ class Scope(StrEnum):
     """Batches to partial results (``apply``), all partial results to one (``finish``)."""
     ORDER = "order"
     """The records in another order, by ``order_key``; ``apply`` does it to a table that is in memory."""
+    INSERT = "insert"
+    """Records of its own, ``inserts``, among those of the table, all in the order of ``order_key``: no place tells."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,13 @@ class Step(ABC):
         """
 
     def order_key(self, rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """ORDER only: the records are to be sorted by this key, ties by their position."""
+        """ORDER and INSERT: the records are to be sorted by this key, ties by their position."""
         return rows
+
+    @property
+    def inserts(self) -> pl.DataFrame:
+        """INSERT only: the records that it adds, with every column of the table but ROW. They are few."""
+        return pl.DataFrame()
 
     def finish(self, partial: pl.DataFrame) -> pl.DataFrame:
         """REDUCE only: all partial results, one below the other, to the final table."""

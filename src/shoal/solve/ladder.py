@@ -10,16 +10,24 @@ from numpy.typing import NDArray
 
 from shoal.errors import InfeasibleError
 from shoal.hierarchy import BoundHierarchy
+from shoal.hierarchy.reading import group_of
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """``groups[level][code]`` is the group of a distinct value, ``losses[level][code]`` the loss of its cell."""
+    """``groups[level][code]`` is the group of a distinct value, ``losses[level][code]`` the loss of its cell.
+
+    Levels nest: values in one group are in one group on every higher level. ``lowest`` and the number of levels are
+    what the policy allows; ``height`` is what the hierarchy has.
+    """
 
     attribute: str
     groups: tuple[NDArray[np.int64], ...]
     losses: tuple[NDArray[np.float64], ...]
     lowest: int
+    height: int
+    leaves: int
+    """How many values the attribute can have: those the hierarchy knows, else those in the data."""
     weight: float = 1.0
 
     @property
@@ -29,6 +37,10 @@ class Ladder:
     def size(self, level: int) -> int:
         return int(self.groups[level].max(initial=-1)) + 1
 
+    def share(self, level: int) -> NDArray[np.float64]:
+        """The share of the attribute's values that each distinct value's cell stands for; 1 ÷ leaves as it is."""
+        return (self.losses[level] * (self.leaves - 1) + 1) / self.leaves
+
 
 def build_ladder(
     bound: BoundHierarchy, values: pl.Series, *, bounds: tuple[int, int] | None = None, weight: float = 1.0
@@ -37,11 +49,6 @@ def build_ladder(
     if high > bound.height:
         raise InfeasibleError(f"solve.levels: '{values.name}' has levels 0 to {bound.height}, there is no {high}")
     levels = range(high + 1)
-    groups = tuple(_group(bound.generalise(values, level)) for level in levels)
+    groups = tuple(group_of(bound.generalise(values, level)) for level in levels)
     losses = tuple(bound.loss(values, level) for level in levels)
-    return Ladder(values.name, groups, losses, low, weight)
-
-
-def _group(labels: pl.Series) -> NDArray[np.int64]:
-    ranks = labels.rank("dense").cast(pl.Int64)
-    return (ranks.fill_null((ranks.max() or 0) + 1) - 1).to_numpy()  # type: ignore[operator]  # Int64 ranks, so an int
+    return Ladder(values.name, groups, losses, low, bound.height, bound.leaf_count or max(1, len(values)), weight)

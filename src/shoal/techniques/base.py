@@ -11,7 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar
+from pathlib import Path
+from typing import ClassVar, Self
 
 from shoal.hierarchy.base import BoundHierarchy
 from shoal.randomness import Stream
@@ -97,6 +98,10 @@ class Technique(Parameters, ABC):
         super().__init_subclass__()
         if "key" in cls.__dict__:
             techniques.add(cls.key, cls)
+
+    def resolve(self, base: Path) -> Self:
+        """The same technique with relative paths taken from ``base``, the folder of the policy."""
+        return self
 
     def also_reads(self) -> tuple[str, ...]:
         """Further columns that the technique reads beside its own."""

@@ -62,6 +62,8 @@ class PolarsEngine:
     def shuffle(self, table: PolarsTable, step: Step) -> PolarsTable:
         if step.scope is Scope.ORDER:
             return replace(table, order=step)
+        if step.scope is Scope.INSERT:
+            return replace(table.joined_by(step.inserts), order=step)
         before = [table.nothing(step.reads), *table.batches(step.reads, self.batch_rows)]
         return table.after_whole(step, pl.concat(before))
 
@@ -120,7 +122,7 @@ class PolarsEngine:
     @contextmanager
     def _frame(self, table: PolarsTable, columns: tuple[str, ...]) -> Iterator[pl.LazyFrame]:
         """These columns (and maybe others) as a lazy frame, in the order of the source."""
-        if not table.pipeline.live(columns)[0]:
+        if table.inserted is None and not table.pipeline.live(columns)[0]:
             yield table.source
             return
         with streaming(table.nothing(columns).schema, lambda: table.batches(columns, self.batch_rows)) as frame:

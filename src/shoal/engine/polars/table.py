@@ -46,6 +46,8 @@ class PolarsTable:
     order: Step | None = None
     at_most: int | None = None
     """How many records the source has, where it says so."""
+    inserted: PolarsTable | None = None
+    """Records that a step has added, a table of their own. They come last, and go through all steps after that."""
 
     @classmethod
     def over(cls, source: pl.LazyFrame, at_most: int | None = None) -> PolarsTable:
@@ -56,35 +58,48 @@ class PolarsTable:
         return self.pipeline.schema
 
     def after(self, step: Step) -> PolarsTable:
-        return replace(self, pipeline=self.pipeline.after(step))
+        inserted = self.inserted and self.inserted.after(step)
+        return replace(self, pipeline=self.pipeline.after(step), inserted=inserted)
 
     def after_whole(self, step: Step, before: pl.DataFrame) -> PolarsTable:
         """After a TABLE step, which is applied here and now to the columns it reads."""
         after = step.apply(before)
-        outcome = Overlay.of(before, after).apply
-        return replace(self, pipeline=self.pipeline.after(step, outcome, dropped=after.height < before.height))
+        return self._overlaid(step, Overlay.of(before, after), dropped=after.height < before.height)
+
+    def _overlaid(self, step: Step, overlay: Overlay, *, dropped: bool) -> PolarsTable:
+        inserted = self.inserted and self.inserted._overlaid(step, overlay, dropped=dropped)
+        return replace(self, pipeline=self.pipeline.after(step, overlay.apply, dropped=dropped), inserted=inserted)
+
+    def joined_by(self, records: pl.DataFrame) -> PolarsTable:
+        """With these records at the end."""
+        if set(records.columns) != set(self.schema):
+            raise BugError("records to insert must have the columns of the table")
+        at_most = None if self.at_most is None else self.at_most + records.height
+        if self.inserted is not None:
+            return replace(self, inserted=self.inserted.joined_by(records), at_most=at_most)
+        joining = records.select(self.schema.names()).cast(self.schema)
+        return replace(self, inserted=PolarsTable.over(joining.lazy(), records.height), at_most=at_most)
 
     def suspects(self, columns: tuple[str, ...], specials: str) -> tuple[str, ...]:
         """Those of the columns that hold text into which a step may have put one of the characters."""
-        suspect = {
-            name
-            for operation in self.pipeline.operations
-            if operation.adds is None or not operation.adds.isdisjoint(specials)
-            for name in operation.touched
-        }
+        suspect = set(columns if self.inserted else ())
+        for operation in self.pipeline.operations:
+            if operation.adds is None or not operation.adds.isdisjoint(specials):
+                suspect |= operation.touched
         return tuple(name for name in columns if name in suspect and self.schema[name] == pl.String())
 
     def nothing(self, columns: tuple[str, ...]) -> pl.DataFrame:
         """These columns and ROW, without a record."""
         return empty_frame(self.schema).select(*dict.fromkeys((*columns, ROW)))
 
-    def batches(self, columns: tuple[str, ...], batch_rows: int) -> Iterator[pl.DataFrame]:
-        """The wanted columns and ROW, batch after batch, in the order of the source."""
+    def batches(self, columns: tuple[str, ...], batch_rows: int, position: int = 0) -> Iterator[pl.DataFrame]:
+        """The wanted columns and ROW, batch after batch, in the order of the source, whose first is at ``position``."""
         operations, read = self.pipeline.live(columns)
         # A table of no columns would have no records either.
         source = self.source.select(read or tuple(self.pipeline.source)[:1])
-        position = 0
         for batch in source.collect_batches(chunk_size=batch_rows, maintain_order=True, engine="streaming"):
             rows = pl.int_range(position, position + batch.height, dtype=pl.UInt64, eager=True)
             position += batch.height
             yield run(operations, batch.with_columns(rows.alias(ROW))).select(*dict.fromkeys((*columns, ROW)))
+        if self.inserted:
+            yield from self.inserted.batches(columns, batch_rows, position)

@@ -1,0 +1,66 @@
+"""Census data of 30,162 adults with ARX's hierarchies, as a problem for the solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from shoal.hierarchy import BoundHierarchy
+from shoal.hierarchy.csv_file import Csv
+from shoal.privacy import PrivacyModel
+from shoal.schema import Column, Counts
+from shoal.solve import Problem, Sensitive, build_ladder, build_problem
+
+ALL = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class")
+EIGHT = tuple(name for name in ALL if name != "occupation")
+
+
+class Adult:
+    """
+    ``Adult(shared).problem(ALL, [KAnonymity(k=5)], limit=0.05)``; ``repeat`` stands for as many times the records.
+    """
+
+    def __init__(self, shared: Path, *, repeat: int = 1) -> None:
+        self.folder = shared / "data" / "adult"
+        self.table = pl.read_csv(self.folder / "adult.csv", separator=";", infer_schema=False)
+        self.subset = pl.read_csv(self.folder / "adult_subset.csv", separator=";", infer_schema=False)
+        self.repeat = repeat
+
+    def counts(self, attributes: Sequence[str]) -> Counts:
+        counted = self.table.group_by(attributes).agg((pl.len() * self.repeat).alias("n"))
+        return Counts.from_frame(counted, tuple(attributes), "n")
+
+    def hierarchy(self, name: str, counts: Counts) -> BoundHierarchy:
+        return Csv(path=self.folder / f"adult_hierarchy_{name}.csv").bind(Column(name), counts.value_counts(name))
+
+    def problem(
+        self,
+        quasi: Sequence[str],
+        models: Sequence[PrivacyModel],
+        *,
+        limit: float = 0.0,
+        sensitive: Sequence[str] = (),
+        of_subset: bool = False,
+    ) -> Problem:
+        """With ``of_subset`` the records are those of the subset, and the whole file is the population."""
+        counts = self.counts((*quasi, *sensitive))
+        population = None
+        if of_subset:
+            population, counts = counts.records, self._with_subset(counts)
+        ladders = [build_ladder(self.hierarchy(name, counts), counts.values_of(name).alias(name)) for name in quasi]
+        known = {name: self._sensitive(name, counts) for name in sensitive}
+        return build_problem(counts, ladders, models, sensitive=known, population=population, suppression_limit=limit)
+
+    def _sensitive(self, name: str, counts: Counts) -> Sensitive:
+        values = counts.values_of(name).alias(name)
+        ladder = build_ladder(self.hierarchy(name, counts), values)
+        return Sensitive(np.arange(len(values)), ladder.groups[1:])
+
+    def _with_subset(self, counts: Counts) -> Counts:
+        counted = self.subset.group_by(counts.attributes).len("n")
+        here = counts.frame().join(counted, on=counts.attributes, how="left", maintain_order="left", nulls_equal=True)
+        records = here["n"].fill_null(0).cast(pl.Int64).to_numpy()
+        return Counts(counts.attributes, counts.values, counts.codes, records, records)

@@ -1,0 +1,36 @@
+"""The classes of a released table beside a population that was generalised in the same way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from shoal.privacy import Classes
+
+_CLASS, _PEOPLE = "__shoal_class", "__shoal_population"
+
+
+def with_population(classes: Classes, cells: pl.DataFrame, population: pl.DataFrame) -> Classes:
+    """The same classes, each with its records of the population, then those that only the population has.
+
+    ``cells`` are the released values of each class; ``population`` has the same columns as text, and ``records``.
+    """
+    names = classes.attributes
+    mine = cells.select(pl.col(names).cast(pl.String)).with_row_index(_CLASS)
+    theirs = population.select(*names, pl.col("records").alias(_PEOPLE)).group_by(names).agg(pl.col(_PEOPLE).sum())
+    both = mine.join(theirs, on=names, how="full", coalesce=True, nulls_equal=True).sort(_CLASS, nulls_last=True)
+    there = both[_PEOPLE].fill_null(0).cast(pl.Int64).to_numpy()
+    absent = len(there) - len(classes)
+    nobody = np.zeros(absent, dtype=np.int64)
+    number = len(there)
+    return Classes(
+        np.concatenate((classes.records, nobody)),
+        np.concatenate((classes.people, nobody)),
+        {name: replace(histograms, number=number) for name, histograms in classes.sensitive.items()},
+        there,
+        names,
+        None if classes.cells is None else np.concatenate((classes.cells, np.full((absent, len(names)), -1))),
+        None,
+    )

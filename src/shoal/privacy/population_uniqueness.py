@@ -1,0 +1,88 @@
+"""Population uniqueness: few people of the population could be singled out, as estimated from the table.
+
+Someone who stands alone in a table may have many look-alikes outside; only a population unique can be named with
+certainty. How many there are is estimated from the class sizes (see ``shoal.privacy.population``). A table without
+uniques has no population uniques. Where there are some and the model gives no estimate, it is not met: fail closed.
+
+No monotonicity: the estimate may rise when classes merge or are taken away, because it is an estimate.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import numpy as np
+from pydantic import Field
+
+from shoal.privacy.base import Figures, PrivacyModel
+from shoal.privacy.classes import Classes, Mask
+from shoal.privacy.population import Sample, uniques
+
+
+class Model(StrEnum):
+    DANKAR = "dankar"
+    PITMAN = "pitman"
+    ZAYATZ = "zayatz"
+    SNB = "snb"
+
+
+class PopulationUniqueness(PrivacyModel):
+    """
+    Uniques are taken away, the earlier first, until the estimate will do. The number is found by halving: with one
+    fewer the estimate would not do.
+
+    >>> sizes = np.array([1, 1, 2, 9, 70])
+    >>> PopulationUniqueness(maximum=0.015, population_size=100, model="zayatz").holds(Classes(sizes, sizes)).tolist()
+    [False, True, True, True, True]
+    """
+
+    key = "population_uniqueness"
+    title = "population uniqueness"
+    clause = "ISO/IEC 20889, 7.2"
+    monotone_under_generalisation = False
+    monotone_under_suppression = False
+    local = False
+    takes_smallest = True
+    more_is_safer = False
+
+    maximum: float = Field(ge=0, lt=1, description="The largest share of the population that may be unique.")
+    population_size: int = Field(ge=1, description="The people of the population that the table was drawn from.")
+    model: Model = Field(default=Model.DANKAR, description="How the uniques of the population are estimated.")
+
+    @property
+    def required(self) -> float:
+        return self.maximum
+
+    def figures(self, classes: Classes) -> Figures:
+        """The share, for each class the same. Without an estimate it is 1: everyone might be unique."""
+        return np.full(len(classes), self._share(Sample.of(classes.people)))
+
+    def holds(self, classes: Classes) -> Mask:
+        kept = np.ones(len(classes), dtype=bool)
+        kept[np.flatnonzero(classes.people == 1)[: self._too_many(Sample.of(classes.people))]] = False
+        return kept
+
+    def _share(self, sample: Sample) -> float:
+        estimate = uniques(sample, self.population_size, self.model)
+        return 1.0 if estimate is None else estimate / self.population_size
+
+    def _too_many(self, sample: Sample) -> int:
+        if self._meets(sample):
+            return 0
+        too_few, enough = 0, sample.of_size(1)
+        while enough - too_few > 1:
+            middle = (too_few + enough) // 2
+            if self._meets(sample.without_uniques(middle)):
+                enough = middle
+            else:
+                too_few = middle
+        return enough
+
+    def _meets(self, sample: Sample) -> bool:
+        return self._share(sample) <= self.maximum
+
+    def explain(self) -> str:
+        return (
+            f"At most {self.maximum:.4g} of the {self.population_size} people of the population are estimated to have "
+            f"quasi-identifying values that nobody else has."
+        )

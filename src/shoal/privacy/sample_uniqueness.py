@@ -1,0 +1,59 @@
+"""Sample uniqueness (ISO/IEC 20889, 7.2, singling out): few people stand alone in their class.
+
+A class of one person is a record that a single look singles out. The share of such people among all bounds how often
+that works; it says nothing of pairs and other small classes. Someone in several classes counts in each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from pydantic import Field
+
+from shoal.privacy.base import Figures, Floor, PrivacyModel
+from shoal.privacy.classes import Classes, Integers, Mask
+
+
+class SampleUniqueness(PrivacyModel):
+    """
+    As few uniques as possible are taken away; the earlier goes first.
+
+    >>> sizes = np.array([1, 8, 1])
+    >>> SampleUniqueness(maximum=0.15).holds(Classes(sizes, sizes)).tolist()
+    [False, True, True]
+    """
+
+    key = "sample_uniqueness"
+    title = "sample uniqueness"
+    clause = "ISO/IEC 20889, 7.2"
+    monotone_under_generalisation = True
+    monotone_under_suppression = False
+    local = False
+    takes_smallest = True
+    more_is_safer = False
+
+    maximum: float = Field(ge=0, le=1, description="The largest share of people who are alone in their class.")
+
+    @property
+    def required(self) -> float:
+        return self.maximum
+
+    def figures(self, classes: Classes) -> Figures:
+        """The share, for each class the same."""
+        alone, people = int((classes.people == 1).sum()), int(classes.people.sum())
+        return np.full(len(classes), alone / people if people else 0.0)
+
+    def holds(self, classes: Classes) -> Mask:
+        kept = np.ones(len(classes), dtype=bool)
+        uniques = np.flatnonzero(classes.people == 1)
+        gone = np.arange(len(uniques))
+        met = (len(uniques) - gone) / (int(classes.people.sum()) - gone) <= self.maximum
+        kept[uniques[: int(np.argmax(met)) if met.any() else len(met)]] = False
+        return kept
+
+    def floor(self, whole: Mapping[str, Integers]) -> Floor:
+        return Floor(people=1 if self.maximum else 2)
+
+    def explain(self) -> str:
+        return f"At most {self.maximum:.4g} of the people here have quasi-identifying values that nobody else here has."

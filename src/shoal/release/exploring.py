@@ -1,0 +1,208 @@
+"""Try, measure, try again (PDPC, steps 3 and 4): one table at several k, suppression limits and kinds of recoding.
+
+The data is read and counted once; after that only the solver runs, and nothing is written. So a person sees what every
+step towards more privacy costs before anything is released. Only the k of k-anonymity by all quasi-identifiers is
+varied (it is added where the policy has none); the policy's other models stay as they are and hold in every try.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.engine.polars import PolarsEngine
+from shoal.errors import DataError, InfeasibleError, InputError
+from shoal.hierarchy import BoundHierarchy
+from shoal.hierarchy.reading import group_of
+from shoal.io import Source, explained
+from shoal.measurement import Risk
+from shoal.plan import Builder
+from shoal.policy import Policy, Solve
+from shoal.privacy import PrivacyModel
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.randomness import Randomness
+from shoal.release.frames import FrameSource, as_lazy
+from shoal.release.job import source_of
+from shoal.release.pipeline import Progress
+from shoal.release.solving import solve
+from shoal.report.tries import Found, Try
+from shoal.schema import Counts
+from shoal.schema.registry import did_you_mean
+from shoal.solve import Problem, Solution
+
+KS = (2, 3, 5, 10, 20)
+LIMITS = (0.0, 0.01, 0.02, 0.05, 0.1)
+RECODINGS: tuple[str, ...] = get_args(Solve.model_fields["recoding"].annotation)
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    recoding: str
+    k: int
+    limit: float
+
+
+def explore(  # noqa: PLR0913  # one argument per option of `shoal explore`
+    policy: Policy,
+    data: object = None,
+    *,
+    ks: Iterable[int] = KS,
+    limits: Iterable[float] = LIMITS,
+    recodings: Iterable[str] | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Try, ...]:
+    """Every combination of the given, and what the policy itself asks for. ``data`` is a path or a table in memory.
+
+    Without ``recodings``, global and local; where the policy minimises something else than the loss, global alone.
+    """
+    settings = grid(policy, ks, limits, recodings)
+    return tuple(Explorer(policy, data, seed=seed).tries(settings, progress))
+
+
+def grid(
+    policy: Policy, ks: Iterable[int] = KS, limits: Iterable[float] = LIMITS, recodings: Iterable[str] | None = None
+) -> tuple[Setting, ...]:
+    """What is to be tried, by recoding, k and limit: all combinations, and what the policy asks for."""
+    chosen = _given("k", ks), _given("limit", limits), _given("recoding", _default(policy, recodings))
+    _refuse(policy, *chosen)
+    ks, limits, recodings = chosen
+    settings = {Setting(recoding, k, limit) for recoding in recodings for k in ks for limit in limits}
+    own = own_setting(policy)
+    order = list(dict.fromkeys((*recodings, own.recoding)))
+    return tuple(sorted(settings | {own}, key=lambda one: (order.index(one.recoding), one.k, one.limit)))
+
+
+def own_setting(policy: Policy) -> Setting:
+    """What the policy asks for; without k-anonymity that is k = 1, which asks for nothing."""
+    k = max((model.k for model in policy.models if _is_plain(model)), default=1)
+    return Setting(policy.solve.recoding, k, policy.solve.suppression_limit)
+
+
+class Explorer:
+    """Counted once, ready to be solved again and again."""
+
+    def __init__(self, policy: Policy, data: object = None, *, seed: int | None = None) -> None:
+        self.policy = policy
+        self.own = own_setting(policy)
+        source = _source(policy, data)
+        self.label = source.label
+        engine = PolarsEngine()
+        with explained(source):
+            builder = Builder(policy, engine, engine.scan(source), Randomness(seed))
+            builder.bind_techniques()
+            counts = builder.count()
+            if not counts.total_records:
+                raise DataError("there are no records to release")
+            hierarchies, self.problem = builder.problem(counts)
+        self._released = ReleasedClasses(self.problem, hierarchies)
+
+    def tries(self, settings: Sequence[Setting], progress: Progress | None = None) -> Iterator[Try]:
+        """One after the other, so that whoever stops here has what was tried so far."""
+        for number, setting in enumerate(settings):
+            if progress is not None:
+                progress("explore", number, len(settings))
+            yield self.attempt(setting)
+
+    def attempt(self, setting: Setting) -> Try:
+        problem = replace(
+            self.problem, models=_with_k(self.problem.models, setting.k), suppression_limit=setting.limit
+        )
+        wanted = self.policy.solve.model_copy(update={"recoding": setting.recoding, "suppression_limit": setting.limit})
+        found, reason = None, None
+        started = time.perf_counter()
+        try:
+            solution = solve(problem, wanted)
+        except InfeasibleError as error:
+            reason = str(error)
+        seconds = time.perf_counter() - started
+        if reason is None:
+            found = self._found(solution)
+        own = setting == self.own
+        return Try(setting.k, setting.limit, setting.recoding, seconds, own, found, reason)
+
+    def _found(self, solution: Solution) -> Found:
+        records, people = self._released.sizes(solution)
+        risk = Risk.of(people)
+        return Found(
+            levels=dict(solution.levels),
+            loss=solution.loss,
+            objective=solution.objective,
+            optimal=solution.optimal,
+            suppressed=solution.suppressed,
+            suppressed_share=solution.suppressed / self.problem.records,
+            smallest_class=risk.k,
+            average_class_size=int(records.sum()) / max(1, len(records)),
+            prosecutor_max=risk.prosecutor_max,
+            prosecutor_average=risk.prosecutor_average,
+        )
+
+
+class ReleasedClasses:
+    """The classes of a solution as the written table would show them: by their labels, whatever level they are on."""
+
+    def __init__(self, problem: Problem, hierarchies: Mapping[str, BoundHierarchy]) -> None:
+        self.problem = problem
+        self._labels = [_numbered_labels(hierarchies[name], problem.counts, name) for name in problem.counts.attributes]
+
+    def sizes(self, solution: Solution) -> tuple[Integers, Integers]:
+        """Records and people of each class. A record with nothing but stars is in none, unless all are like that."""
+        counts = self.problem.counts
+        cells = self._cells(solution)
+        shown = (counts.records > 0) & ~solution.withheld
+        stars = np.array([labels[-1, 0] for labels in self._labels])
+        telling = shown & (cells != stars).any(axis=1)
+        rows = np.flatnonzero(telling if telling.any() else shown)
+        if not len(rows):
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        kinds, group = np.unique(cells[rows], axis=0, return_inverse=True)
+        number = len(kinds)
+        member = np.full(counts.size, number, dtype=np.int64)
+        member[rows] = group.reshape(-1)
+        classes = self.problem.classes(member, number + 1)
+        return classes.records[:number], classes.people[:number]
+
+    def _cells(self, solution: Solution) -> Integers:
+        counts = self.problem.counts
+        columns = []
+        for place, (name, labels) in enumerate(zip(counts.attributes, self._labels, strict=True)):
+            levels = solution.levels[name] if solution.cells is None else solution.cells[:, place]
+            columns.append(labels[levels, counts.codes[:, place]])
+        return np.column_stack(columns)
+
+
+def _numbered_labels(hierarchy: BoundHierarchy, counts: Counts, name: str) -> Integers:
+    """By level and code, a number for the label: equal numbers, equal labels, also across levels."""
+    values = counts.values_of(name)
+    levels = range(hierarchy.height + 1)
+    labels = pl.concat([hierarchy.generalise(values, level).cast(pl.String) for level in levels])
+    return group_of(labels).reshape(len(levels), len(values))
+
+
+def _is_plain(model: PrivacyModel) -> bool:
+    return isinstance(model, KAnonymity) and not model.attributes
+
+
+def _with_k(models: Sequence[PrivacyModel], k: int) -> tuple[PrivacyModel, ...]:
+    return (KAnonymity(k=k), *(model for model in models if not _is_plain(model)))
+
+
+def _source(policy: Policy, data: object) -> Source:
+    if data is None or isinstance(data, str | Path):
+        return source_of(policy, None if data is None else str(data))
+    return FrameSource(as_lazy(data))
+
+
+def _default(policy: Policy, recodings: Iterable[str] | None) -> Iterable[str]:
+    if recodings is not None:
+        return recodings
+    return ("global", "local") if policy.solve.utility == "loss" else ("global",)

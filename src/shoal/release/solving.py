@@ -1,0 +1,35 @@
+"""Which solver a policy asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shoal.errors import InputError
+from shoal.policy import Solve
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.solve import Problem, Solution, solve_cells, solve_lattice, solve_local, solve_rare
+from shoal.solve.clusters import solution_of, solve_clusters
+
+Progress = Callable[[int, int], None]
+
+
+def solve(problem: Problem, wanted: Solve, progress: Progress | None = None) -> Solution:
+    match wanted.recoding:
+        case "global":
+            return solve_lattice(problem, wanted.utility, time_limit=wanted.time_limit, progress=progress)
+        case "local":
+            return solve_local(problem, progress=progress)
+        case "cells":
+            return solve_cells(problem, progress=progress)
+        case "rare":
+            return solve_rare(problem, progress=progress)
+        case "clustered":
+            return _clustered(problem)
+
+
+def _clustered(problem: Problem) -> Solution:
+    """The second level leaves clusters of half the size, so twice the k that is asked for goes in."""
+    wanted = [model.k for model in problem.models if isinstance(model, KAnonymity) and not model.attributes]
+    if not wanted:
+        raise InputError("solve.recoding: clustered needs k_anonymity among the privacy models")
+    return solution_of(problem, solve_clusters(problem, 2 * max(wanted)))

@@ -1,0 +1,53 @@
+"""Classes of combinations as local recoding releases them: one level per attribute, the lowest they all agree on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.solve.problem import Problem
+
+Integers = NDArray[np.int64]
+Levels = NDArray[np.int8]
+
+
+@dataclass
+class Labelled:
+    """Per class: a combination that stands for it, its levels, its records and what one of them loses."""
+
+    first: Integers
+    levels: Levels
+    records: Integers
+    cost: NDArray[np.float64]
+
+
+def label(problem: Problem, member: Integers, number: int) -> Labelled:
+    """The classes 0 to ``number`` − 1, none of them empty; combinations of no class are members of −1."""
+    if not number:
+        nothing = np.empty(0, dtype=np.int64)
+        return Labelled(nothing, np.empty((0, len(problem.ladders)), dtype=np.int8), nothing, np.empty(0))
+    order = np.argsort(member, kind="stable")
+    order = order[np.searchsorted(member[order], 0) :]
+    starts = np.searchsorted(member[order], np.arange(number))
+    levels = np.empty((number, len(problem.ladders)), dtype=np.int8)
+    for place, ladder in enumerate(problem.ladders):
+        codes = problem.counts.codes[order, place]
+        levels[:, place] = ladder.lowest
+        for groups in ladder.groups[ladder.lowest : ladder.highest]:
+            here = groups[codes]
+            levels[:, place] += np.minimum.reduceat(here, starts) != np.maximum.reduceat(here, starts)
+    records = np.add.reduceat(problem.counts.records[order], starts)
+    return Labelled(order[starts], levels, records, costs_of(problem, order[starts], levels))
+
+
+def costs_of(problem: Problem, combinations: Integers, levels: Levels) -> NDArray[np.float64]:
+    """What a record of each combination loses on the given levels."""
+    lost = np.zeros(len(combinations))
+    for place, ladder in enumerate(problem.ladders):
+        codes = problem.counts.codes[combinations, place]
+        for level, losses in enumerate(ladder.losses):
+            here = levels[:, place] == level
+            lost[here] += problem.weights[place] * losses[codes[here]]
+    return lost

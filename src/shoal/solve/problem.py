@@ -1,0 +1,154 @@
+"""What a solver is given: counts, ladders, models, how sensitive values are spread, how much may be suppressed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.privacy import Classes, Floor, Histograms, PrivacyModel
+from shoal.schema import Counts
+from shoal.solve.ladder import Ladder
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How often each value of a sensitive attribute occurs in each combination of quasi-identifiers.
+
+    Entry e: ``count[e]`` records of combination ``combination[e]`` have the value ``value[e]``. Values are numbered in
+    their natural order; ``tree`` has their group on each level of the attribute's hierarchy, from 1 to the top.
+    """
+
+    combination: Integers
+    value: Integers
+    count: Integers
+    values: int
+    tree: tuple[Integers, ...] = ()
+
+    @cached_property
+    def whole(self) -> Integers:
+        return np.bincount(self.value, weights=self.count, minlength=self.values).astype(np.int64)
+
+    def within(self, member: Integers, number: int) -> Histograms:
+        """By class, when combination i belongs to class ``member[i]``."""
+        return Histograms(self.whole, member[self.combination], self.value, self.count, number, self.tree)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """``population[i]`` is how many records of the population table have combination i, where there is one.
+
+    A combination that only the population has stands there with no records.
+    """
+
+    counts: Counts
+    ladders: Sequence[Ladder]
+    models: Sequence[PrivacyModel] = ()
+    tallies: Mapping[str, Tally] = field(default_factory=dict)
+    population: Integers | None = None
+    suppression_limit: float = 0.0
+
+    @cached_property
+    def records(self) -> int:
+        return self.counts.total_records
+
+    @property
+    def allowed(self) -> int:
+        """How many records may be suppressed."""
+        return floor(self.suppression_limit * self.records + 1e-9)
+
+    @cached_property
+    def floor(self) -> Floor:
+        """What no class can do without, by all models together."""
+        whole = {name: tally.whole for name, tally in self.tallies.items()}
+        together = Floor()
+        for model in self.models:
+            together |= model.floor(whole)
+        return together
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """Of the attributes; they add up to 1."""
+        given = np.array([ladder.weight for ladder in self.ladders], dtype=np.float64)
+        return given / given.sum() if len(given) else given
+
+    def classes(self, member: Integers, number: int, cells: Integers | None = None) -> Classes:
+        """The classes of any partition of the combinations: combination i belongs to class ``member[i]``.
+
+        ``cells`` are numbers for the released values of each class; only models on some of the quasi-identifiers look
+        at them.
+        """
+        records = np.bincount(member, weights=self.counts.records, minlength=number).astype(np.int64)
+        plain = not len(self.counts.shared)
+        people = (
+            records if plain and self.counts.people is self.counts.records else self.counts.people_in(member, number)
+        )
+        population = self.population
+        return Classes(
+            records,
+            people,
+            {name: tally.within(member, number) for name, tally in self.tallies.items()},
+            None if population is None else np.bincount(member, weights=population, minlength=number).astype(np.int64),
+            tuple(ladder.attribute for ladder in self.ladders),
+            cells,
+            None if plain else (lambda groups, many: self.counts.people_in(groups[member], many)),
+        )
+
+    def loss(self, levels: NDArray[np.int8], suppressed: NDArray[np.bool_]) -> float:
+        """The contract's loss when combination i's attribute a is released on level ``levels[i, a]``."""
+        lost = np.zeros(self.counts.size)
+        for place, ladder in enumerate(self.ladders):
+            codes = self.counts.codes[:, place]
+            cells = np.empty(self.counts.size)
+            for level, losses in enumerate(ladder.losses):
+                here = levels[:, place] == level
+                cells[here] = losses[codes[here]]
+            lost += self.weights[place] * cells
+        lost[suppressed] = 1.0
+        return float((lost * self.counts.records).sum()) / max(1, self.records)
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """What the solver has to know of a sensitive attribute's values, by their codes in the counts.
+
+    ``order`` is the place of each in its natural order; ``tree`` their group on each level of a hierarchy, 1 to top.
+    """
+
+    order: Integers
+    tree: tuple[Integers, ...] = ()
+
+    def tally(self, counts: Counts, where: Integers, attribute: str) -> Tally:
+        """Of the attribute in the counts, whose combinations lie at ``where`` among those without it."""
+        back = np.argsort(self.order)
+        codes = counts.codes[:, counts.attributes.index(attribute)]
+        return Tally(
+            where, self.order[codes], counts.records, len(self.order), tuple(groups[back] for groups in self.tree)
+        )
+
+
+def build_problem(  # noqa: PLR0913  # all that a problem consists of
+    counts: Counts,
+    ladders: Sequence[Ladder],
+    models: Sequence[PrivacyModel] = (),
+    *,
+    sensitive: Mapping[str, Sensitive] | None = None,
+    population: Integers | None = None,
+    suppression_limit: float = 0.0,
+) -> Problem:
+    """From counts by the quasi-identifiers (those of the ladders) and the sensitive attributes together.
+
+    ``population`` is what the population has of each of these combinations.
+    """
+    quasi = tuple(ladder.attribute for ladder in ladders)
+    combinations, where = counts.project(quasi)
+    if population is not None:
+        population = np.bincount(where, weights=population, minlength=combinations.size).astype(np.int64)
+    tallies = {name: known.tally(counts, where, name) for name, known in (sensitive or {}).items()}
+    return Problem(combinations, ladders, models, tallies, population, suppression_limit)

@@ -1,0 +1,157 @@
+"""The classes of a lattice node, rolled up from those of a node below it. No combination is looked at twice in vain.
+
+Levels nest, so the classes of a node are unions of the classes of any node below: from a node with few classes the next
+one is a matter of microseconds. Tables of nodes that were looked at are kept, the smallest that lies below is taken.
+
+Numbering the classes needs no sort: every row writes its position into a table at its key and reads back who wrote
+last, which names one representative per key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.solve.problem import Problem
+
+Integers = NDArray[np.int64]
+Node = tuple[int, ...]
+
+KEPT_TABLES = 48
+KEPT_ENTRIES = 60_000_000
+"""Numbers held in kept tables, all together."""
+TABLE_KEYS = 1 << 20
+
+
+@dataclass(frozen=True)
+class ClassTable:
+    """The classes at a node: ``codes[a]`` is the group of attribute a, class by class."""
+
+    node: Node
+    codes: tuple[Integers, ...]
+    member: Integers
+    """The class of each combination of the counts."""
+    records: Integers
+    people: Integers
+
+    @property
+    def number(self) -> int:
+        return len(self.records)
+
+    @cached_property
+    def cells(self) -> Integers:
+        return np.column_stack(self.codes) if self.codes else np.zeros((self.number, 0), dtype=np.int64)
+
+
+class Rollup:
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._grouping = _Grouping()
+        self._upward: dict[tuple[int, int, int], Integers] = {}
+        self._kept: list[ClassTable] = []
+        counts = problem.counts
+        self._plain = not len(counts.shared)
+        bottom = tuple(ladder.lowest for ladder in problem.ladders)
+        identity = np.arange(counts.size)
+        raw = ClassTable(
+            tuple(0 for _ in bottom),
+            tuple(counts.codes[:, place].astype(np.int64) for place in range(len(bottom))),
+            identity,
+            counts.records,
+            counts.people if self._plain else counts.people_in(identity, counts.size),
+        )
+        self._first = raw
+        if any(bottom):
+            self._first = self._up(raw, bottom)
+
+    def at(self, node: Node) -> ClassTable:
+        """The classes at a node; the table is kept for the nodes above it."""
+        below = self._smallest_below(node)
+        if below.node == node:
+            return below
+        table = self._up(below, node)
+        self._keep(table)
+        return table
+
+    def _smallest_below(self, node: Node) -> ClassTable:
+        found = self._first
+        for table in self._kept:
+            if table.number < found.number and all(map(int.__le__, table.node, node)):
+                found = table
+        return found
+
+    def _keep(self, table: ClassTable) -> None:
+        self._kept.append(table)
+        most = min(KEPT_TABLES, max(2, KEPT_ENTRIES // max(1, self.problem.counts.size)))
+        if len(self._kept) > most:
+            # The coarsest tables are quick to make again from any other.
+            self._kept.sort(key=lambda kept: kept.number)
+            self._kept.pop(0 if len(self._kept) % 2 else -1)
+
+    def _up(self, below: ClassTable, node: Node) -> ClassTable:
+        columns = [
+            codes if low == high else self._step(place, low, high)[codes]
+            for place, (codes, low, high) in enumerate(zip(below.codes, below.node, node, strict=True))
+        ]
+        sizes = [ladder.size(level) for ladder, level in zip(self.problem.ladders, node, strict=True)]
+        groups, first = self._grouping.number(columns, sizes, below.number)
+        number = len(first)
+        member = groups[below.member]
+        records = _sums(groups, below.records, number)
+        if self._plain:
+            people = records if below.people is below.records else _sums(groups, below.people, number)
+        else:
+            people = self.problem.counts.people_in(member, number)
+        return ClassTable(node, tuple(column[first] for column in columns), member, records, people)
+
+    def _step(self, place: int, low: int, high: int) -> Integers:
+        """For each group of an attribute on one level, its group on a higher one."""
+        key = (place, low, high)
+        if key not in self._upward:
+            ladder = self.problem.ladders[place]
+            onto = np.zeros(ladder.size(low), dtype=np.int64)
+            onto[ladder.groups[low]] = ladder.groups[high]
+            self._upward[key] = onto
+        return self._upward[key]
+
+
+def _sums(groups: Integers, counted: Integers, number: int) -> Integers:
+    return np.bincount(groups, weights=counted, minlength=number).astype(np.int64)
+
+
+class _Grouping:
+    """Rows with equal keys get one number, from 0 in the order of their first appearance."""
+
+    def __init__(self) -> None:
+        self._table = np.zeros(0, dtype=np.int64)
+
+    def number(self, columns: Sequence[Integers], sizes: Sequence[int], rows: int) -> tuple[Integers, Integers]:
+        """The group of each row, and one row of each group. ``columns[a]`` holds numbers below ``sizes[a]``."""
+        key, space = np.zeros(rows, dtype=np.int64), 1
+        first = None
+        for column, size in zip(columns, sizes, strict=True):
+            if size <= 1:
+                continue
+            if space * size > TABLE_KEYS and space > 1:
+                key, first = self._dense(key, space)
+                space = len(first)
+            key = key * size + column if space > 1 else column
+            space *= size
+            first = None
+        return (key, first) if first is not None else self._dense(key, space)
+
+    def _dense(self, key: Integers, space: int) -> tuple[Integers, Integers]:
+        if space > TABLE_KEYS:
+            _, first, groups = np.unique(key, return_index=True, return_inverse=True)
+            return groups.astype(np.int64, copy=False), first
+        if len(self._table) < space:
+            self._table = np.zeros(min(TABLE_KEYS, 2 * space), dtype=np.int64)
+        table, places = self._table, np.arange(len(key))
+        table[key] = places
+        first = np.flatnonzero(table[key] == places)
+        table[key[first]] = np.arange(len(first))
+        return table[key], first

@@ -1,0 +1,65 @@
+"""What a utility measure is to the lattice search: a value for a node, and lower bounds for nodes not yet looked at.
+
+Bounds live in an array with one axis per quasi-identifier (level − lowest level). They may only ever be too low, never
+too high: a node whose bound is no better than the best node found needs no look.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import BugError
+from shoal.solve.problem import Problem
+from shoal.solve.rollup import ClassTable, Node
+
+Bounds = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class Utility(ABC):
+    key: ClassVar[str]
+    known: ClassVar[dict[str, type[Utility]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if "key" in cls.__dict__:
+            Utility.known[cls.key] = cls
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.records = max(1, problem.records)
+        self.lowest = tuple(ladder.lowest for ladder in problem.ladders)
+        self.shape = tuple(ladder.highest - ladder.lowest + 1 for ladder in problem.ladders)
+
+    @abstractmethod
+    def start(self) -> Bounds:
+        """Lower bounds of all nodes before any is looked at."""
+
+    @abstractmethod
+    def value(self, table: ClassTable, kept: Mask) -> float:
+        """What the node costs when the classes that are not kept are suppressed."""
+
+    def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, cost: float) -> None:  # noqa: B027  # optional
+        """Raise bounds by what is known of one node. Classes that are ``lost`` can't be kept there nor below.
+
+        Bounds that are no better than ``cost`` are high enough already.
+        """
+
+
+def box(lowest: Node, below: Node) -> tuple[slice, ...]:
+    """Where the bounds of a node and all nodes below it lie."""
+    return tuple(slice(0, level - low + 1) for low, level in zip(lowest, below, strict=True))
+
+
+def box_above(lowest: Node, above: Node) -> tuple[slice, ...]:
+    return tuple(slice(level - low, None) for low, level in zip(lowest, above, strict=True))
+
+
+def make_utility(name: str, problem: Problem) -> Utility:
+    """By the name that a policy uses."""
+    if name not in Utility.known:
+        raise BugError(f"there is no utility measure '{name}'")
+    return Utility.known[name](problem)

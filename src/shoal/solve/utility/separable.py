@@ -1,0 +1,99 @@
+"""Measures that look at one attribute at a time: a sum over cells per attribute, then one figure of these sums.
+
+What a record loses in an attribute depends on the level of that attribute only, so the sums of all nodes are known at
+once. A suppressed record costs at least as much as any kept one. That gives two bounds: what a node costs without any
+suppression; and, once a node above is known to lose certain records, what it costs when these are suppressed.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.solve.ladder import Ladder
+from shoal.solve.problem import Problem
+from shoal.solve.rollup import ClassTable
+from shoal.solve.utility.base import Bounds, Mask, Utility, box
+
+Floats = NDArray[np.float64]
+
+
+class Separable(Utility):
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self._costs = [[self.cost(ladder, level) for level in range(ladder.highest + 1)] for ladder in problem.ladders]
+        self._by_group = [
+            [_per_group(ladder, level, costs) for level, costs in enumerate(levels)]
+            for ladder, levels in zip(problem.ladders, self._costs, strict=True)
+        ]
+        codes = problem.counts.codes
+        self._values = [
+            _counted(codes[:, place], problem.counts.records, len(ladder.groups[0]))
+            for place, ladder in enumerate(problem.ladders)
+        ]
+
+    @abstractmethod
+    def cost(self, ladder: Ladder, level: int) -> Floats:
+        """What a record with each distinct value costs on a level, in [0, 1]; suppressed it costs 1."""
+
+    @abstractmethod
+    def combine(self, sums: Sequence[Floats]) -> Floats:
+        """The figure from the sums of costs per attribute; the arrays broadcast against each other."""
+
+    def start(self) -> Bounds:
+        highest = tuple(ladder.highest for ladder in self.problem.ladders)
+        return self._bounds(highest, self._values, 0)
+
+    def value(self, table: ClassTable, kept: Mask) -> float:
+        records = np.where(kept, table.records, 0)
+        suppressed = float(table.records.sum() - records.sum())
+        sums = [
+            # By group first: a dot product over all classes would wake BLAS's threads, which costs more than it saves.
+            np.array(_counted(codes, records, len(costs[level])) @ costs[level] + suppressed)
+            for costs, level, codes in zip(self._by_group, table.node, table.codes, strict=True)
+        ]
+        return float(self.combine(sums))
+
+    def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, cost: float) -> None:
+        part = bounds[box(self.lowest, table.node)]
+        if not lost.any() or not (part < cost).any():
+            return
+        counts = self.problem.counts
+        gone = lost[table.member]
+        few = np.flatnonzero(gone)
+        suppressed = float(counts.records[few].sum())
+        most = 2 * len(few) > len(gone)
+        rows = np.flatnonzero(~gone) if most else few
+        weights = counts.records[rows]
+        values = []
+        for place, everywhere in enumerate(self._values):
+            here = _counted(counts.codes[rows, place], weights, len(everywhere))
+            values.append(here if most else everywhere - here)
+        np.maximum(part, self._bounds(table.node, values, suppressed), out=part)
+
+    def _bounds(self, highest: Sequence[int], values: Sequence[Floats], suppressed: float) -> Bounds:
+        """Of all nodes up to one, when the records by value are kept and the others suppressed."""
+        axes = len(self.shape)
+        sums = [
+            np.array([records @ costs[level] + suppressed for level in range(low, high + 1)]).reshape(
+                [-1 if axis == place else 1 for axis in range(axes)]
+            )
+            for place, (costs, records, low, high) in enumerate(
+                zip(self._costs, values, self.lowest, highest, strict=True)
+            )
+        ]
+        return np.asarray(self.combine(sums), dtype=np.float64)
+
+
+def _counted(codes: NDArray[np.int32] | NDArray[np.int64], records: NDArray[np.int64], size: int) -> Floats:
+    return np.asarray(np.bincount(codes, weights=records, minlength=size), dtype=np.float64)
+
+
+def _per_group(ladder: Ladder, level: int, costs: Floats) -> Floats:
+    """The cost by group instead of by value: all values of a group cost the same."""
+    found = np.zeros(ladder.size(level))
+    found[ladder.groups[level]] = costs
+    return found

@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from benchmarks.adult import Adult
+
+
+@pytest.fixture(scope="session")
+def adult(shared: Path) -> Adult:
+    return Adult(shared)

@@ -1,0 +1,1 @@
+"""What several test files share. ``from tests.support.lattice import …``; nothing here is a test."""
