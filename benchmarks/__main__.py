@@ -6,10 +6,16 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import counting, memory, rewriting, starting
+from benchmarks import counting, memory, rewriting, solving, starting
 from benchmarks.result import Result, print_results
 
-SUITES = {"start": starting.run, "count": counting.run, "rewrite": rewriting.run, "memory": memory.run}
+SUITES = {
+    "start": starting.run,
+    "count": counting.run,
+    "rewrite": rewriting.run,
+    "memory": memory.run,
+    "solve": solving.run,
+}
 
 
 def main() -> int:

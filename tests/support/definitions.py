@@ -5,6 +5,7 @@ A class is judged by sets of people and lists of values; shares are fractions, p
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +14,14 @@ from itertools import combinations
 from math import exp, log, prod
 from typing import Any
 
+import numpy as np
 from scipy.special import digamma
 from scipy.stats import poisson
+from tests.support.lattice import SENSITIVE, Cells
 
 from shoal.privacy import PrivacyModel
-from shoal.privacy.population_uniqueness import PopulationUniqueness
-from shoal.privacy.population import Sample
+from shoal.privacy.population import Sample, uniques
 from shoal.solve import Problem
-from tests.support.lattice import SENSITIVE, Cells
 
 Model = Any
 """A privacy model, of which a definition reads the parameters."""
@@ -78,7 +79,7 @@ def l_diversity(model: Model, group: Group, table: Table) -> bool:
         return ranked[0] < written(model.c) * sum(ranked[int(model.l) - 1 :])
     if model.estimator == "grassberger":
         within = sum(count * _grassberger(count) for count in ranked) / records
-        return min(exp(log(records) - within), len(ranked)) >= model.l - 1e-9
+        return min(max(exp(_grassberger(records) - within), 1), len(ranked)) >= model.l - 1e-9
     # exp(H) ≥ l, both sides to the power of the records: N^N ÷ ∏ r^r ≥ l^N
     return records**records >= written(model.l) ** records * prod(count**count for count in ranked)
 
@@ -193,18 +194,30 @@ SINGLE: dict[str, Callable[[Model, Group, Table], bool]] = {
 """Whether a class of a table may stay."""
 
 
-def average_risk(model: Model, sizes: Sequence[int]) -> bool:
-    return not sizes or Fraction(len(sizes), sum(sizes)) <= written(model.maximum)
+def average_risk(model: Model, sizes: Sequence[int]) -> list[int]:
+    ends = range(len(sizes) + 1)
+    return [next(end for end in ends if len(sizes[end:]) <= written(model.maximum) * sum(sizes[end:]))]
 
 
-def sample_uniqueness(model: Model, sizes: Sequence[int]) -> bool:
-    return not sizes or Fraction(sizes.count(1), sum(sizes)) <= written(model.maximum)
+def sample_uniqueness(model: Model, sizes: Sequence[int]) -> list[int]:
+    ends = range(sizes.count(1) + 1)
+    return [next(end for end in ends if sizes[end:].count(1) <= written(model.maximum) * sum(sizes[end:]))]
 
 
-FEWEST: dict[str, Callable[[Model, Sequence[int]], bool]] = {
-    definition.__name__: definition for definition in (average_risk, sample_uniqueness)
+def population_uniqueness(model: Model, sizes: Sequence[int]) -> list[int]:
+    """The estimate may rise and fall: with any of these numbers it will do, with one fewer it would not."""
+    estimates = [
+        uniques(Sample.of(np.array(sizes[end:])), model.population_size, model.model)
+        for end in range(sizes.count(1) + 1)
+    ]
+    met = [estimate is not None and estimate / model.population_size <= model.maximum for estimate in estimates]
+    return [0] if met[0] else [end for end in range(1, len(met)) if met[end] and not met[end - 1]]
+
+
+FEWEST: dict[str, Callable[[Model, Sequence[int]], list[int]]] = {
+    definition.__name__: definition for definition in (average_risk, sample_uniqueness, population_uniqueness)
 }
-"""Whether the sizes of the classes that are left will do; the fewest, smallest classes go, whichever of equal ones."""
+"""From the sizes of all classes, smallest first, to how many of the smallest may have to go; of equal ones any."""
 
 
 def by_definition(problem: Problem, cells: Sequence[Cells]) -> Iterator[Sequence[bool]]:
@@ -220,20 +233,14 @@ def _kept(model: PrivacyModel, problem: Problem, groups: tuple[Group, ...]) -> I
     if model.key in SINGLE:
         yield _largest(model, problem, groups)
         return
-    there = tuple(group for group in groups if group.records)
-    gone = _gone(model, sorted(len(group.people) for group in there))
-    border = gone[-1] if gone else 0
-    candidates = [group for group in there if len(group.people) == border]
-    smaller = [group for group in there if len(group.people) < border]
-    for chosen in combinations(candidates, len(gone) - len(smaller)):
-        yield tuple(group for group in there if group not in smaller and group not in chosen)
-
-
-def _gone(model: PrivacyModel, sizes: Sequence[int]) -> Sequence[int]:
-    """The sizes of the classes that have to go."""
-    if isinstance(model, PopulationUniqueness):
-        return [1] * _uniques_too_many(model, sizes)
-    return next(sizes[:end] for end in range(len(sizes) + 1) if FEWEST[model.key](model, sizes[end:]))
+    there = sorted((group for group in groups if group.records), key=lambda group: len(group.people))
+    sizes = [len(group.people) for group in there]
+    for number in FEWEST[model.key](model, sizes):
+        border = sizes[number - 1] if number else 0
+        smaller = bisect_left(sizes, border)
+        alike = there[smaller : bisect_right(sizes, border)]
+        for gone in combinations(alike, number - smaller):
+            yield tuple(group for group in there[smaller:] if group not in gone)
 
 
 def _largest(model: PrivacyModel, problem: Problem, groups: tuple[Group, ...]) -> tuple[Group, ...]:
@@ -246,13 +253,6 @@ def _largest(model: PrivacyModel, problem: Problem, groups: tuple[Group, ...]) -
         if kept == groups or not any(group.records for group in kept):
             return kept
         groups = kept
-
-
-def _uniques_too_many(model: PopulationUniqueness, sizes: Sequence[int]) -> int:
-    """The estimates are tested by themselves; here only that the search keeps to them."""
-    import numpy as np
-
-    return model._too_many(Sample.of(np.array(sizes)))
 
 
 def _groups(problem: Problem, cells: Sequence[Cells]) -> Iterator[Group]:

@@ -35,7 +35,7 @@ def nested_ladder(draw: st.DrawFn, name: str, size: int) -> Ladder:
     losses[-1] = np.ones(size)
     height = len(groups) - 1
     lowest = draw(st.integers(0, min(1, height - 1)))
-    highest = draw(st.integers(lowest, height))
+    highest = draw(st.sampled_from([height] * 3 + list(range(lowest, height))))
     weight = draw(st.sampled_from([1.0, 2.5]))
     return Ladder(name, tuple(groups[: highest + 1]), tuple(losses[: highest + 1]), lowest, height, size, weight)
 
@@ -45,15 +45,15 @@ def problems(
     draw: st.DrawFn, models: Sequence[PrivacyModel], *, population: bool = False, most_rows: int = 30
 ) -> Problem:
     """Up to three quasi-identifiers, one sensitive attribute; people with several records; a population if wanted."""
-    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
+    sizes = [draw(st.integers(1, 4)) for _ in range(draw(st.integers(1, 3)))]
     quasi = tuple(f"q{place}" for place in range(len(sizes)))
     combination = st.tuples(*(st.integers(0, size - 1) for size in sizes))
-    rows = draw(st.lists(st.tuples(combination, st.integers(0, 2)), min_size=1, max_size=most_rows))
+    rows = [draw(st.tuples(combination, st.integers(0, 2))) for _ in range(draw(st.integers(1, most_rows)))]
     counts = _counts(draw, [(*cells, value) for cells, value in rows], (*quasi, SENSITIVE))
     combinations, where = counts.project(quasi)
     known = None
     if population:
-        others = draw(st.lists(combination, max_size=30))
+        others = [draw(combination) for _ in range(draw(st.integers(0, most_rows)))]
         beside = _table([cells for cells, _ in rows] + others, quasi)
         joined = join_population(combinations, beside)
         combinations, known, where = joined.counts, joined.population, joined.place[where]
@@ -215,7 +215,12 @@ def by_the_models(problem: Problem, cells: Sequence[Cells]) -> Iterable[Sequence
     return [held[member].tolist()]
 
 
-def nodes(problem: Problem, judge: Judge = by_the_models) -> list[list[Released]]:
+def nodes(problem: Problem) -> list[Released]:
+    """All nodes, by the models' own word."""
+    return [choices[0] for choices in judged(problem, by_the_models)]
+
+
+def judged(problem: Problem, judge: Judge) -> list[list[Released]]:
     """All nodes, each with all that may rightly be kept there."""
     found = []
     for node in product(*(range(ladder.lowest, ladder.highest + 1) for ladder in problem.ladders)):
@@ -229,12 +234,12 @@ def nodes(problem: Problem, judge: Judge = by_the_models) -> list[list[Released]
     return found
 
 
-def check(problem: Problem, utilities: Iterable[str], judge: Judge = by_the_models) -> None:
+def check(problem: Problem, *utilities: str, judge: Judge = by_the_models) -> None:
     """The solver's optimum is the least of all nodes.
 
     Where a model leaves a choice of what to suppress, it lies between the best and the worst choice.
     """
-    found = nodes(problem, judge)
+    found = judged(problem, judge)
     for utility in utilities:
         values = [[MEASURES[utility](each) if each.feasible else inf for each in choices] for choices in found]
         least, surely = min(map(min, values)), min(map(max, values))

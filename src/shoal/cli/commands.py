@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.output import print_json, progress
+from shoal.cli.output import note, print_json, progress
 from shoal.errors import InputError
 
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).")]
@@ -29,7 +29,7 @@ def run(
 
     Example: shoal run policy.yaml --input patients.csv --output release/
     """
-    from shoal.cli.summary import print_release
+    from shoal.cli.summary import in_words, print_release
     from shoal.policy import Policy
     from shoal.release.job import release_folder
 
@@ -37,10 +37,48 @@ def run(
     folder = output or Path(f"{chosen.name}-release")
     with progress() as report:
         release = release_folder(chosen, folder, data=input, engine=engine, seed=seed, force=force, progress=report)
+    note(in_words(release.manifest.solution))
     if json:
         print_json(release.manifest.to_dict())
     else:
         print_release(release)
+
+
+def explore(
+    policy: PolicyFile,
+    input: Input = None,  # noqa: A002  # the option is called --input
+    k: Annotated[str, typer.Option("--k", help="Values of k, separated by commas.")] = "2,3,5,10,20",
+    limit: Annotated[str, typer.Option(help="Shares of records that may be suppressed.")] = "0,0.01,0.02,0.05,0.1",
+    recoding: Annotated[
+        str | None, typer.Option(help="Of global, local, cells, rare, clustered; else the first two.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the chart to this HTML file.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Makes it repeatable: for tests only.")] = None,
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Try a policy with several k and suppression limits, and show what privacy costs. Nothing is released.
+
+    Example: shoal explore policy.yaml --k 3,5,10 --limit 0,0.05 --html chart.html
+    """
+    from shoal.cli.explore import explore_policy, listed, numbers, print_exploration, refuse_page, write_page
+    from shoal.policy import Policy
+    from shoal.release.exploring import grid
+
+    ks = numbers("--k", k, int, "a whole number")
+    limits = numbers("--limit", limit, float, "a number")
+    recodings = None if recoding is None else listed("--recoding", recoding)
+    if html is not None:
+        refuse_page(html)
+    chosen = Policy.load(policy)
+    exploration = explore_policy(chosen, input, grid(chosen, ks, limits, recodings), seed=seed)
+    if html is not None and exploration.complete:
+        write_page(exploration, html)
+    if json:
+        print_json(exploration.to_dict())
+    else:
+        print_exploration(exploration)
+    if not exploration.complete:
+        raise KeyboardInterrupt
 
 
 def check(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,11 @@ def print_json(value: object) -> None:
     typer.echo(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False))
 
 
+def table_width() -> int:
+    """Columns that a table may take."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
+
+
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     from rich.box import SIMPLE
     from rich.console import Console
@@ -34,6 +40,12 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
     Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
+
+
+def note(text: str | None) -> None:
+    """A line on stderr, if that is a terminal."""
+    if text and sys.stderr.isatty():
+        typer.echo(text, err=True)
 
 
 def fail(error: ShoalError, *, as_json: bool) -> NoReturn:

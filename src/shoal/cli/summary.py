@@ -10,6 +10,7 @@ from shoal.cli.output import print_table
 from shoal.discover import Profile
 from shoal.release import Release
 from shoal.release.measuring import Measured
+from shoal.solve import Solution
 
 
 def print_release(release: Release) -> None:
@@ -17,11 +18,13 @@ def print_release(release: Release) -> None:
     before, after = manifest.before.risk, manifest.after.risk
     for warning in manifest.warnings:
         typer.echo(f"warning: {warning}", err=True)
-    typer.echo(f"{manifest.data.rows:,} records written, {manifest.suppressed_records:,} suppressed")
+    cells = f", {manifest.suppressed_cells:,} cells starred in others" if manifest.suppressed_cells else ""
+    typer.echo(f"{manifest.data.rows:,} records written, {manifest.suppressed_records:,} suppressed{cells}")
     if manifest.solution.levels:
         levels = ", ".join(f"{name} {level}" for name, level in manifest.solution.levels.items())
         optimal = "the least loss possible" if manifest.solution.optimal else "the least loss found"
-        typer.echo(f"levels: {levels} (loss {manifest.solution.loss:.3f}, {optimal})")
+        up_to = "" if manifest.solution.cells is None else " up to"
+        typer.echo(f"levels{up_to}: {levels} (loss {manifest.solution.loss:.3f}, {optimal})")
     if after.k:
         typer.echo(f"k: {before.k} before, {after.k} after; highest risk {after.prosecutor_max:.3f}")
     for finding in manifest.models:
@@ -30,6 +33,17 @@ def print_release(release: Release) -> None:
     if release.folder is not None:
         typer.echo(f"manifest: {release.folder / 'release.json'}")
         typer.echo(f"report:   {release.folder / 'report.html'}")
+
+
+def in_words(solution: Solution) -> str | None:
+    """How the solution was found; nothing where there was nothing to solve."""
+    if not solution.levels:
+        return None
+    looked = f"{solution.nodes_checked:,} of {solution.nodes_total:,} nodes looked at"
+    found = "optimal" if solution.optimal else "not proven optimal"
+    return (
+        f"solved: {solution.recoding}, {looked}, {found}, loss {solution.loss:.3g}, {solution.suppressed:,} suppressed"
+    )
 
 
 def print_measurement(measured: Measured) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 
@@ -28,7 +26,7 @@ def with_population(classes: Classes, cells: pl.DataFrame, population: pl.DataFr
     return Classes(
         np.concatenate((classes.records, nobody)),
         np.concatenate((classes.people, nobody)),
-        {name: replace(histograms, number=number) for name, histograms in classes.sensitive.items()},
+        {name: histograms.beside_empty(number) for name, histograms in classes.sensitive.items()},
         there,
         names,
         None if classes.cells is None else np.concatenate((classes.cells, np.full((absent, len(names)), -1))),

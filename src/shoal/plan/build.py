@@ -157,7 +157,8 @@ class Builder(Generic[TableT]):
             recode = recode_cells(
                 counts, hierarchies, solution.cells, solution.withheld, drop=self.policy.solve.drop_suppressed
             )
-            self.now.add(PlannedStep(recode, "recode", "ISO/IEC 20889, 9.6.5", detail=solution.recoding))
+            clause = "ISO/IEC 20889, 9.3.3" if solution.recoding == "cells" else "ISO/IEC 20889, 9.6.5"
+            self.now.add(PlannedStep(recode, "recode", clause))
             return
         for name, level in solution.levels.items():
             if level:

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from shoal.privacy.base import Figures, Floor, SensitiveModel
 from shoal.privacy.classes import Classes, Histograms, Integers, Mask
+from shoal.privacy.room import within_caps
 
 ROUNDING = 1e-12
 """Relative. A share of exactly α will do, whatever its last bits are."""
@@ -36,6 +37,7 @@ class AlphaK(SensitiveModel):
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
+    trims = True
 
     attribute: str = Field(description="The sensitive attribute.")
     alpha: float = Field(gt=0, le=1, description="The largest share of a class that one sensitive value may have.")
@@ -57,6 +59,9 @@ class AlphaK(SensitiveModel):
 
     def figures(self, classes: Classes) -> Figures:
         return np.where(classes.people >= self.k, super().figures(classes), self.k / classes.people)
+
+    def room(self, block: Integers, histograms: Histograms) -> Integers:
+        return within_caps(block, np.full(block.shape[1], self._most))
 
     def floor(self, whole: Mapping[str, Integers]) -> Floor:
         """The values of a class have shares of at most α that add up to 1."""

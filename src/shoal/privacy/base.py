@@ -63,6 +63,8 @@ class PrivacyModel(Parameters, ABC):
     monotone_under_suppression: ClassVar[bool]
     local: ClassVar[bool] = True
     """Whether a class is judged by itself alone."""
+    trims: ClassVar[bool] = False
+    """Whether ``most_kept`` says more of a class than that it has so many records."""
     takes_smallest: ClassVar[bool] = False
     """Whether it takes away the smallest classes, the earlier of equal ones first, until the rest will do."""
     more_is_safer: ClassVar[bool] = True
@@ -111,6 +113,10 @@ class PrivacyModel(Parameters, ABC):
         """What no class can do without; ``whole`` has the records per value of each sensitive attribute."""
         return Floor()
 
+    def most_kept(self, classes: Classes) -> Integers:
+        """For each class, how many of its records can be kept at most, however finely it is divided."""
+        return classes.records
+
     def find(self, classes: Classes) -> Finding:
         """The figure over all kept classes. Where nobody is kept, nobody is at risk: the model is met."""
         there = classes.records > 0
@@ -149,6 +155,17 @@ class SensitiveModel(PrivacyModel):
 
     def holds(self, classes: Classes) -> Mask:
         return self.accepts(self.figures(classes))
+
+    def room(self, block: Integers, histograms: Histograms) -> Integers:
+        """Of each row of a dense block, the most records that can be kept, however finely it is divided."""
+        return np.asarray(block.sum(axis=1))
+
+    def most_kept(self, classes: Classes) -> Integers:
+        histograms = classes.histograms(self.attribute)
+        kept = np.empty(len(classes), dtype=np.int64)
+        for rows, block in histograms.blocks():
+            kept[rows] = self.room(block, histograms)
+        return kept
 
 
 def kept_by(models: Sequence[PrivacyModel], classes: Classes) -> Mask:

@@ -16,6 +16,7 @@ from pydantic import Field
 
 from shoal.privacy.base import Figures, Floor, SensitiveModel
 from shoal.privacy.classes import Histograms, Integers, Mask
+from shoal.privacy.room import within_caps
 
 ROUNDING = 1e-12
 """A gain of exactly β will do, whatever its last bits are."""
@@ -50,6 +51,7 @@ class BetaLikeness(SensitiveModel):
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
+    trims = True
 
     attribute: str = Field(description="The sensitive attribute.")
     beta: float = Field(gt=0, description="How much more frequent a value may be than in the whole table; 1: twice.")
@@ -73,6 +75,11 @@ class BetaLikeness(SensitiveModel):
 
     def accepts(self, figures: Figures) -> Mask:
         return figures <= self.beta + ROUNDING * (1 + self.beta)
+
+    def room(self, block: Integers, histograms: Histograms) -> Integers:
+        occurs = histograms.whole > 0
+        known = histograms.whole[occurs] / histograms.whole.sum()
+        return within_caps(block[:, occurs], (1 + self._bounds(known)) * known * (1 + SLACK))
 
     def floor(self, whole: Mapping[str, Integers]) -> Floor:
         """The greatest shares that the values are allowed have to fill a class: as shares, and as whole records."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from shoal.errors import BugError
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 PeopleIn = Callable[[Integers, int], Integers]
+
+_NOTHING: Integers = np.empty(0, dtype=np.int64)
 
 BLOCK_CELLS = 1 << 22
 """Cells of a dense block of histograms; more classes or values are taken block by block."""
@@ -40,6 +43,17 @@ class Histograms:
     """How many classes there are."""
     tree: tuple[Integers, ...] = ()
     """Per level of the attribute's hierarchy, from 1 to the top, the group of each value. Empty without a hierarchy."""
+    dense: Integers | None = None
+    """The counts by class and value, where they are known already; then there are no entries."""
+
+    @cached_property
+    def matrix(self) -> Integers | None:
+        """Dense counts, one row per class and one column per value; None where that would be too large."""
+        if self.dense is not None:
+            return self.dense
+        if self.number * len(self.whole) > BLOCK_CELLS:
+            return None
+        return self._dense(self.owner, self.value, self.count, self.number)
 
     def blocks(self) -> Iterator[tuple[slice, Integers]]:
         """Dense counts, one row per class and one column per value, a few classes at a time.
@@ -48,12 +62,12 @@ class Histograms:
         >>> [block.tolist() for _, block in Histograms(whole, owner, value, np.array([1, 1, 1]), 2).blocks()]
         [[[1, 1], [1, 0]]]
         """
-        values = len(self.whole)
-        rows = max(1, BLOCK_CELLS // max(1, values))
-        if self.number <= rows:
-            if self.number:
-                yield slice(0, self.number), self._dense(self.owner, self.value, self.count, self.number)
+        if not self.number:
             return
+        if self.matrix is not None:
+            yield slice(0, self.number), self.matrix
+            return
+        rows = max(1, BLOCK_CELLS // max(1, len(self.whole)))
         order = np.argsort(self.owner, kind="stable")
         owner, value, count = self.owner[order], self.value[order], self.count[order]
         for first in range(0, self.number, rows):
@@ -79,11 +93,30 @@ class Histograms:
 
     def at(self, places: Integers) -> Histograms:
         """The same for some of the classes, in the order given."""
+        if self.matrix is not None:
+            return self._of(self.matrix[places])
         place = np.full(self.number, -1, dtype=np.int64)
         place[places] = np.arange(len(places))
         owner = place[self.owner]
         here = owner >= 0
         return replace(self, owner=owner[here], value=self.value[here], count=self.count[here], number=len(places))
+
+    def merged(self, groups: Integers, number: int) -> Histograms:
+        """Classes put together: class i goes to group ``groups[i]`` of ``number``."""
+        if self.dense is None:
+            return replace(self, owner=groups[self.owner], number=number)
+        counts = np.zeros((number, len(self.whole)), dtype=np.int64)
+        np.add.at(counts, groups, self.dense)
+        return self._of(counts)
+
+    def beside_empty(self, number: int) -> Histograms:
+        """With further classes that have no records, so that there are ``number``."""
+        if self.dense is None:
+            return replace(self, number=number)
+        return self._of(np.pad(self.dense, ((0, number - self.number), (0, 0))))
+
+    def _of(self, dense: Integers) -> Histograms:
+        return Histograms(self.whole, _NOTHING, _NOTHING, _NOTHING, len(dense), self.tree, dense)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ class DeltaPresence(PrivacyModel):
     key = "delta_presence"
     title = "δ-presence"
     clause = "ISO/IEC 20889, annex E"
-    monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
 
@@ -51,6 +50,10 @@ class DeltaPresence(PrivacyModel):
         if self.minimum > self.maximum:
             raise ValueError("minimum is above maximum")
         return self
+
+    @property
+    def monotone_under_generalisation(self) -> bool:  # type: ignore[override]  # absent people may push it below δ_min
+        return not self.minimum or self.judge_absent
 
     @property
     def local(self) -> bool:  # type: ignore[override]  # classes without records decide about all others

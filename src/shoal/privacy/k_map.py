@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from shoal.errors import BugError
+from shoal.errors import BugError, DataError
 from shoal.privacy.base import Figures, Floor, PrivacyModel
 from shoal.privacy.classes import Classes, Integers, Mask
 
@@ -59,9 +59,9 @@ class KMap(PrivacyModel):
     def _one_population(self) -> Self:
         if (self.population is None) == (self.population_size is None):
             raise ValueError("give either population (a table) or population_size (a number)")
-        unused = self.model_fields_set & {"significance", "sample_size"}
+        unused = sorted(self.model_fields_set & {"significance", "sample_size"})
         if self.population is not None and unused:
-            raise ValueError(f"{' and '.join(sorted(unused))} go with population_size, not with a population table")
+            raise ValueError(f"a population table is counted, it doesn't take {' and '.join(unused)}")
         if self.population_size is not None and (self.sample_size or 0) > self.population_size:
             raise ValueError("population_size is smaller than sample_size")
         return self
@@ -77,6 +77,11 @@ class KMap(PrivacyModel):
     def for_table(self, people: int) -> Self:
         if self.population_size is None or self.sample_size is not None:
             return self
+        if people > self.population_size:
+            raise DataError(
+                f"k_map: the table has {people} people, the population is said to have {self.population_size}",
+                advice="give the size of the population that the table was drawn from",
+            )
         return self.model_copy(update={"sample_size": people})
 
     @property

@@ -58,14 +58,11 @@ class Lkc(PrivacyModel):
 
     def _largest_share(self, classes: Classes, groups: Integers, number: int) -> Figures:
         """Per group, the share of its records that have its most frequent sensitive value."""
-        histograms = classes.histograms(self.attribute)
-        values = len(histograms.whole)
-        pairs, entry = np.unique(groups[histograms.owner] * values + histograms.value, return_inverse=True)
-        counts = np.bincount(entry, weights=histograms.count)
-        largest, total = np.zeros(number), np.zeros(number)
-        np.maximum.at(largest, pairs // values, counts)
-        np.add.at(total, pairs // values, counts)
-        return np.divide(largest, total, out=np.zeros(number), where=total > 0)
+        largest = np.zeros(number)
+        for rows, block in classes.histograms(self.attribute).merged(groups, number).blocks():
+            total = block.sum(axis=1)
+            largest[rows] = np.divide(block.max(axis=1), total, out=np.zeros(len(block)), where=total > 0)
+        return largest
 
     def holds(self, classes: Classes) -> Mask:
         kept = np.ones(len(classes), dtype=bool)

@@ -10,6 +10,7 @@ No monotonicity: the estimate may rise when classes merge or are taken away, bec
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 
 import numpy as np
 from pydantic import Field
@@ -59,14 +60,17 @@ class PopulationUniqueness(PrivacyModel):
 
     def holds(self, classes: Classes) -> Mask:
         kept = np.ones(len(classes), dtype=bool)
-        kept[np.flatnonzero(classes.people == 1)[: self._too_many(Sample.of(classes.people))]] = False
+        sample = Sample.of(classes.people)
+        too_many = _too_many(self, sample.sizes.tobytes(), sample.numbers.tobytes())
+        kept[np.flatnonzero(classes.people == 1)[:too_many]] = False
         return kept
 
     def _share(self, sample: Sample) -> float:
         estimate = uniques(sample, self.population_size, self.model)
         return 1.0 if estimate is None else estimate / self.population_size
 
-    def _too_many(self, sample: Sample) -> int:
+    def too_many(self, sample: Sample) -> int:
+        """How many uniques have to go."""
         if self._meets(sample):
             return 0
         too_few, enough = 0, sample.of_size(1)
@@ -86,3 +90,9 @@ class PopulationUniqueness(PrivacyModel):
             f"At most {self.maximum:.4g} of the {self.population_size} people of the population are estimated to have "
             f"quasi-identifying values that nobody else has."
         )
+
+
+@lru_cache(maxsize=256)
+def _too_many(model: PopulationUniqueness, sizes: bytes, numbers: bytes) -> int:
+    """Estimates take milliseconds, and a solver asks for the same class sizes more than once."""
+    return model.too_many(Sample(np.frombuffer(sizes, dtype=np.int64), np.frombuffer(numbers, dtype=np.int64)))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +24,16 @@ from pydantic import Field
 from shoal.errors import InputError
 from shoal.privacy.base import Figures, Floor, SensitiveModel
 from shoal.privacy.classes import Histograms, Integers, Mask
+from shoal.privacy.room import within_distance
 
 ROUNDING = 1e-12
 """A distance of exactly t will do, whatever its last bits are."""
 
 SIZES_TRIED = 1000
 """How far the floor looks for the smallest class that can be close enough."""
+
+
+Number = TypeVar("Number", np.float64, np.int64)
 
 
 class Distance(StrEnum):
@@ -76,6 +81,17 @@ class TCloseness(SensitiveModel):
 
     def accepts(self, figures: Figures) -> Mask:
         return figures <= self.t + ROUNDING
+
+    @property
+    def trims(self) -> bool:  # type: ignore[override]  # what is far in order may lie near in shares
+        return self.distance is not Distance.ORDERED
+
+    def room(self, block: Integers, histograms: Histograms) -> Integers:
+        blocks, shares = [block], [_shares(histograms.whole)]
+        if self.distance is Distance.HIERARCHICAL:
+            blocks += [_sums(block, groups) for groups in histograms.tree[:-1]]
+            shares += [_sums(shares[0][None, :], groups)[0] for groups in histograms.tree[:-1]]
+        return within_distance(blocks, shares, self.t + ROUNDING)
 
     def floor(self, whole: Mapping[str, Integers]) -> Floor:
         """The smallest class that can be close enough, and how many values it needs; unknown without the hierarchy."""
@@ -131,7 +147,7 @@ def _hierarchical(surplus: Figures, tree: tuple[Integers, ...]) -> Figures:
     return np.asarray(sum(distances) / len(tree))
 
 
-def _sums(surplus: Figures, groups: Integers) -> Figures:
+def _sums(surplus: NDArray[Number], groups: Integers) -> NDArray[Number]:
     """The surplus of each group of values."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from shoal import __version__
 from shoal.measurement import Measurement
 from shoal.plan import PlannedStep
@@ -34,6 +36,7 @@ def report_facts(policy: Policy, manifest: Manifest, done: Rewritten) -> ReportF
         nodes_total=manifest.solution.nodes_total,
         warnings=manifest.warnings,
         person=policy.person is not None,
+        recoding=manifest.solution.recoding,
     )
 
 
@@ -63,16 +66,24 @@ def _attributes(policy: Policy, done: Rewritten) -> tuple[AttributeFacts, ...]:
     for planned in done.plan:
         if planned.attribute is not None:
             by_attribute.setdefault(planned.attribute, []).append(planned)
+    for name, share in done.altered.items():
+        level = f"up to level {done.solution.levels[name]} of {done.hierarchies[name].height}"
+        recoded = replace(_recoding(done), attribute=name, detail=f"{share:.0%} of records, {level}")
+        by_attribute.setdefault(name, []).append(recoded)
     return tuple(
         AttributeFacts(
             name=name,
             role=attribute.role,
             done=tuple(_words(planned) for planned in by_attribute.get(name, [])),
-            clause=tuple(dict.fromkeys(planned.clause for planned in by_attribute.get(name, []))),
+            clause=tuple(dict.fromkeys(planned.clause for planned in by_attribute.get(name, []) if planned.clause)),
             released=not attribute.is_suppressed,
         )
         for name, attribute in policy.attributes.items()
     )
+
+
+def _recoding(done: Rewritten) -> PlannedStep:
+    return next(planned for planned in done.plan if planned.technique == "recode")
 
 
 def _words(planned: PlannedStep) -> str:

@@ -8,19 +8,14 @@ varied (it is added where the policy has none); the policy's other models stay a
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
-from typing import get_args
-
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
+from typing import TypeGuard, get_args
 
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import DataError, InfeasibleError, InputError
-from shoal.hierarchy import BoundHierarchy
-from shoal.hierarchy.reading import group_of
 from shoal.io import Source, explained
 from shoal.measurement import Risk
 from shoal.plan import Builder
@@ -31,17 +26,15 @@ from shoal.randomness import Randomness
 from shoal.release.frames import FrameSource, as_lazy
 from shoal.release.job import source_of
 from shoal.release.pipeline import Progress
+from shoal.release.released import ReleasedClasses
 from shoal.release.solving import solve
 from shoal.report.tries import Found, Try
-from shoal.schema import Counts
 from shoal.schema.registry import did_you_mean
-from shoal.solve import Problem, Solution
+from shoal.solve import Solution
 
 KS = (2, 3, 5, 10, 20)
 LIMITS = (0.0, 0.01, 0.02, 0.05, 0.1)
 RECODINGS: tuple[str, ...] = get_args(Solve.model_fields["recoding"].annotation)
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -73,12 +66,13 @@ def grid(
     policy: Policy, ks: Iterable[int] = KS, limits: Iterable[float] = LIMITS, recodings: Iterable[str] | None = None
 ) -> tuple[Setting, ...]:
     """What is to be tried, by recoding, k and limit: all combinations, and what the policy asks for."""
-    chosen = _given("k", ks), _given("limit", limits), _given("recoding", _default(policy, recodings))
-    _refuse(policy, *chosen)
-    ks, limits, recodings = chosen
-    settings = {Setting(recoding, k, limit) for recoding in recodings for k in ks for limit in limits}
+    kinds = tuple(_default(policy) if recodings is None else recodings)
+    settings = {Setting(*one) for one in product(kinds, tuple(ks), tuple(limits))}
+    if not settings:
+        raise InputError("there is nothing to try", advice="give at least one k, one limit and one kind of recoding")
+    _refuse(policy, settings)
     own = own_setting(policy)
-    order = list(dict.fromkeys((*recodings, own.recoding)))
+    order = (*kinds, own.recoding)
     return tuple(sorted(settings | {own}, key=lambda one: (order.index(one.recoding), one.k, one.limit)))
 
 
@@ -114,9 +108,7 @@ class Explorer:
             yield self.attempt(setting)
 
     def attempt(self, setting: Setting) -> Try:
-        problem = replace(
-            self.problem, models=_with_k(self.problem.models, setting.k), suppression_limit=setting.limit
-        )
+        problem = replace(self.problem, models=_with_k(self.problem.models, setting.k), suppression_limit=setting.limit)
         wanted = self.policy.solve.model_copy(update={"recoding": setting.recoding, "suppression_limit": setting.limit})
         found, reason = None, None
         started = time.perf_counter()
@@ -147,48 +139,8 @@ class Explorer:
         )
 
 
-class ReleasedClasses:
-    """The classes of a solution as the written table would show them: by their labels, whatever level they are on."""
-
-    def __init__(self, problem: Problem, hierarchies: Mapping[str, BoundHierarchy]) -> None:
-        self.problem = problem
-        self._labels = [_numbered_labels(hierarchies[name], problem.counts, name) for name in problem.counts.attributes]
-
-    def sizes(self, solution: Solution) -> tuple[Integers, Integers]:
-        """Records and people of each class. A record with nothing but stars is in none, unless all are like that."""
-        counts = self.problem.counts
-        cells = self._cells(solution)
-        shown = (counts.records > 0) & ~solution.withheld
-        stars = np.array([labels[-1, 0] for labels in self._labels])
-        telling = shown & (cells != stars).any(axis=1)
-        rows = np.flatnonzero(telling if telling.any() else shown)
-        if not len(rows):
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        kinds, group = np.unique(cells[rows], axis=0, return_inverse=True)
-        number = len(kinds)
-        member = np.full(counts.size, number, dtype=np.int64)
-        member[rows] = group.reshape(-1)
-        classes = self.problem.classes(member, number + 1)
-        return classes.records[:number], classes.people[:number]
-
-    def _cells(self, solution: Solution) -> Integers:
-        counts = self.problem.counts
-        columns = []
-        for place, (name, labels) in enumerate(zip(counts.attributes, self._labels, strict=True)):
-            levels = solution.levels[name] if solution.cells is None else solution.cells[:, place]
-            columns.append(labels[levels, counts.codes[:, place]])
-        return np.column_stack(columns)
-
-
-def _numbered_labels(hierarchy: BoundHierarchy, counts: Counts, name: str) -> Integers:
-    """By level and code, a number for the label: equal numbers, equal labels, also across levels."""
-    values = counts.values_of(name)
-    levels = range(hierarchy.height + 1)
-    labels = pl.concat([hierarchy.generalise(values, level).cast(pl.String) for level in levels])
-    return group_of(labels).reshape(len(levels), len(values))
-
-
-def _is_plain(model: PrivacyModel) -> bool:
+def _is_plain(model: PrivacyModel) -> TypeGuard[KAnonymity]:
+    """k-anonymity by all quasi-identifiers."""
     return isinstance(model, KAnonymity) and not model.attributes
 
 
@@ -202,7 +154,25 @@ def _source(policy: Policy, data: object) -> Source:
     return FrameSource(as_lazy(data))
 
 
-def _default(policy: Policy, recodings: Iterable[str] | None) -> Iterable[str]:
-    if recodings is not None:
-        return recodings
+def _default(policy: Policy) -> tuple[str, ...]:
     return ("global", "local") if policy.solve.utility == "loss" else ("global",)
+
+
+def _refuse(policy: Policy, settings: Iterable[Setting]) -> None:
+    for one in settings:
+        if one.k < 1:
+            raise InputError(f"k: {one.k} is too low; k is a whole number from 1 on")
+        if not 0 <= one.limit <= 1:
+            raise InputError(f"limit: {one.limit:g} is not a share of the records, from 0 to 1")
+        if one.recoding not in RECODINGS:
+            hint = did_you_mean(one.recoding, RECODINGS)
+            raise InputError(f"recoding: unknown kind '{one.recoding}'{hint}", advice=f"one of {', '.join(RECODINGS)}")
+        if one.recoding != "global" and policy.solve.utility != "loss":
+            raise InputError(
+                f"recoding: {one.recoding} minimises the loss, the policy asks for {policy.solve.utility}",
+                advice="explore recoding global only, or take solve.utility out",
+            )
+    if not policy.quasi_identifiers:
+        raise InputError("there is nothing to explore: the policy has no quasi-identifier")
+    if "aggregate" in policy.table_steps:
+        raise InputError("there is nothing to explore: privacy models are for records, the policy aggregates them")

@@ -135,6 +135,7 @@ def _manifest(policy: Policy, data: DataFile, done: Rewritten, recounted: Recoun
         peak_rss_mb=_peak_memory(),
         use_case=policy.use_case,
         suppressed_by_rule=done.suppressed_by_rule,
+        suppressed_cells=done.suppressed_cells,
         warnings=tuple(warnings_in(policy)),
     )
 

@@ -50,6 +50,26 @@ class Rewritten:
     population: NDArray[np.int64] | None = None
     """Of each combination of the counts, how many records the population has."""
 
+    @property
+    def altered(self) -> dict[str, float]:
+        """Where levels differ from cell to cell: per quasi-identifier, the share of records whose cell is altered."""
+        cells = self.solution.cells
+        if cells is None:
+            return {}
+        records = self.counts.records / max(1, self.counts.total_records)
+        changed = (cells > 0) | self.solution.withheld[:, None]
+        return {name: float(records[changed[:, place]].sum()) for place, name in enumerate(self.counts.attributes)}
+
+    @property
+    def suppressed_cells(self) -> int:
+        """Starred cells of records that are not suppressed as a whole, where levels differ from cell to cell."""
+        cells = self.solution.cells
+        if cells is None:
+            return 0
+        tops = np.array([self.hierarchies[name].height for name in self.counts.attributes])
+        starred = (cells == tops).sum(axis=1)
+        return int((starred * self.counts.records)[~self.solution.withheld].sum())
+
 
 @dataclass(frozen=True)
 class Recounted:

@@ -80,3 +80,5 @@ class ReportFacts:
     warnings: tuple[str, ...]
     person: bool
     """Whether k counts people rather than records."""
+    recoding: str = "global"
+    """How the levels were chosen: one per attribute (global), or cell by cell."""

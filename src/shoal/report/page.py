@@ -85,6 +85,8 @@ class Search:
     optimal: bool
     checked: str
     total: str
+    one_level: bool
+    """Whether all cells of an attribute have the level that is shown; otherwise it is the highest that occurs."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,9 @@ def _search(facts: ReportFacts) -> Search | None:
     if not facts.levels:
         return None
     levels = tuple(Row(name, (str(level),)) for name, level in facts.levels.items())
-    return Search(levels, facts.optimal, f"{facts.nodes_checked:,}", f"{facts.nodes_total:,}")
+    return Search(
+        levels, facts.optimal, f"{facts.nodes_checked:,}", f"{facts.nodes_total:,}", facts.recoding == "global"
+    )
 
 
 def _provenance(facts: ReportFacts, *, recipient: bool) -> Iterable[Row]:

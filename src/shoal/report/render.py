@@ -5,18 +5,26 @@ Everything that comes from the facts is escaped; a content security policy in th
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from shoal.report.exploration import compose_exploration
 from shoal.report.facts import ReportFacts
 from shoal.report.page import compose
+from shoal.report.tries import Exploration
 
 
 def render(facts: ReportFacts, *, recipient: bool = False) -> str:
     """The report as HTML; ``recipient`` leaves out whatever would help to re-identify people."""
     page = compose(facts, recipient=recipient)
     return _environment().get_template("page.html.j2").render(page=page)
+
+
+def render_exploration(exploration: Exploration, created: datetime) -> str:
+    """What was tried, as a chart and a table."""
+    return _environment().get_template("explore.html.j2").render(page=compose_exploration(exploration, created))
 
 
 @cache

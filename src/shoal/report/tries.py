@@ -110,8 +110,9 @@ def steps(tries: Sequence[Try]) -> tuple[tuple[Try, float], ...]:
 def _beats(one: Try, other: Try) -> bool:
     if one.found is None or other.found is None:
         return False
-    no_worse = one.k >= other.k and one.found.loss <= other.found.loss
-    return no_worse and (one.k > other.k or one.found.loss < other.found.loss)
+    # Solvers add up in different orders, so equal losses differ in the last digits.
+    less, more = round(one.found.loss, 9), round(other.found.loss, 9)
+    return one.k >= other.k and less <= more and (one.k > other.k or less < more)
 
 
 def _advice(exploration: Exploration) -> Iterator[str]:
@@ -125,11 +126,11 @@ def _advice(exploration: Exploration) -> Iterator[str]:
 def _price(tries: Sequence[Try], recoding: str) -> Iterator[str]:
     """What each step to a higher k costs."""
     prices = [
-        f"from k={one.k} to k={other.k} costs {_loss(more - less)} loss"
-        for (one, less), (other, more) in pairwise(steps(tries))
+        f"from k={one.k} to k={other.k} costs {_loss(more - less)}{'' if place else ' loss'}"
+        for place, ((one, less), (other, more)) in enumerate(pairwise(steps(tries)))
     ]
     if prices:
-        yield f"{recoding.capitalize()} recoding: {', '.join(prices)}."
+        yield f"{recoding.capitalize()} recoding, each k at its best limit: {', '.join(prices)}."
 
 
 def _verdict(own: Try, tries: Sequence[Try]) -> str:
@@ -139,12 +140,20 @@ def _verdict(own: Try, tries: Sequence[Try]) -> str:
         nearest = min(others, key=lambda one: (one.recoding != own.recoding, one.limit, one.k), default=None)
         instead = "nor can any other that was tried" if nearest is None else f"the nearest that can is {nearest}"
         return f"What the policy asks for ({own}) can't be met; {instead}."
-    better = [(one.found.loss, -one.k, one) for one in tries if one.found is not None and _beats(one, own)]
+    better = list(_better(own, own.found.loss, tries))
     if not better:
         return f"What the policy asks for ({own}) is on the frontier: nothing as safe that was tried loses less."
-    loss, _, best = min(better, key=lambda one: one[:2])
-    gain = own.found.loss - loss
-    return f"What the policy asks for ({own}) is beaten: {best} is as safe or safer and loses {_loss(gain)} less."
+    return f"What the policy asks for ({own}) is beaten: {'; '.join(better)}."
+
+
+def _better(own: Try, loss: float, tries: Sequence[Try]) -> Iterator[str]:
+    """Of each kind of recoding the try that loses least, where it beats the policy's own."""
+    for recoding in dict.fromkeys((own.recoding, *(one.recoding for one in tries))):
+        others = [one for one in tries if one.recoding == recoding and _beats(one, own)]
+        known = [(one.found.loss, -one.k, one.limit, one) for one in others if one.found is not None]
+        if known:
+            less, *_, best = min(known, key=lambda one: one[:3])
+            yield f"{best} is {'safer' if best.k > own.k else 'as safe'} and loses {_loss(loss - less)} less"
 
 
 def _loss(loss: float) -> str:

@@ -7,6 +7,7 @@ other nodes:
 
 - A class that is too small for the models (their ``floor``) is too small in every finer partition. Its records are lost
   on all nodes below, which raises their bounds; and if they are more than may be suppressed, all nodes below fall.
+- Of a class that fails, some models say how many records a finer partition can keep (``most_kept``): the rest is lost.
 - Where nothing may be suppressed and the models are monotone, a node that fails takes all nodes below with it.
 
 So instead of the next node itself, nodes above it are looked at: on a path to the top, the highest one that rules the
@@ -17,38 +18,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
 from math import inf, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.privacy import Classes, kept_by
 from shoal.solve.advice import infeasible
+from shoal.solve.descent import descend, raise_lowest
+from shoal.solve.judge import Judge, Look
 from shoal.solve.problem import Problem
-from shoal.solve.rollup import ClassTable, Rollup
+from shoal.solve.rollup import Node, Rollup
 from shoal.solve.solution import Solution
-from shoal.solve.utility import Loss, Utility, box, make_utility
+from shoal.solve.utility import Utility, box, make_utility
 
 Progress = Callable[[int, int], None]
+
+MOST_NODES = 10_000_000
+"""Nodes that the exact search keeps bounds for; larger lattices are made smaller first, or searched downhill."""
 Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Look:
-    """A node looked at. ``kept`` is None where its bound alone ruled it out."""
-
-    table: ClassTable
-    suppressed: int
-    value: float
-    kept: Mask | None
-
-    @property
-    def withheld(self) -> Mask:
-        """For each combination, whether its records are suppressed."""
-        return np.zeros(len(self.table.member), dtype=bool) if self.kept is None else ~self.kept[self.table.member]
 
 
 def solve_lattice(
@@ -59,10 +48,28 @@ def solve_lattice(
     progress: Progress | None = None,
 ) -> Solution:
     """With a time limit (in seconds) the best node so far, said not to be optimal, unless it was proven by then."""
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    if lattice_size(problem) > MOST_NODES:
+        return solve_large(problem, utility, deadline, progress)
+    return solve_small(problem, utility, deadline, progress)
+
+
+def lattice_size(problem: Problem) -> int:
+    return prod(ladder.highest - ladder.lowest + 1 for ladder in problem.ladders)
+
+
+def solve_large(problem: Problem, utility: str, deadline: float | None, progress: Progress | None) -> Solution:
+    """Exact where enough levels can be ruled out beforehand, downhill where not."""
+    smaller = raise_lowest(problem)
+    total = lattice_size(problem)
+    if lattice_size(smaller) > MOST_NODES:
+        return descend(smaller, utility, deadline, progress, total)
+    return replace(solve_small(smaller, utility, deadline, progress), nodes_total=total)
+
+
+def solve_small(problem: Problem, utility: str, deadline: float | None, progress: Progress | None) -> Solution:
     search = Search(problem, make_utility(utility, problem), progress)
-    search.run(None if time_limit is None else time.monotonic() + time_limit)
-    if search.best is None:
-        raise infeasible(problem, search.rollup)
+    search.run(deadline)
     return search.solution()
 
 
@@ -70,10 +77,11 @@ class Search:
     def __init__(self, problem: Problem, utility: Utility, progress: Progress | None = None) -> None:
         self.problem = problem
         self.utility = utility
+        self.judge = Judge(problem, utility)
         self.rollup = Rollup(problem)
         self.lowest = utility.lowest
         self.size = prod(utility.shape)
-        self.checked = 0
+        self._looked = np.zeros(utility.shape, dtype=bool)
         self.best: Look | None = None
         self.proven = False
         self._progress = progress
@@ -83,47 +91,78 @@ class Search:
         self._start = self._flat.copy()
         self._strides = [prod(utility.shape[axis + 1 :]) for axis in range(len(utility.shape))]
         monotone = all(model.local and model.monotone_under_generalisation for model in problem.models)
-        self._looks_across = not all(model.local for model in problem.models)
         self._failing_falls = self._allowed == 0 and monotone
+
+    @property
+    def checked(self) -> int:
+        """How many nodes were looked at."""
+        return int(np.count_nonzero(self._looked))
 
     @property
     def cost(self) -> float:
         return inf if self.best is None else self.best.value
 
     def run(self, deadline: float | None = None) -> None:
+        self._go_downhill()
         while True:
             place = int(self._flat.argmin())
             if not self._flat[place] < self.cost:
                 self.proven = True
-                return
+                self._step_down()
+                break
             self._settle(place)
             if self._progress:
                 self._progress(self.checked, self.size)
             if deadline is not None and self.best is not None and time.monotonic() > deadline:
-                return
+                break
+        if self._progress:
+            self._progress(self.checked, self.size)
 
     def solution(self) -> Solution:
-        look = self.best
-        if look is None:
+        if self.best is None:
             raise infeasible(self.problem, self.rollup)
-        levels = {ladder.attribute: level for ladder, level in zip(self.problem.ladders, look.table.node, strict=True)}
-        kept = np.ones(look.table.number, dtype=bool) if look.kept is None else look.kept
-        loss = look.value if isinstance(self.utility, Loss) else Loss(self.problem).value(look.table, kept)
-        return Solution(
-            levels,
-            loss=loss,
-            objective=look.value,
-            optimal=self.proven,
-            nodes_total=self.size,
-            nodes_checked=self.checked,
-            suppressed=look.suppressed,
-            withheld=look.withheld,
-            bound=look.value if self.proven else min(look.value, float(self._bounds.min())),
-        )
+        bound = self.cost if self.proven else min(self.cost, float(self._flat.min()))
+        return self.judge.solution(self.best, self.size, self.checked, bound, optimal=self.proven)
+
+    def _go_downhill(self) -> None:
+        """From the top to a good node, one level at a time: what is known early rules out more."""
+        steps = [size - 1 for size in self.utility.shape]
+        place = int(self._flat.size - 1)
+        value = self._look(place)
+        while value < inf:
+            below = [
+                (self._look(place - stride), place - stride, axis)
+                for axis, (stride, step) in enumerate(zip(self._strides, steps, strict=True))
+                if step and self._flat[place - stride] < self.cost
+            ]
+            best = min(below, default=(inf, place, 0))
+            if not best[0] < value:
+                return
+            value, place, axis = best
+            steps[axis] -= 1
+
+    def _step_down(self) -> None:
+        """Of nodes with the same cost, one that generalises less."""
+        lower = self.best
+        while lower is not None:
+            self.best, lower = lower, None
+            node = self.best.table.node
+            for axis, low in enumerate(self.lowest):
+                if lower is None and node[axis] > low:
+                    lower = self._no_worse((*node[:axis], node[axis] - 1, *node[axis + 1 :]))
+
+    def _no_worse(self, node: Node) -> Look | None:
+        self._looked[tuple(level - low for level, low in zip(node, self.lowest, strict=True))] = True
+        table = self.rollup.at(node)
+        places = np.flatnonzero((table.records == 0) | self.judge.above_floor(table))
+        for look in self.judge.looks(table, self.judge.classes(table, places), places):
+            if look.suppressed <= self._allowed and look.value <= self.cost:
+                return look
+        return None
 
     def _settle(self, place: int) -> None:
         """Rule a node out by the highest node above it that can, or look at it."""
-        path = self._path(place) if self._looks_tell_of_below else [place]
+        path = self._path(place) if self._failing_falls or self.judge.tells_of_below else [place]
         low, high = 0, len(path) - 1
         while low <= high:
             middle = (low + high) // 2
@@ -133,11 +172,6 @@ class Search:
                 high = middle - 1
             else:
                 low = middle + 1
-
-    @cached_property
-    def _looks_tell_of_below(self) -> bool:
-        floor = self.problem.floor
-        return self._failing_falls or floor.people > 1 or floor.records > 1 or any(floor.distinct.values())
 
     def _path(self, place: int) -> list[int]:
         """From the node to the top, each step the cheapest by its first bound."""
@@ -160,71 +194,36 @@ class Search:
             steps[axis] += 1
             path.append(place)
 
-    def _look(self, place: int) -> None:
-        """Judge a node, and learn from it about others."""
-        self.checked += 1
+    def _look(self, place: int) -> float:
+        """Judge a node, and learn from it about others. Its cost, where that can matter; otherwise infinite."""
+        self._looked.reshape(-1)[place] = True
         steps = np.unravel_index(place, self.utility.shape)
         node = tuple(int(step) + low for step, low in zip(steps, self.lowest, strict=True))
         table = self.rollup.at(node)
-        there = table.records > 0
-        lost = there & ~self._above_floor(table)
-        suppressed = int(table.records[lost].sum())
-        if suppressed > self._allowed:
-            self._bounds[box(self.lowest, node)] = inf
-            return
-        self.utility.tighten(self._bounds, table, lost, self.cost)
-        if self._flat[place] < self.cost:
-            self._judge(table, ~lost)
-        self._flat[place] = inf
+        lost = (table.records > 0) & ~self.judge.above_floor(table)
+        places = np.flatnonzero(~lost)
+        if int(table.records[lost].sum()) > self._allowed:
+            return self._rule_out(node)
+        candidates = self.judge.classes(table, places)
+        trimmed = self.judge.trimmed(table, candidates, places)
+        if trimmed is not None and int(trimmed.sum()) > self._allowed:
+            return self._rule_out(node)
+        self.utility.tighten(self._bounds, table, lost, trimmed, self.cost)
+        bound, self._flat[place] = self._flat[place], inf
+        if not bound < self.cost:
+            return inf
+        looks = [look for look in self.judge.looks(table, candidates, places) if look.suppressed <= self._allowed]
+        if not looks and self._failing_falls:
+            return self._rule_out(node)
+        for look in looks:
+            self._consider(look)
+        return min((look.value for look in looks), default=inf)
 
-    def _judge(self, table: ClassTable, candidates: Mask) -> None:
-        """By all models. Where a model takes away the smallest classes, equal ones can go in different orders."""
-        orders = [np.arange(table.number)]
-        if any(model.takes_smallest for model in self.problem.models):
-            orders.append(orders[0][::-1])
-        for order in orders:
-            kept = self._kept(table, candidates, order)
-            suppressed = int(table.records[~kept].sum())
-            if suppressed <= self._allowed:
-                self._consider(Look(table, suppressed, self.utility.value(table, kept), kept))
-            elif self._failing_falls:
-                self._bounds[box(self.lowest, table.node)] = inf
+    def _rule_out(self, node: Node) -> float:
+        """The node and all below it."""
+        self._bounds[box(self.lowest, node)] = inf
+        return inf
 
     def _consider(self, look: Look) -> None:
         if look.value < self.cost:
             self.best = look
-
-    def _above_floor(self, table: ClassTable) -> Mask:
-        floor = self.problem.floor
-        above = table.people >= floor.people
-        if floor.records > floor.people or table.people is not table.records:
-            above &= table.records >= floor.records
-        for name, least in floor.distinct.items():
-            if least > 1:
-                some = self.problem.tallies[name].within(table.member, table.number).only(above)
-                above[above] = some.distinct() >= least
-        return above
-
-    def _kept(self, table: ClassTable, candidates: Mask, order: Integers) -> Mask:
-        kept = candidates.copy()
-        if self.problem.models and candidates.any():
-            chosen = order[candidates[order]]
-            kept[chosen] = kept_by(self.problem.models, self._classes(table).at(chosen))
-        return kept
-
-    def _classes(self, table: ClassTable) -> Classes:
-        problem = self.problem
-        population = problem.population
-        if population is not None:
-            population = np.bincount(table.member, weights=population, minlength=table.number).astype(np.int64)
-        return Classes(
-            table.records,
-            table.people,
-            {name: tally.within(table.member, table.number) for name, tally in problem.tallies.items()},
-            population,
-            tuple(ladder.attribute for ladder in problem.ladders),
-            table.cells if self._looks_across else None,
-            None
-            if not len(problem.counts.shared)
-            else (lambda groups, number: problem.counts.people_in(groups[table.member], number)),
-        )

@@ -21,8 +21,8 @@ from shoal.solve.problem import Problem
 Integers = NDArray[np.int64]
 Node = tuple[int, ...]
 
-KEPT_TABLES = 48
-KEPT_ENTRIES = 60_000_000
+KEPT_TABLES = 256
+KEPT_ENTRIES = 20_000_000
 """Numbers held in kept tables, all together."""
 TABLE_KEYS = 1 << 20
 
@@ -52,8 +52,12 @@ class Rollup:
         self.problem = problem
         self._grouping = _Grouping()
         self._upward: dict[tuple[int, int, int], Integers] = {}
-        self._kept: list[ClassTable] = []
         counts = problem.counts
+        most = min(KEPT_TABLES, max(2, KEPT_ENTRIES // max(1, counts.size)))
+        self._kept: list[ClassTable] = []
+        self._nodes = np.zeros((most, len(problem.ladders)), dtype=np.int64)
+        self._sizes = np.zeros(most, dtype=np.int64)
+        self._oldest = 0
         self._plain = not len(counts.shared)
         bottom = tuple(ladder.lowest for ladder in problem.ladders)
         identity = np.arange(counts.size)
@@ -78,19 +82,24 @@ class Rollup:
         return table
 
     def _smallest_below(self, node: Node) -> ClassTable:
-        found = self._first
-        for table in self._kept:
-            if table.number < found.number and all(map(int.__le__, table.node, node)):
-                found = table
-        return found
+        if not self._kept:
+            return self._first
+        below = (self._nodes[: len(self._kept)] <= node).all(axis=1)
+        sizes = np.where(below, self._sizes[: len(self._kept)], self._first.number)
+        place = int(sizes.argmin())
+        return self._kept[place] if sizes[place] < self._first.number else self._first
 
     def _keep(self, table: ClassTable) -> None:
-        self._kept.append(table)
-        most = min(KEPT_TABLES, max(2, KEPT_ENTRIES // max(1, self.problem.counts.size)))
-        if len(self._kept) > most:
-            # The coarsest tables are quick to make again from any other.
-            self._kept.sort(key=lambda kept: kept.number)
-            self._kept.pop(0 if len(self._kept) % 2 else -1)
+        """The newest tables are kept: neighbours are looked at one after the other."""
+        if len(self._kept) < len(self._sizes):
+            place = len(self._kept)
+            self._kept.append(table)
+        else:
+            place = self._oldest
+            self._oldest = (place + 1) % len(self._sizes)
+            self._kept[place] = table
+        self._nodes[place] = table.node
+        self._sizes[place] = table.number
 
     def _up(self, below: ClassTable, node: Node) -> ClassTable:
         columns = [

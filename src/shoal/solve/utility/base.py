@@ -18,6 +18,7 @@ from shoal.solve.rollup import ClassTable, Node
 
 Bounds = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Integers = NDArray[np.int64]
 
 
 class Utility(ABC):
@@ -38,14 +39,21 @@ class Utility(ABC):
     def start(self) -> Bounds:
         """Lower bounds of all nodes before any is looked at."""
 
+    def at_best(self, node: Node) -> float:
+        """The lower bound of one node, where there are too many for an array."""
+        return 0.0
+
     @abstractmethod
     def value(self, table: ClassTable, kept: Mask) -> float:
         """What the node costs when the classes that are not kept are suppressed."""
 
-    def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, cost: float) -> None:  # noqa: B027  # optional
-        """Raise bounds by what is known of one node. Classes that are ``lost`` can't be kept there nor below.
+    def tighten(  # noqa: B027  # not every measure has to
+        self, bounds: Bounds, table: ClassTable, lost: Mask, trimmed: Integers | None, cost: float
+    ) -> None:
+        """Raise bounds by what is known of one node.
 
-        Bounds that are no better than ``cost`` are high enough already.
+        Classes that are ``lost`` can't be kept there nor below; of the others at least ``trimmed`` records can't (it is
+        all records for those lost). Bounds that are no better than ``cost`` are high enough already.
         """
 
 

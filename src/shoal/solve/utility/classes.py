@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable
-from shoal.solve.utility.base import Bounds, Mask, Utility, box_above
+from shoal.solve.utility.base import Bounds, Integers, Mask, Utility, box_above
 
 
 class _Merging(Utility):
@@ -26,7 +26,7 @@ class _Merging(Utility):
     def at_least(self, table: ClassTable) -> float:
         """What this node and every node above it costs at least."""
 
-    def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, cost: float) -> None:
+    def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, trimmed: Integers | None, cost: float) -> None:
         part = bounds[box_above(self.lowest, table.node)]
         np.maximum(part, self.at_least(table), out=part)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
-from shoal.solve.rollup import ClassTable
+from shoal.solve.rollup import ClassTable, Node
 from shoal.solve.utility.base import Bounds, Mask, Utility
 from shoal.solve.utility.separable import Floats
 
@@ -35,8 +35,11 @@ class Entropy(Utility):
             total = np.add.outer(total, bits[low:])
         return total
 
+    def at_best(self, node: Node) -> float:
+        return float(sum(bits[level] for bits, level in zip(self._bits, node, strict=True)))
+
     def value(self, table: ClassTable, kept: Mask) -> float:
-        return float(sum(bits[level] for bits, level in zip(self._bits, table.node, strict=True)))
+        return self.at_best(table.node)
 
     def _of_level(self, place: int, ladder: Ladder, level: int) -> float:
         counts = self.problem.counts

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
-from shoal.solve.rollup import ClassTable
-from shoal.solve.utility.base import Bounds, Mask, Utility, box
+from shoal.solve.rollup import ClassTable, Node
+from shoal.solve.utility.base import Bounds, Integers, Mask, Utility, box
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +29,7 @@ class Separable(Utility):
             [_per_group(ladder, level, costs) for level, costs in enumerate(levels)]
             for ladder, levels in zip(problem.ladders, self._costs, strict=True)
         ]
+        self._gains: dict[tuple[int, int], Floats] = {}
         codes = problem.counts.codes
         self._values = [
             _counted(codes[:, place], problem.counts.records, len(ladder.groups[0]))
@@ -47,6 +48,13 @@ class Separable(Utility):
         highest = tuple(ladder.highest for ladder in self.problem.ladders)
         return self._bounds(highest, self._values, 0)
 
+    def at_best(self, node: Node) -> float:
+        sums = [
+            np.array(records @ costs[level])
+            for costs, records, level in zip(self._costs, self._values, node, strict=True)
+        ]
+        return float(self.combine(sums))
+
     def value(self, table: ClassTable, kept: Mask) -> float:
         records = np.where(kept, table.records, 0)
         suppressed = float(table.records.sum() - records.sum())
@@ -57,14 +65,24 @@ class Separable(Utility):
         ]
         return float(self.combine(sums))
 
-    def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, cost: float) -> None:
+    def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, trimmed: Integers | None, cost: float) -> None:
         part = bounds[box(self.lowest, table.node)]
-        if not lost.any() or not (part < cost).any():
+        if not (part < cost).any():
             return
+        partly = None if trimmed is None else np.where(lost, 0, trimmed)
+        if partly is not None and not partly.any():
+            partly = None
+        if partly is None and not lost.any():
+            return
+        values, suppressed = self._kept_values(table, lost)
+        added = None if partly is None else self._added(table, partly)
+        np.maximum(part, self._bounds(table.node, values, suppressed, added), out=part)
+
+    def _kept_values(self, table: ClassTable, lost: Mask) -> tuple[list[Floats], float]:
+        """The records by value of each attribute in the classes that are not lost; and how many are."""
         counts = self.problem.counts
         gone = lost[table.member]
         few = np.flatnonzero(gone)
-        suppressed = float(counts.records[few].sum())
         most = 2 * len(few) > len(gone)
         rows = np.flatnonzero(~gone) if most else few
         weights = counts.records[rows]
@@ -72,19 +90,47 @@ class Separable(Utility):
         for place, everywhere in enumerate(self._values):
             here = _counted(counts.codes[rows, place], weights, len(everywhere))
             values.append(here if most else everywhere - here)
-        np.maximum(part, self._bounds(table.node, values, suppressed), out=part)
+        return values, float(table.records[lost].sum())
 
-    def _bounds(self, highest: Sequence[int], values: Sequence[Floats], suppressed: float) -> Bounds:
+    def _added(self, table: ClassTable, partly: Integers) -> list[Floats]:
+        """Per attribute and level up to the node's, what the trimmed records cost more at least when suppressed.
+
+        Which records of a class they are is open, so they are taken for those that cost most anyway.
+        """
+        added = []
+        for place, (ladder, level) in enumerate(zip(self.problem.ladders, table.node, strict=True)):
+            by_group = _counted(table.codes[place], partly, ladder.size(level))
+            added.append(self._gain(place, level) @ by_group)
+        return added
+
+    def _gain(self, place: int, level: int) -> Floats:
+        """For each level from the lowest to this one and each group on this one: 1 − the highest cost in the group."""
+        if (place, level) not in self._gains:
+            ladder = self.problem.ladders[place]
+            gains = np.empty((level - ladder.lowest + 1, ladder.size(level)))
+            for row, below in enumerate(range(ladder.lowest, level + 1)):
+                highest = np.zeros(ladder.size(level))
+                np.maximum.at(highest, ladder.groups[level], self._costs[place][below])
+                gains[row] = 1 - highest
+            self._gains[place, level] = gains
+        return self._gains[place, level]
+
+    def _bounds(
+        self,
+        highest: Sequence[int],
+        values: Sequence[Floats],
+        suppressed: float,
+        added: Sequence[Floats] | None = None,
+    ) -> Bounds:
         """Of all nodes up to one, when the records by value are kept and the others suppressed."""
-        axes = len(self.shape)
-        sums = [
-            np.array([records @ costs[level] + suppressed for level in range(low, high + 1)]).reshape(
-                [-1 if axis == place else 1 for axis in range(axes)]
-            )
-            for place, (costs, records, low, high) in enumerate(
-                zip(self._costs, values, self.lowest, highest, strict=True)
-            )
-        ]
+        sums = []
+        for place, (costs, records, low, high) in enumerate(
+            zip(self._costs, values, self.lowest, highest, strict=True)
+        ):
+            along = np.array([records @ costs[level] + suppressed for level in range(low, high + 1)])
+            if added is not None:
+                along = along + added[place]
+            sums.append(along.reshape([-1 if axis == place else 1 for axis in range(len(self.shape))]))
         return np.asarray(self.combine(sums), dtype=np.float64)
 
 
