@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic
 
+import numpy as np
 import polars as pl
 
 from shoal.engine import Engine
@@ -58,7 +59,7 @@ class PlannedTable(Generic[TableT]):
         step = planned.step
         if step.scope is Scope.ROW:
             self.table = self.engine.map(self.table, [step])
-        elif step.scope in (Scope.TABLE, Scope.ORDER):
+        elif step.scope in (Scope.TABLE, Scope.ORDER, Scope.INSERT):
             self.table = self.engine.shuffle(self.table, step)
         else:
             self.table = self.engine.reduce(self.table, step)
@@ -174,6 +175,18 @@ class Builder(Generic[TableT]):
             ).unique(maintain_order=True)
             withhold = WithholdClassesStep(counts.attributes, classes, drop=self.policy.solve.drop_suppressed)
             self.now.add(PlannedStep(withhold, "suppress_records", "ISO/IEC 20889, 9.3.4"))
+
+    def bind_decoys(self, counts: Counts, hierarchies: Mapping[str, BoundHierarchy], solution: Solution) -> None:
+        decoys = self.policy.solve.decoys
+        if decoys is None or solution.filling is None:
+            return
+        alike = counts.frame()[np.repeat(np.arange(counts.size), solution.filling)]
+        cells = alike.select(
+            hierarchies[name].generalise(alike[name], level) for name, level in solution.levels.items()
+        )
+        wanted = decoys.wants(self.now.engine.columns(self.now.table), counts.attributes)
+        step = decoys.bind(cells, self._context(("table", "decoys"), wanted, None))
+        self.now.add(PlannedStep(step, "decoys", decoys.facts.clause))
 
     def bind_ending(self) -> None:
         self._bind_table_techniques(AFTER_EVERYTHING)

@@ -19,6 +19,7 @@ def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
     for name, attribute in policy.attributes.items():
         yield from _attribute(name, attribute)
     yield from _models(policy)
+    yield from _decoys(policy)
     if policy.privacy and not policy.quasi_identifiers:
         yield ("privacy",), "there is no quasi-identifier that a privacy model could protect"
     if policy.solve.recoding != "global" and policy.solve.utility != "loss":
@@ -60,6 +61,27 @@ def _models(policy: Policy) -> Iterator[tuple[Path, str]]:
         for name in getattr(model, "attributes", ()):
             if name not in policy.quasi_identifiers:
                 yield path, f"'{name}' is not a quasi-identifier{did_you_mean(name, policy.quasi_identifiers)}"
+
+
+def _decoys(policy: Policy) -> Iterator[tuple[Path, str]]:
+    """Invented records have to look like real ones, and to make up for classes that are too small."""
+    path: Path = ("solve", "decoys")
+    if policy.solve.decoys is None:
+        return
+    if policy.solve.recoding != "global":
+        yield path, f"go with recoding: global, not with {policy.solve.recoding}"
+    others = [model.key for model in policy.models if not isinstance(model, KAnonymity) or model.attributes]
+    if others or not policy.models:
+        yield path, f"fill classes up to the k of k_anonymity only{'; not for ' + ', '.join(others) if others else ''}"
+    if not policy.solve.suppression_limit:
+        yield path, "replace suppressed records; with suppression_limit: 0 there are none"
+    named = [
+        name
+        for name, attribute in policy.attributes.items()
+        if (attribute.role is Role.DIRECT or name == policy.person) and not attribute.is_suppressed
+    ]
+    if named:
+        yield path, f"can't be told from real people only if nobody is named: suppress {', '.join(named)}"
 
 
 def _population(policy: Policy) -> Iterator[tuple[Path, str]]:

@@ -16,6 +16,7 @@ from shoal.privacy.k_anonymity import KAnonymity
 from shoal.schema import Column, Role, ValueType
 from shoal.schema.parameters import Parameters
 from shoal.techniques import TableTechnique, Technique, table_techniques
+from shoal.techniques.decoys import Decoys
 from shoal.techniques.suppress import Suppress
 
 EVERYTHING_ELSE = "*"
@@ -70,6 +71,9 @@ class Solve(Parameters):
     )
     levels: dict[str, Annotated[tuple[int, int], BeforeValidator(lambda v: (v, v) if isinstance(v, int) else v)]] = (
         Field(default_factory=dict, description="Bounds on the level per attribute.")
+    )
+    decoys: Decoys | None = Field(
+        default=None, description="Fill classes up with invented records instead of suppressing them."
     )
     drop_suppressed: bool = Field(default=False, description="Leave suppressed records out instead of starring them.")
 

@@ -59,10 +59,11 @@ def within_distance(blocks: Sequence[Integers], shares: Sequence[Floats], most: 
     for _ in range(STEPS):
         lacking, slope = np.zeros(len(rows)), np.zeros(len(rows))
         for block, known in zip(blocks, shares, strict=True):
-            held = block[rows]
+            held = block if len(rows) == len(block) else block[rows]
             short = known - held * inverse[rows, None]
-            lacking += np.maximum(short, 0).sum(axis=1)
-            slope += (held * (short > 0)).sum(axis=1)
+            lacks = short > 0
+            lacking += np.einsum("rv,rv->r", short, lacks)
+            slope += np.einsum("rv,rv->r", held, lacks)
         over = lacking > goal
         rows, lacking, slope = rows[over], lacking[over], slope[over]
         if not len(rows):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import resource
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -136,8 +137,17 @@ def _manifest(policy: Policy, data: DataFile, done: Rewritten, recounted: Recoun
         use_case=policy.use_case,
         suppressed_by_rule=done.suppressed_by_rule,
         suppressed_cells=done.suppressed_cells,
-        warnings=tuple(warnings_in(policy)),
+        k_without_decoys=done.k_without_decoys,
+        warnings=(*warnings_in(policy), *_of_decoys(done)),
     )
+
+
+def _of_decoys(done: Rewritten) -> Iterator[str]:
+    if done.solution.decoys:
+        yield (
+            f"{done.solution.decoys:,} of the records are invented; whoever can tell them from real ones is left with "
+            f"k = {done.k_without_decoys}"
+        )
 
 
 def _peak_memory() -> float:

@@ -42,6 +42,7 @@ class Manifest:
     warnings: tuple[str, ...] = ()
     suppressed_by_rule: int = 0
     suppressed_cells: int = 0
+    k_without_decoys: int | None = None
     shoal: str = field(default=__version__)
 
     @property
@@ -68,7 +69,9 @@ class Manifest:
                 "optimal": self.solution.optimal,
                 "nodes_total": self.solution.nodes_total,
                 "nodes_checked": self.solution.nodes_checked,
+                "bound": self.solution.bound,
             },
+            "decoys": {"records": self.solution.decoys, "k_without": self.k_without_decoys},
             "suppressed": {"records": self.suppressed_records, "cells": self.suppressed_cells},
             "risk": risk_dict(self.after.risk),
             "risk_before": risk_dict(self.before.risk),

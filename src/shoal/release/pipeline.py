@@ -30,6 +30,7 @@ from shoal.release.manifest import Timing
 from shoal.release.solving import solve
 from shoal.schema import Counts
 from shoal.solve import Solution
+from shoal.solve.decoys import k_without_decoys
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -49,6 +50,8 @@ class Rewritten:
     readings: Mapping[str, Reading] = field(default_factory=dict)
     population: NDArray[np.int64] | None = None
     """Of each combination of the counts, how many records the population has."""
+    k_without_decoys: int | None = None
+    """What is left of k for whoever can tell invented records from real ones."""
 
     @property
     def altered(self) -> dict[str, float]:
@@ -103,6 +106,7 @@ class Pipeline(Generic[TableT]):
         solution = solve(problem, self.policy.solve, self._reporter("solve"))
         solved = time.perf_counter()
         builder.bind_solution(problem.counts, hierarchies, solution)
+        builder.bind_decoys(problem.counts, hierarchies, solution)
         builder.bind_ending()
         records = self.engine.sink(builder.now.table, target, aside=aside)
         timing = Timing(counted - started, solved - counted, time.perf_counter() - solved)
@@ -117,6 +121,7 @@ class Pipeline(Generic[TableT]):
             timing,
             builder.readings(counted_all),
             problem.population,
+            k_without_decoys(problem, solution) if solution.decoys else None,
         )
 
     def recount(self, output: pl.LazyFrame, done: Rewritten, *, aside: Path) -> Recounted:

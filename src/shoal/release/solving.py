@@ -9,11 +9,17 @@ from shoal.policy import Solve
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.solve import Problem, Solution, solve_cells, solve_lattice, solve_local, solve_rare
 from shoal.solve.clusters import solution_of, solve_clusters
+from shoal.solve.decoys import fill_up
 
 Progress = Callable[[int, int], None]
 
 
 def solve(problem: Problem, wanted: Solve, progress: Progress | None = None) -> Solution:
+    solution = _solve(problem, wanted, progress)
+    return fill_up(problem, solution, wanted.decoys.limit) if wanted.decoys else solution
+
+
+def _solve(problem: Problem, wanted: Solve, progress: Progress | None) -> Solution:
     match wanted.recoding:
         case "global":
             return solve_lattice(problem, wanted.utility, time_limit=wanted.time_limit, progress=progress)

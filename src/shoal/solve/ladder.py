@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -34,8 +35,13 @@ class Ladder:
     def highest(self) -> int:
         return len(self.groups) - 1
 
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """How many groups there are on each level."""
+        return tuple(int(groups.max(initial=-1)) + 1 for groups in self.groups)
+
     def size(self, level: int) -> int:
-        return int(self.groups[level].max(initial=-1)) + 1
+        return self.sizes[level]
 
     def share(self, level: int) -> NDArray[np.float64]:
         """The share of the attribute's values that each distinct value's cell stands for; 1 ÷ leaves as it is."""

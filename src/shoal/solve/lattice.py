@@ -1,23 +1,24 @@
 """Global recoding: the node of the generalisation lattice that meets the models at the least cost, provably.
 
 A node says one level per quasi-identifier; what fails a model there is suppressed. Every node has a lower bound of its
-cost (see ``utility``), and the one with the lowest is taken next. When that bound is no better than the best node
-found, the best node is the optimum. This needs no monotonicity at all. What makes it fast is what one look says of
-other nodes:
+cost (see ``utility``); a node whose bound is no better than the best node found needs no look. When no other is left,
+the best node is the optimum. This needs no monotonicity at all. What makes it fast is a good node found early, by going
+downhill from the top, and what one look says of other nodes:
 
 - A class that is too small for the models (their ``floor``) is too small in every finer partition. Its records are lost
   on all nodes below, which raises their bounds; and if they are more than may be suppressed, all nodes below fall.
 - Of a class that fails, some models say how many records a finer partition can keep (``most_kept``): the rest is lost.
 - Where nothing may be suppressed and the models are monotone, a node that fails takes all nodes below with it.
 
-So instead of the next node itself, nodes above it are looked at: on a path to the top, the highest one that rules the
-next node out is found by bisection, and it mostly rules out thousands with it.
+So nodes are looked at from the top down. Measures of whole classes are the exception: there a look bounds the nodes
+*above*, so the node with the lowest bound is next; but first, on a path from it to the top, the highest node that rules
+it out is searched for by bisection.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import inf, prod
 
@@ -104,19 +105,31 @@ class Search:
 
     def run(self, deadline: float | None = None) -> None:
         self._go_downhill()
-        while True:
-            place = int(self._flat.argmin())
-            if not self._flat[place] < self.cost:
-                self.proven = True
-                self._step_down()
-                break
+        for place in self._upwards() if self.utility.bounds_above else self._downwards():
+            if deadline is not None and self.best is not None and time.monotonic() > deadline:
+                return
             self._settle(place)
             if self._progress:
                 self._progress(self.checked, self.size)
-            if deadline is not None and self.best is not None and time.monotonic() > deadline:
-                break
+        self.proven = True
+        self._step_down()
         if self._progress:
             self._progress(self.checked, self.size)
+
+    def _downwards(self) -> Iterator[int]:
+        """Nodes that may be better than the best, the highest first: what they tell of nodes below comes in time."""
+        heights = sum(np.ix_(*(np.arange(size) for size in self.utility.shape)), np.zeros((), dtype=np.int64))
+        order = np.argsort(-heights.reshape(-1), kind="stable")
+        for places in np.split(order, np.cumsum(np.bincount(heights.reshape(-1))[::-1])[:-1]):
+            open_ones = places[self._flat[places] < self.cost]
+            for place in open_ones[np.argsort(self._flat[open_ones], kind="stable")]:
+                if self._flat[place] < self.cost:
+                    yield int(place)
+
+    def _upwards(self) -> Iterator[int]:
+        """Nodes that may be better than the best, that with the lowest bound first."""
+        while self._flat[place := int(self._flat.argmin())] < self.cost:
+            yield place
 
     def solution(self) -> Solution:
         if self.best is None:
@@ -161,8 +174,10 @@ class Search:
         return None
 
     def _settle(self, place: int) -> None:
-        """Rule a node out by the highest node above it that can, or look at it."""
-        path = self._path(place) if self._failing_falls or self.judge.tells_of_below else [place]
+        """Look at a node; or, on the way upwards, rule it out by the highest node above it that can."""
+        path = [place]
+        if self.utility.bounds_above and (self._failing_falls or self.judge.tells_of_below):
+            path = self._path(place)
         low, high = 0, len(path) - 1
         while low <= high:
             middle = (low + high) // 2

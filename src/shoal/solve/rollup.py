@@ -75,9 +75,21 @@ class Rollup:
     def at(self, node: Node) -> ClassTable:
         """The classes at a node; the table is kept for the nodes above it."""
         below = self._smallest_below(node)
+        if below is self._first:
+            below = self._anchor(node)
         if below.node == node:
             return below
         table = self._up(below, node)
+        self._keep(table)
+        return table
+
+    def _anchor(self, node: Node) -> ClassTable:
+        """A node some way below, with levels that its neighbours share: they can all be rolled up from there."""
+        lowest = self._first.node
+        shared = tuple(low + (level - low) // 2 * 2 for low, level in zip(lowest, node, strict=True))
+        if shared in (lowest, node):
+            return self._first
+        table = self._up(self._smallest_below(shared), shared)
         self._keep(table)
         return table
 

@@ -23,6 +23,8 @@ Integers = NDArray[np.int64]
 
 class Utility(ABC):
     key: ClassVar[str]
+    bounds_above: ClassVar[bool] = False
+    """Whether a look at a node bounds the nodes above it, rather than those below."""
     known: ClassVar[dict[str, type[Utility]]] = {}
 
     def __init_subclass__(cls) -> None:

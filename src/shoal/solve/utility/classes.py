@@ -19,6 +19,8 @@ from shoal.solve.utility.base import Bounds, Integers, Mask, Utility, box_above
 
 
 class _Merging(Utility):
+    bounds_above: ClassVar[bool] = True
+
     def start(self) -> Bounds:
         return np.zeros(self.shape)
 

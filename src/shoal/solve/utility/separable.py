@@ -25,6 +25,7 @@ class Separable(Utility):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self._costs = [[self.cost(ladder, level) for level in range(ladder.highest + 1)] for ladder in problem.ladders]
+        self._along = [np.stack(levels) for levels in self._costs]
         self._by_group = [
             [_per_group(ladder, level, costs) for level, costs in enumerate(levels)]
             for ladder, levels in zip(problem.ladders, self._costs, strict=True)
@@ -46,7 +47,7 @@ class Separable(Utility):
 
     def start(self) -> Bounds:
         highest = tuple(ladder.highest for ladder in self.problem.ladders)
-        return self._bounds(highest, self._values, 0)
+        return self._bounds(highest)
 
     def at_best(self, node: Node) -> float:
         sums = [
@@ -67,39 +68,19 @@ class Separable(Utility):
 
     def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, trimmed: Integers | None, cost: float) -> None:
         part = bounds[box(self.lowest, table.node)]
-        if not (part < cost).any():
-            return
-        partly = None if trimmed is None else np.where(lost, 0, trimmed)
-        if partly is not None and not partly.any():
-            partly = None
-        if partly is None and not lost.any():
-            return
-        values, suppressed = self._kept_values(table, lost)
-        added = None if partly is None else self._added(table, partly)
-        np.maximum(part, self._bounds(table.node, values, suppressed, added), out=part)
+        gone = np.where(lost, table.records, 0) if trimmed is None else trimmed
+        if gone.any() and (part < cost).any():
+            np.maximum(part, self._bounds(table.node, self._added(table, gone)), out=part)
 
-    def _kept_values(self, table: ClassTable, lost: Mask) -> tuple[list[Floats], float]:
-        """The records by value of each attribute in the classes that are not lost; and how many are."""
-        counts = self.problem.counts
-        gone = lost[table.member]
-        few = np.flatnonzero(gone)
-        most = 2 * len(few) > len(gone)
-        rows = np.flatnonzero(~gone) if most else few
-        weights = counts.records[rows]
-        values = []
-        for place, everywhere in enumerate(self._values):
-            here = _counted(counts.codes[rows, place], weights, len(everywhere))
-            values.append(here if most else everywhere - here)
-        return values, float(table.records[lost].sum())
+    def _added(self, table: ClassTable, gone: Integers) -> list[Floats]:
+        """Per attribute and level up to the node's, what lost records cost more at least than kept ones.
 
-    def _added(self, table: ClassTable, partly: Integers) -> list[Floats]:
-        """Per attribute and level up to the node's, what the trimmed records cost more at least when suppressed.
-
-        Which records of a class they are is open, so they are taken for those that cost most anyway.
+        Which records of a class they are may be open, so they are taken for those that cost most anyway. Where whole
+        classes are lost that is known, but working it out finds hardly any more nodes to leave out.
         """
         added = []
         for place, (ladder, level) in enumerate(zip(self.problem.ladders, table.node, strict=True)):
-            by_group = _counted(table.codes[place], partly, ladder.size(level))
+            by_group = _counted(table.codes[place], gone, ladder.size(level))
             added.append(self._gain(place, level) @ by_group)
         return added
 
@@ -115,19 +96,13 @@ class Separable(Utility):
             self._gains[place, level] = gains
         return self._gains[place, level]
 
-    def _bounds(
-        self,
-        highest: Sequence[int],
-        values: Sequence[Floats],
-        suppressed: float,
-        added: Sequence[Floats] | None = None,
-    ) -> Bounds:
-        """Of all nodes up to one, when the records by value are kept and the others suppressed."""
+    def _bounds(self, highest: Sequence[int], added: Sequence[Floats] | None = None) -> Bounds:
+        """Of all nodes up to one, with what is added to the costs of its attributes on each level."""
         sums = []
         for place, (costs, records, low, high) in enumerate(
-            zip(self._costs, values, self.lowest, highest, strict=True)
+            zip(self._along, self._values, self.lowest, highest, strict=True)
         ):
-            along = np.array([records @ costs[level] + suppressed for level in range(low, high + 1)])
+            along = costs[low : high + 1] @ records
             if added is not None:
                 along = along + added[place]
             sums.append(along.reshape([-1 if axis == place else 1 for axis in range(len(self.shape))]))
