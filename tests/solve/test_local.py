@@ -206,22 +206,38 @@ def single_column(people: Counts, top: bool = True) -> list[Ladder]:
     return [Ladder("q", groups, tuple(np.full(size, float(level)) for level in range(len(groups))), 0, 1, size)]
 
 
+def pairs(people: Counts) -> list[Ladder]:
+    """As single_column, with a level between on which two neighbours fall together."""
+    size = len(people.values[0])
+    groups = (np.arange(size), np.arange(size) // 2, np.zeros(size, dtype=np.int64))
+    losses = (np.zeros(size), np.full(size, 1 / max(1, size - 1)), np.ones(size))
+    return [Ladder("q", groups, losses, 0, 2, size)]
+
+
 def test_large_combinations_stay_as_they_are() -> None:
-    counts = Counts.from_frame(pl.DataFrame({"q": [1, 2, 3, 4], "n": [9, 2, 1, 2]}), ("q",), "n")
-    solution = solve_local(Problem(counts, single_column(counts), [KAnonymity(k=5)]))
+    counts = Counts.from_frame(pl.DataFrame({"q": [1, 2, 3, 4], "n": [9, 6, 2, 7]}), ("q",), "n")
+    solution = solve_local(Problem(counts, pairs(counts), [KAnonymity(k=5)], suppression_limit=0.2))
     assert solution.cells is not None
-    assert solution.cells.ravel().tolist() == [0, 1, 1, 1]
+    assert solution.cells[~solution.withheld].ravel().tolist() == [0, 0, 0]
+    assert (solution.recoding, solution.optimal, solution.suppressed) == ("local", False, 2)
+
+
+def test_a_record_of_which_nothing_is_left_counts_as_suppressed() -> None:
+    counts = Counts.from_frame(pl.DataFrame({"q": [1, 2, 3, 4], "n": [9, 2, 1, 2]}), ("q",), "n")
+    solution = solve_local(Problem(counts, single_column(counts), [KAnonymity(k=5)], suppression_limit=0.4))
+    assert solution.withheld.tolist() == [False, True, True, True]
     assert solution.loss == pytest.approx(5 / 14)
-    assert (solution.recoding, solution.optimal, solution.levels) == ("local", False, {"q": 1})
+    everyone = solve_local(Problem(counts, single_column(counts), [KAnonymity(k=5)]))
+    assert (everyone.suppressed, everyone.loss) == (0, 1.0)
 
 
 def test_who_finds_no_company_joins_the_smallest_class() -> None:
-    counts = Counts.from_frame(pl.DataFrame({"q": [1, 2, 3], "n": [9, 5, 1]}), ("q",), "n")
-    solution = solve_local(Problem(counts, single_column(counts), [KAnonymity(k=5)]))
+    counts = Counts.from_frame(pl.DataFrame({"q": [1, 2, 3, 4], "n": [9, 7, 5, 1]}), ("q",), "n")
+    solution = solve_local(Problem(counts, pairs(counts), [KAnonymity(k=5)]))
     assert solution.cells is not None
-    assert solution.cells.ravel().tolist() == [0, 1, 1]
-    suppressing = solve_local(Problem(counts, single_column(counts), [KAnonymity(k=5)], suppression_limit=0.1))
-    assert suppressing.withheld.tolist() == [False, False, True]
+    assert solution.cells.ravel().tolist() == [0, 0, 1, 1]
+    suppressing = solve_local(Problem(counts, pairs(counts), [KAnonymity(k=5)], suppression_limit=0.1))
+    assert suppressing.withheld.tolist() == [False, False, False, True]
 
 
 def test_people_are_counted_not_records() -> None:

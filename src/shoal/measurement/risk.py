@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.errors import InputError
+from shoal.errors import BugError, InputError
 from shoal.hierarchy.reading import Reading
 from shoal.measurement.population import with_population
 from shoal.privacy import Classes, Finding, Histograms, PrivacyModel
@@ -89,8 +89,14 @@ class Measurement:
         return self.risk.k
 
 
-Readings = Mapping[str, Reading]
-"""How the values of sensitive attributes are ordered and grouped, for models that ask."""
+@dataclass(frozen=True)
+class Known:
+    """What the table itself doesn't show of a sensitive attribute."""
+
+    reading: Reading
+    """How its values are ordered and grouped, for models that ask."""
+    whole: pl.DataFrame | None = None
+    """Its ``value``s and their ``records``, where the table lacks some."""
 
 
 def measure_classes(
@@ -98,7 +104,7 @@ def measure_classes(
     quasi: tuple[str, ...],
     person: str | None = None,
     sensitive: tuple[str, ...] = (),
-    readings: Readings | None = None,
+    known: Mapping[str, Known] | None = None,
 ) -> Measurement:
     """Group the table by its quasi-identifiers, in one streaming pass, and read the figures off the classes."""
     counts = _counted(frame, (*quasi, *sensitive), person)
@@ -107,11 +113,10 @@ def measure_classes(
     starred = _all_starred(released, quasi).to_numpy()
     if starred.all():
         starred = ~starred
-    known = readings or {}
     everything = Classes(
         classes.records,
         classes.people_in(np.arange(classes.size), classes.size),
-        {name: _histograms(counts, where, classes.size, name, known.get(name)) for name in sensitive},
+        {name: _histograms(counts, where, classes.size, name, (known or {}).get(name)) for name in sensitive},
         None,
         quasi,
         classes.codes.astype(np.int64),
@@ -138,17 +143,28 @@ def _counted(frame: pl.LazyFrame, attributes: tuple[str, ...], person: str | Non
     return Counts.from_pairs(count_groups(pairs, (*attributes, _PERSON), "records"), attributes, _PERSON, "records")
 
 
-def _histograms(
-    counts: Counts, where: NDArray[np.int64], classes: int, name: str, reading: Reading | None
-) -> Histograms:
+def _histograms(counts: Counts, where: NDArray[np.int64], classes: int, name: str, known: Known | None) -> Histograms:
     values = counts.values_of(name)
-    reading = reading or Reading(Column(name, storage=values.dtype))
-    order = reading.order(values)
+    known = known or Known(Reading(Column(name, storage=values.dtype)))
+    reading, original = known.reading, known.whole
+    codes = counts.codes[:, counts.attributes.index(name)].astype(np.int64)
+    if original is None:
+        original = counts.value_counts(name)
+    else:
+        codes = _places(values, original["value"])[codes]
+    order = reading.order(original["value"])
     back = np.argsort(order)
-    value = order[counts.codes[:, counts.attributes.index(name)]]
-    whole = np.bincount(value, weights=counts.records, minlength=len(values)).astype(np.int64)
-    tree = tuple(groups[back] for groups in reading.tree(values))
-    return Histograms(whole, where, value, counts.records, classes, tree)
+    tree = tuple(groups[back] for groups in reading.tree(original["value"]))
+    return Histograms(original["records"].to_numpy()[back], where, order[codes], counts.records, classes, tree)
+
+
+def _places(values: pl.Series, among: pl.Series) -> NDArray[np.int64]:
+    """Where each of the values stands among others, which have all of them."""
+    known = pl.DataFrame({"value": among, "place": np.arange(len(among))})
+    found = pl.DataFrame({"value": values}).join(known, on="value", how="left", nulls_equal=True, maintain_order="left")
+    if found["place"].null_count():
+        raise BugError("the released table has sensitive values that the original doesn't have")
+    return found["place"].to_numpy()
 
 
 def _all_starred(grouped: pl.DataFrame, quasi: tuple[str, ...]) -> pl.Series:

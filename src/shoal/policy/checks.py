@@ -27,6 +27,11 @@ def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
             ("solve", "utility"),
             f"recoding: {policy.solve.recoding} minimises the loss; others need recoding: global",
         )
+    if policy.solve.recoding != "global" and policy.solve.time_limit is not None:
+        yield ("solve", "time_limit"), "goes with recoding: global only"
+    whole = [model for model in policy.models if isinstance(model, KAnonymity) and not model.attributes]
+    if policy.solve.recoding == "clustered" and not whole:
+        yield ("solve", "recoding"), "clustered needs k_anonymity among the privacy models"
     if policy.privacy and "aggregate" in policy.table_steps:
         yield ("privacy",), "privacy models are for records; an aggregated table has `minimum` instead"
 

@@ -116,7 +116,12 @@ class Histograms:
         return self._of(np.pad(self.dense, ((0, number - self.number), (0, 0))))
 
     def _of(self, dense: Integers) -> Histograms:
-        return Histograms(self.whole, _NOTHING, _NOTHING, _NOTHING, len(dense), self.tree, dense)
+        return Histograms.of(self.whole, dense, self.tree)
+
+    @classmethod
+    def of(cls, whole: Integers, dense: Integers, tree: tuple[Integers, ...] = ()) -> Histograms:
+        """From counts with one row per class and one column per value."""
+        return cls(whole, _NOTHING, _NOTHING, _NOTHING, len(dense), tree, dense)
 
 
 @dataclass(frozen=True)

@@ -54,23 +54,50 @@ def within_distance(blocks: Sequence[Integers], shares: Sequence[Floats], most: 
     """
     size = blocks[0].sum(axis=1)
     goal = (most + SLACK) * len(blocks)
+    if len(blocks) == 1:
+        return _on_one_level(blocks[0], shares[0], size, goal)
+    # Values go down the columns here: sums over many short rows are slow.
+    columns = [np.ascontiguousarray(block.T, dtype=np.float64) for block in blocks]
     inverse = 1 / np.maximum(size, 1.0)
-    rows = np.arange(len(size))
+    lacking, slope = _lacking(columns, shares, inverse)
+    rows = np.flatnonzero(lacking > goal)
+    lacking, slope = lacking[rows], slope[rows]
+    columns = [column[:, rows] for column in columns]
+    found = inverse[rows]
     for _ in range(STEPS):
-        lacking, slope = np.zeros(len(rows)), np.zeros(len(rows))
-        for block, known in zip(blocks, shares, strict=True):
-            held = block if len(rows) == len(block) else block[rows]
-            short = known - held * inverse[rows, None]
-            lacks = short > 0
-            lacking += np.einsum("rv,rv->r", short, lacks)
-            slope += np.einsum("rv,rv->r", held, lacks)
-        over = lacking > goal
-        rows, lacking, slope = rows[over], lacking[over], slope[over]
         if not len(rows):
             break
         # What is lacking falls, convex and piecewise linear, with 1 ÷ N: Newton's steps don't pass the root.
-        inverse[rows] += np.divide(lacking - goal, slope, out=np.full(len(rows), NOTHING_FITS), where=slope > 0)
+        step = np.divide(lacking - goal, slope, out=np.full(len(rows), NOTHING_FITS), where=slope > 0)
+        found += np.maximum(step, 0)
+        lacking, slope = _lacking(columns, shares, found)
+    inverse[rows] = found
     return np.asarray(np.minimum(_whole(1 / inverse), size))
+
+
+def _on_one_level(block: Integers, known: Floats, size: Integers, goal: float) -> Integers:
+    """The same in closed form. What any values lack together is their share − their records ÷ N, which bounds N.
+
+    The tightest bound is that of the values with the fewest records for their share.
+    """
+    occurs = known > 0
+    block, known = block[:, occurs], known[occurs]
+    order = np.argsort(block / known, axis=1)
+    share = np.cumsum(known[order], axis=1) - goal
+    held = np.cumsum(np.take_along_axis(block, order, axis=1), axis=1)
+    fitting = np.divide(held, share, out=np.full(share.shape, np.inf), where=share > 0).min(axis=1)
+    return np.asarray(_whole(np.minimum(fitting, size)))
+
+
+def _lacking(blocks: Sequence[Floats], shares: Sequence[Floats], inverse: Floats) -> tuple[Floats, Floats]:
+    """What the values of each class lack together when it has 1 ÷ ``inverse`` records, and how fast that falls."""
+    lacking, slope = np.zeros(len(inverse)), np.zeros(len(inverse))
+    for block, known in zip(blocks, shares, strict=True):
+        short = known[:, None] - block * inverse
+        lacks = short > 0
+        lacking += (short * lacks).sum(axis=0)
+        slope += (block * lacks).sum(axis=0)
+    return lacking, slope
 
 
 def _whole(size: Floats) -> Integers:

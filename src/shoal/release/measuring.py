@@ -14,7 +14,7 @@ from shoal.errors import DataError, InputError, SourceError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import Reading
 from shoal.io import explained
-from shoal.measurement import Measurement, measure_classes
+from shoal.measurement import Known, Measurement, measure_classes
 from shoal.measurement.usefulness import class_figures
 from shoal.policy import Policy
 from shoal.privacy import Finding, PrivacyModel
@@ -149,17 +149,17 @@ def _classes(frame: pl.LazyFrame, request: MeasureRequest, person: str | None) -
     for name in wanted:
         if name not in present:
             raise DataError(f"the data has no column '{name}'{did_you_mean(name, present)}")
-    return measure_classes(frame, request.quasi, person, request.sensitive, _readings(frame, request.policy))
+    return measure_classes(frame, request.quasi, person, request.sensitive, _known(frame, request.policy))
 
 
-def _readings(frame: pl.LazyFrame, policy: Policy | None) -> dict[str, Reading]:
+def _known(frame: pl.LazyFrame, policy: Policy | None) -> dict[str, Known]:
     """How the sensitive attributes that the policy's models look at are ordered and grouped."""
     if policy is None or not policy.modelled:
         return {}
     declared = {name: policy.attributes[name].declared(name) for name in policy.modelled}
     known = {name: column for name, column in declared.items() if column is not None}
     columns = detect(frame, policy.modelled, known)
-    return {name: Reading(columns[name], _bound(frame, policy, columns[name])) for name in policy.modelled}
+    return {name: Known(Reading(columns[name], _bound(frame, policy, columns[name]))) for name in policy.modelled}
 
 
 def _bound(frame: pl.LazyFrame, policy: Policy, column: Column) -> BoundHierarchy | None:

@@ -18,7 +18,7 @@ from shoal.errors import BugError, DataError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import Reading
 from shoal.io import Source, Target
-from shoal.measurement import Measurement, measure_classes
+from shoal.measurement import Known, Measurement, measure_classes
 from shoal.measurement.usefulness import class_figures, loss_of
 from shoal.plan import Builder, Plan
 from shoal.plan.person import PERSON
@@ -47,7 +47,8 @@ class Rewritten:
     records: int
     suppressed_by_rule: int
     timing: Timing
-    readings: Mapping[str, Reading] = field(default_factory=dict)
+    known: Mapping[str, Known] = field(default_factory=dict)
+    """What the output doesn't show of the sensitive attributes that models look at."""
     population: NDArray[np.int64] | None = None
     """Of each combination of the counts, how many records the population has."""
     k_without_decoys: int | None = None
@@ -119,7 +120,7 @@ class Pipeline(Generic[TableT]):
             records,
             builder.suppressed_by_rule,
             timing,
-            builder.readings(counted_all),
+            {name: self._known(reading, counted_all) for name, reading in builder.readings(counted_all).items()},
             problem.population,
             k_without_decoys(problem, solution) if solution.decoys else None,
         )
@@ -133,7 +134,7 @@ class Pipeline(Generic[TableT]):
             person = PERSON
         aggregated = "aggregate" in self.policy.table_steps
         sensitive = () if aggregated else self.policy.modelled
-        after = measure_classes(output, () if aggregated else quasi, person, sensitive, done.readings)
+        after = measure_classes(output, () if aggregated else quasi, person, sensitive, done.known)
         if aggregated or done.solution.suppressed == done.counts.total_records:
             nobody = after.classes.only(np.zeros(len(after.classes), dtype=bool))
             after = replace(after, suppressed=0 if aggregated else after.rows, classes=nobody)
@@ -146,6 +147,11 @@ class Pipeline(Generic[TableT]):
             weights = {name: self.policy.attributes[name].weight for name in quasi}
             utility["loss"] = loss_of(after, self._cell_losses(done), weights)
         return Recounted(after, findings, utility)
+
+    def _known(self, reading: Reading, counts: Counts) -> Known:
+        """Where suppressed records are left out, the output doesn't show what the table was like with them."""
+        dropped = self.policy.solve.drop_suppressed
+        return Known(reading, counts.value_counts(reading.column.name) if dropped else None)
 
     def _before(self, table: TableT, counts: Counts) -> Measurement:
         """The table as it was: by its own quasi-identifiers, before any technique touched them."""
@@ -171,7 +177,9 @@ class Pipeline(Generic[TableT]):
             )
             for place, name in enumerate(counts.attributes)
         ]
-        return pl.DataFrame([*columns, pl.Series("records", done.population)])
+        everyone = pl.DataFrame([*columns, pl.Series("records", done.population)])
+        # People who look like suppressed records are not known to be absent: nobody sees who was suppressed.
+        return everyone.filter(~pl.Series(solution.withheld))
 
     def _cell_losses(self, done: Rewritten) -> dict[str, pl.DataFrame]:
         """What each released label loses, for all levels that are in use."""

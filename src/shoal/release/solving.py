@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from shoal.errors import InputError
 from shoal.policy import Solve
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.solve import Problem, Solution, solve_cells, solve_lattice, solve_local, solve_rare
@@ -34,8 +33,7 @@ def _solve(problem: Problem, wanted: Solve, progress: Progress | None) -> Soluti
 
 
 def _clustered(problem: Problem) -> Solution:
-    """The second level leaves clusters of half the size, so twice the k that is asked for goes in."""
-    wanted = [model.k for model in problem.models if isinstance(model, KAnonymity) and not model.attributes]
-    if not wanted:
-        raise InputError("solve.recoding: clustered needs k_anonymity among the privacy models")
-    return solution_of(problem, solve_clusters(problem, 2 * max(wanted)))
+    """The second level leaves clusters of half the size, so twice the k that is asked for goes in, if that can be."""
+    k = max(model.k for model in problem.models if isinstance(model, KAnonymity) and not model.attributes)
+    twice = 2 * k <= problem.records
+    return solution_of(problem, solve_clusters(problem, 2 * k if twice else k, second_level=twice))

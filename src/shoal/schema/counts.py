@@ -103,10 +103,10 @@ class Counts:
         where[order] = np.cumsum(new) - 1
         number = int(new.sum())
         codes = np.asfortranarray(self.codes[order[new]][:, places])
-        records, people = (
-            np.bincount(where, weights=counted, minlength=number).astype(np.int64)
-            for counted in (self.records, self.people)
-        )
+        records = np.bincount(where, weights=self.records, minlength=number).astype(np.int64)
+        people = records
+        if self.people is not self.records:
+            people = np.bincount(where, weights=self.people, minlength=number).astype(np.int64)
         shared = np.column_stack((self.shared[:, 0], where[self.shared[:, 1]]))
         return Counts(attributes, values, codes, records, people, np.unique(shared, axis=0)), where
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.privacy import Classes, Histograms, kept_by
+from shoal.privacy import Classes, kept_by
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable
 from shoal.solve.solution import Solution
@@ -38,8 +38,6 @@ class Judge:
         self.problem = problem
         self.utility = utility
         self._local = all(model.local for model in problem.models)
-        self._table: ClassTable | None = None
-        self._made: dict[str, Histograms] = {}
         self._trims = any(model.trims for model in problem.models)
         self._ties = any(model.takes_smallest for model in problem.models)
 
@@ -56,9 +54,9 @@ class Judge:
         above = table.people >= floor.people
         if floor.records > floor.people or table.people is not table.records:
             above &= table.records >= floor.records
-        for name, least in floor.distinct.items():
+        for name, least in () if self._trims else floor.distinct.items():
             if least > 1:
-                some = self._histograms(table, name).only(above)
+                some = table.histograms(name, self.problem.tallies[name]).only(above)
                 above[above] = some.distinct() >= least
         return above
 
@@ -116,7 +114,7 @@ class Judge:
         return Classes(
             table.records,
             table.people,
-            {name: self._histograms(table, name) for name in problem.tallies},
+            {name: table.histograms(name, tally) for name, tally in problem.tallies.items()},
             population,
             tuple(ladder.attribute for ladder in problem.ladders),
             None if self._local else table.cells,
@@ -124,11 +122,3 @@ class Judge:
             if not len(problem.counts.shared)
             else (lambda groups, number: problem.counts.people_in(groups[table.member], number)),
         )
-
-    def _histograms(self, table: ClassTable, name: str) -> Histograms:
-        """Made once for a table, however often it is asked for in a row."""
-        if self._table is not table:
-            self._table, self._made = table, {}
-        if name not in self._made:
-            self._made[name] = self.problem.tallies[name].within(table.member, table.number)
-        return self._made[name]

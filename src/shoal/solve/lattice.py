@@ -220,10 +220,11 @@ class Search:
         if int(table.records[lost].sum()) > self._allowed:
             return self._rule_out(node)
         candidates = self.judge.classes(table, places)
-        trimmed = self.judge.trimmed(table, candidates, places)
-        if trimmed is not None and int(trimmed.sum()) > self._allowed:
-            return self._rule_out(node)
-        self.utility.tighten(self._bounds, table, lost, trimmed, self.cost)
+        if self.utility.bounds_above or np.count_nonzero(self._bounds[box(self.lowest, node)] < self.cost) > 1:
+            trimmed = self.judge.trimmed(table, candidates, places)
+            if trimmed is not None and int(trimmed.sum()) > self._allowed:
+                return self._rule_out(node)
+            self.utility.tighten(self._bounds, table, lost, trimmed, self.cost)
         bound, self._flat[place] = self._flat[place], inf
         if not bound < self.cost:
             return inf

@@ -16,12 +16,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.solve.problem import Problem
+from shoal.privacy import Histograms
+from shoal.solve.problem import Problem, Tally
 
 Integers = NDArray[np.int64]
 Node = tuple[int, ...]
 
-KEPT_TABLES = 256
+KEPT_TABLES = 96
 KEPT_ENTRIES = 20_000_000
 """Numbers held in kept tables, all together."""
 TABLE_KEYS = 1 << 20
@@ -33,18 +34,36 @@ class ClassTable:
 
     node: Node
     codes: tuple[Integers, ...]
-    member: Integers
-    """The class of each combination of the counts."""
     records: Integers
     people: Integers
+    origin: tuple[ClassTable, Integers] | None = None
+    """The table it was rolled up from, and the class here of each class there; None where each combination is one."""
 
     @property
     def number(self) -> int:
         return len(self.records)
 
     @cached_property
+    def member(self) -> Integers:
+        """The class of each combination of the counts."""
+        if self.origin is None:
+            return np.arange(self.number)
+        below, groups = self.origin
+        return groups[below.member]
+
+    @cached_property
     def cells(self) -> Integers:
         return np.column_stack(self.codes) if self.codes else np.zeros((self.number, 0), dtype=np.int64)
+
+    def histograms(self, name: str, tally: Tally) -> Histograms:
+        """How a sensitive attribute is spread in each class; made once for each table."""
+        if name not in self._made:
+            self._made[name] = tally.within(self.member, self.number)
+        return self._made[name]
+
+    @cached_property
+    def _made(self) -> dict[str, Histograms]:
+        return {}
 
 
 class Rollup:
@@ -64,7 +83,6 @@ class Rollup:
         raw = ClassTable(
             tuple(0 for _ in bottom),
             tuple(counts.codes[:, place].astype(np.int64) for place in range(len(bottom))),
-            identity,
             counts.records,
             counts.people if self._plain else counts.people_in(identity, counts.size),
         )
@@ -121,13 +139,12 @@ class Rollup:
         sizes = [ladder.size(level) for ladder, level in zip(self.problem.ladders, node, strict=True)]
         groups, first = self._grouping.number(columns, sizes, below.number)
         number = len(first)
-        member = groups[below.member]
         records = _sums(groups, below.records, number)
         if self._plain:
             people = records if below.people is below.records else _sums(groups, below.people, number)
         else:
-            people = self.problem.counts.people_in(member, number)
-        return ClassTable(node, tuple(column[first] for column in columns), member, records, people)
+            people = self.problem.counts.people_in(groups[below.member], number)
+        return ClassTable(node, tuple(column[first] for column in columns), records, people, (below, groups))
 
     def _step(self, place: int, low: int, high: int) -> Integers:
         """For each group of an attribute on one level, its group on a higher one."""

@@ -25,7 +25,11 @@ def verified(  # noqa: PLR0913  # all that a solution consists of
     ``prices`` are what each row costs per record in the measure that was minimised (1 when suppressed); without them
     that measure is the loss. ``nodes`` are those there are and those looked at.
     """
-    held, _ = judge(problem, levels, shown & ~blank_rows(problem, levels))
+    blank = blank_rows(problem, levels)
+    if blank[problem.counts.records > 0].all():
+        # Nothing tells the records apart: they are one class.
+        blank = np.zeros_like(blank)
+    held, _ = judge(problem, levels, shown & ~blank)
     withheld = (problem.counts.records > 0) & ~held
     suppressed = int(problem.counts.records[withheld].sum())
     if suppressed > problem.allowed:

@@ -42,6 +42,21 @@ def label(problem: Problem, member: Integers, number: int) -> Labelled:
     return Labelled(order[starts], levels, records, costs_of(problem, order[starts], levels))
 
 
+def is_blank(problem: Problem, levels: Levels) -> NDArray[np.bool_]:
+    """Rows of levels that leave nothing of any attribute: such a record is suppressed, whatever it is called."""
+    tops = np.array([ladder.height for ladder in problem.ladders], dtype=np.int8)
+    return np.asarray((levels == tops).all(axis=1))
+
+
+def without_blank(problem: Problem, member: Integers, number: int) -> tuple[Integers, int]:
+    """The same classes but those of which nothing would be left; their combinations are members of −1."""
+    blank = is_blank(problem, label(problem, member, number).levels)
+    if not blank.any() or blank.all():
+        return member, number
+    place = np.where(blank, -1, np.cumsum(~blank) - 1)
+    return np.where(member < 0, -1, place[member]), int((~blank).sum())
+
+
 def costs_of(problem: Problem, combinations: Integers, levels: Levels) -> NDArray[np.float64]:
     """What a record of each combination loses on the given levels."""
     lost = np.zeros(len(combinations))

@@ -2,7 +2,7 @@
 
 Classes that are released with equal cells are one class for whoever sees the table, and models that look at the whole
 table have not been asked yet. So the finished table is grouped again by what is released, all models judge it, and what
-fails is suppressed.
+fails is suppressed. So is a record of which nothing is left, unless that is so for all of them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.privacy import kept_by
+from shoal.solve.local.classes import is_blank
 from shoal.solve.local.sweep import node_costs
 from shoal.solve.problem import Problem
 
@@ -46,6 +47,9 @@ def judged(problem: Problem, cells: Levels, left_out: Mask) -> Released:
         kept = (classes.records > 0) & (np.arange(number + 1) < number)
         kept[kept] = kept_by(problem.models, classes.only(kept))
         withheld[shown] = ~kept[group]
+    blank = is_blank(problem, cells) & ~withheld
+    if not blank[~withheld].all():
+        withheld |= blank
     suppressed = int(problem.counts.records[withheld].sum())
     return Released(cells, withheld, suppressed, problem.loss(cells, withheld))
 

@@ -3,8 +3,8 @@
 A class is a set of combinations, released on the lowest level of each attribute on which they all agree. Whoever sees
 the table sees classes, and every class meets the models, so it protects as global recoding does; only the levels differ
 from class to class. Finding the partition that loses least is NP-hard (Meyerson and Williams, 2004), so this is a
-heuristic and says so (``optimal`` is False): sweep the lattice for company (``local_sweep``), let the rest join
-(``local_join``), and judge the finished table by its released cells alone (``local_release``).
+heuristic and says so (``optimal`` is False): sweep the lattice for company (``sweep``), let the rest join (``join``),
+and judge the finished table by its released cells alone (``release``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.errors import InfeasibleError
-from shoal.solve.local.classes import Levels, label
+from shoal.solve.local.classes import Levels, label, without_blank
 from shoal.solve.local.join import Joiner
 from shoal.solve.local.judge import Judge
 from shoal.solve.local.release import Mask, Released, coarser, judged, top_node
@@ -26,10 +26,11 @@ def solve_local(problem: Problem, *, progress: Progress | None = None) -> Soluti
     judge = Judge(problem)
     sweep = Sweep(problem, judge)
     sweep.run(progress)
-    joiner = Joiner(problem, judge, sweep.member, sweep.number)
+    member, number = without_blank(problem, sweep.member, sweep.number)
+    joiner = Joiner(problem, judge, member, number)
     joiner.run(problem.allowed)
     member = joiner.member
-    released = _best(problem, _cells(problem, member, sweep.number), member < 0)
+    released = _best(problem, _cells(problem, member, number), member < 0)
     return Solution(
         {ladder.attribute: _highest(released, place, ladder.lowest) for place, ladder in enumerate(problem.ladders)},
         loss=released.loss,

@@ -25,7 +25,6 @@ class Separable(Utility):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self._costs = [[self.cost(ladder, level) for level in range(ladder.highest + 1)] for ladder in problem.ladders]
-        self._along = [np.stack(levels) for levels in self._costs]
         self._by_group = [
             [_per_group(ladder, level, costs) for level, costs in enumerate(levels)]
             for ladder, levels in zip(problem.ladders, self._costs, strict=True)
@@ -36,6 +35,7 @@ class Separable(Utility):
             _counted(codes[:, place], problem.counts.records, len(ladder.groups[0]))
             for place, ladder in enumerate(problem.ladders)
         ]
+        self._sums = [np.stack(levels) @ records for levels, records in zip(self._costs, self._values, strict=True)]
 
     @abstractmethod
     def cost(self, ladder: Ladder, level: int) -> Floats:
@@ -99,10 +99,8 @@ class Separable(Utility):
     def _bounds(self, highest: Sequence[int], added: Sequence[Floats] | None = None) -> Bounds:
         """Of all nodes up to one, with what is added to the costs of its attributes on each level."""
         sums = []
-        for place, (costs, records, low, high) in enumerate(
-            zip(self._along, self._values, self.lowest, highest, strict=True)
-        ):
-            along = costs[low : high + 1] @ records
+        for place, (costs, low, high) in enumerate(zip(self._sums, self.lowest, highest, strict=True)):
+            along = costs[low : high + 1]
             if added is not None:
                 along = along + added[place]
             sums.append(along.reshape([-1 if axis == place else 1 for axis in range(len(self.shape))]))

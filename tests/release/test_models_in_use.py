@@ -1,0 +1,116 @@
+"""Models that compare with a population, with what was left out, or with invented records, from policy to manifest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.errors import InfeasibleError
+
+POLICY = """\
+shoal: 1
+name: models
+attributes:
+  q: {{role: quasi}}
+  s: {{role: sensitive}}
+privacy:
+{models}
+solve: {{{solve}}}
+"""
+
+
+def released(folder: Path, table: pl.DataFrame, models: str, solve: str = "") -> tuple[dict[str, Any], pl.DataFrame]:
+    """Through files, as a user would."""
+    table.write_csv(folder / "table.csv")
+    policy = folder / "policy.yaml"
+    policy.write_text(POLICY.format(models=models, solve=solve))
+    release = shoal.anonymise(
+        folder / "table.csv", shoal.Policy.load(policy), output=folder / "out", seed=1, force=True
+    )
+    manifest = json.loads((folder / "out" / "release.json").read_text())
+    return manifest, pl.read_csv(str(release.data), infer_schema=False)
+
+
+def column(**counts: int) -> list[str]:
+    return [value for value, times in counts.items() for _ in range(times)]
+
+
+@pytest.mark.requirement("S-01")
+@pytest.mark.parametrize("recoding", ["global", "local", "cells"])
+def test_k_map_counts_the_population(tmp_path: Path, recoding: str) -> None:
+    pl.DataFrame({"q": column(a=5, b=1, c=9)}).write_csv(tmp_path / "everyone.csv")
+    table = pl.DataFrame({"q": ["a", "a", "b", "c"], "s": ["x", "y", "x", "y"]})
+    models = "  - k_map: {k: 5, population: everyone.csv}"
+    manifest, data = released(tmp_path, table, models, f"recoding: {recoding}, suppression_limit: 0.25")
+    assert data["q"].to_list() == ["a", "a", "*", "c"]
+    assert manifest["models"] == [{"name": "k_map", "required": 5, "achieved": 5, "met": True}]
+    assert manifest["suppressed"]["records"] == 1
+
+
+@pytest.mark.requirement("S-04")
+def test_people_who_look_like_suppressed_records_are_not_known_to_be_absent(tmp_path: Path) -> None:
+    pl.DataFrame({"q": column(a=4, b=1)}).write_csv(tmp_path / "everyone.csv")
+    table = pl.DataFrame({"q": ["a", "a", "b"], "s": ["x", "y", "x"]})
+    models = "  - delta_presence: {minimum: 0.1, maximum: 0.5, population: everyone.csv}"
+    manifest, data = released(tmp_path, table, models, "suppression_limit: 0.4, levels: {q: 0}")
+    assert data["q"].to_list() == ["a", "a", "*"]
+    assert manifest["models"][0]["met"]
+
+
+@pytest.mark.requirement("S-03")
+def test_closeness_is_to_the_table_as_it_was_even_if_suppressed_records_are_left_out(tmp_path: Path) -> None:
+    table = pl.DataFrame({"q": list("aabbbbc"), "s": list("xxxyxyx")})
+    models = "  - k_anonymity: {k: 2}\n  - t_closeness: {attribute: s, t: 0.3, distance: equal}"
+    starred, _ = released(tmp_path, table, models, "suppression_limit: 0.2")
+    dropped, data = released(tmp_path, table, models, "suppression_limit: 0.2, drop_suppressed: true")
+    assert data.height == 6
+    assert dropped["models"] == starred["models"]
+
+
+@pytest.mark.requirement("S-12")
+def test_decoys_instead_of_suppression(tmp_path: Path) -> None:
+    table = pl.DataFrame({"q": column(a=6, b=2, c=5), "s": [*"xyxyxyxyxyxyx"]})
+    models = "  - k_anonymity: {k: 3}"
+    manifest, data = released(tmp_path, table, models, "suppression_limit: 0.2, decoys: {limit: 0.1}")
+    assert manifest["decoys"] == {"records": 1, "k_without": 2}
+    assert manifest["suppressed"]["records"] == 0
+    assert sorted(data["q"].to_list()) == sorted(column(a=6, b=3, c=5))
+    assert any("1 of the records are invented" in warning for warning in manifest["warnings"])
+
+
+@pytest.mark.requirement("S-09")
+def test_clusters_of_a_table_that_is_too_small_for_two_levels(tmp_path: Path) -> None:
+    table = pl.DataFrame({"q": list("aabb"), "s": list("xyxy")})
+    manifest, _ = released(tmp_path, table, "  - k_anonymity: {k: 3}", "recoding: clustered")
+    assert manifest["risk"]["k"] == 4
+
+
+@pytest.mark.requirement("S-01")
+def test_different_k_for_different_sets_of_attributes() -> None:
+    frame = pl.DataFrame({"a": column(u=4, v=4), "b": [*"xxyyxxyy"]})
+    policy = shoal.Policy.from_text(
+        "{shoal: 1, name: sets, attributes: {a: {role: quasi}, b: {role: quasi}}, "
+        "privacy: [{k_anonymity: {k: 2}}, {k_anonymity: {k: 8, attributes: [b]}}]}"
+    )
+    release = shoal.anonymise(frame, policy)
+    assert release.data.rows() == [(a, "*") for a in frame["a"]]
+    assert [finding.achieved for finding in release.manifest.models] == [4, 8]
+
+
+@pytest.mark.requirement("S-02")
+def test_several_sensitive_attributes() -> None:
+    frame = pl.DataFrame({"q": [*"aabb"], "s": [*"xyxy"], "t": [*"uuuv"]})
+    policy = shoal.Policy.from_text(
+        "{shoal: 1, name: two, attributes: {q: {role: quasi}, s: {role: sensitive}, t: {role: sensitive}}, "
+        "privacy: [{l_diversity: {attribute: s, l: 2, kind: distinct}}, "
+        "{l_diversity: {attribute: t, l: 2, kind: distinct}}]}"
+    )
+    release = shoal.anonymise(frame, policy)
+    assert release.data["q"].unique().to_list() == ["*"]
+    with pytest.raises(InfeasibleError, match="l_diversity fails for 4 of 4 records"):
+        shoal.anonymise(frame.with_columns(t=pl.lit("u")), policy)
