@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 
 import shoal
 from shoal.errors import InfeasibleError
+from shoal.release import solving
+from shoal.solve import Problem, Solution
+from shoal.solve.local.release import top_node
 
 POLICY = """\
 shoal: 1
@@ -114,3 +118,29 @@ def test_several_sensitive_attributes() -> None:
     assert release.data["q"].unique().to_list() == ["*"]
     with pytest.raises(InfeasibleError, match="l_diversity fails for 4 of 4 records"):
         shoal.anonymise(frame.with_columns(t=pl.lit("u")), policy)
+
+
+@pytest.mark.requirement("S-08")
+def test_local_recoding_is_never_worse_than_one_level_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The heuristic is made to find something poor; the optimum of the lattice is released instead."""
+    frame = pl.DataFrame({"q": column(a=3, b=3, c=1), "r": [*"xxxyyyy"]})
+    policy = shoal.Policy.from_text(
+        "{shoal: 1, name: local, attributes: {q: {role: quasi}, r: {role: quasi}}, "
+        "privacy: [{k_anonymity: {k: 3}}], solve: {recoding: local}}"
+    )
+    honest = shoal.anonymise(frame, policy).manifest.solution
+
+    def poor(problem: Problem, **_: object) -> Solution:
+        return replace(honest, loss=1.0, cells=top_node(problem))
+
+    monkeypatch.setattr(solving, "solve_local", poor)
+    found = shoal.anonymise(frame, policy).manifest.solution
+    assert found.loss == solve_lattice_loss(frame)
+    assert (found.recoding, found.optimal) == ("local", False)
+
+
+def solve_lattice_loss(frame: pl.DataFrame) -> float:
+    policy = shoal.Policy.from_text(
+        "{shoal: 1, name: global, attributes: {q: {role: quasi}, r: {role: quasi}}, privacy: [{k_anonymity: {k: 3}}]}"
+    )
+    return shoal.anonymise(frame, policy).manifest.solution.loss

@@ -68,6 +68,14 @@ def test_infeasible_says_which_model_how_many_records_and_what_would_help() -> N
     assert "solve.levels for q" in str(caught.value)
 
 
+def test_infeasible_names_the_attribute_that_would_help_most_if_it_were_dropped() -> None:
+    frame = pl.DataFrame({"p": [1, 1, 2, 2], "q": [1, 2, 3, 4], "n": [1, 1, 1, 1]})
+    counts = Counts.from_frame(frame, ("p", "q"), "n")
+    ladders = [Ladder(name, (np.arange(size),), (np.zeros(size),), 0, 1, size) for name, size in (("p", 2), ("q", 4))]
+    with pytest.raises(InfeasibleError, match="drop q, then 0 records fail"):
+        solve_lattice(Problem(counts, ladders, [KAnonymity(k=2)]))
+
+
 def test_people_are_counted_not_records() -> None:
     """Three records of one person are one person."""
     pairs = pl.DataFrame({"q": ["a", "a", "b"], "who": [1, 2, 1], "n": [3, 1, 1]})

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from shoal.errors import InfeasibleError
 from shoal.policy import Solve
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.solve import Problem, Solution, solve_cells, solve_lattice, solve_local, solve_rare
 from shoal.solve.clusters import solution_of, solve_clusters
 from shoal.solve.decoys import fill_up
+from shoal.solve.lattice import lattice_size
 
 Progress = Callable[[int, int], None]
+
+QUICK = 300_000_000
+"""Nodes × combinations up to which local recoding is compared with the optimum of global recoding: some seconds."""
 
 
 def solve(problem: Problem, wanted: Solve, progress: Progress | None = None) -> Solution:
@@ -23,13 +29,29 @@ def _solve(problem: Problem, wanted: Solve, progress: Progress | None) -> Soluti
         case "global":
             return solve_lattice(problem, wanted.utility, time_limit=wanted.time_limit, progress=progress)
         case "local":
-            return solve_local(problem, progress=progress)
+            return _local(problem, progress)
         case "cells":
             return solve_cells(problem, progress=progress)
         case "rare":
             return solve_rare(problem, progress=progress)
         case "clustered":
             return _clustered(problem)
+
+
+def _local(problem: Problem, progress: Progress | None) -> Solution:
+    """The heuristic's solution; one level for all where that loses less, or where the heuristic finds none."""
+    try:
+        found = solve_local(problem, progress=progress)
+    except InfeasibleError:
+        return replace(solve_lattice(problem, progress=progress), recoding="local", optimal=False)
+    quick = lattice_size(problem) * problem.counts.size <= QUICK and all(model.local for model in problem.models)
+    if not quick:
+        return found
+    try:
+        one_level = solve_lattice(problem)
+    except InfeasibleError:
+        return found
+    return found if found.loss <= one_level.loss else replace(one_level, recoding="local", optimal=False)
 
 
 def _clustered(problem: Problem) -> Solution:
