@@ -144,9 +144,9 @@ def test_every_key_of_the_manifest_is_documented() -> None:
     policy = Policy.from_text("{shoal: 1, name: a, attributes: {age: {role: quasi}}, privacy: [{k_anonymity: {k: 1}}]}")
     manifest = anonymise(pl.DataFrame({"age": [1, 2]}), policy).manifest.to_dict()
     named = set(re.findall(r"`([\w.]+)`", page))
-    nested = [f"{key}.{inner}" for key in ("data", "solution", "suppressed") for inner in manifest[key]]
+    nested = [f"{key}.{inner}" for key in ("data", "solution", "suppressed", "decoys") for inner in manifest[key]]
     listed = [*manifest["risk"], *manifest["utility"], *manifest["timing"], *manifest["models"][0]]
-    keys = [key for key in manifest if key not in ("data", "solution", "suppressed")]
+    keys = [key for key in manifest if key not in ("data", "solution", "suppressed", "decoys")]
     assert [key for key in (*keys, *nested, *listed) if key not in named] == []
 
 

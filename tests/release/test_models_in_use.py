@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -144,3 +146,18 @@ def solve_lattice_loss(frame: pl.DataFrame) -> float:
         "{shoal: 1, name: global, attributes: {q: {role: quasi}, r: {role: quasi}}, privacy: [{k_anonymity: {k: 3}}]}"
     )
     return shoal.anonymise(frame, policy).manifest.solution.loss
+
+
+@pytest.mark.requirement("S-04")
+def test_a_figure_beyond_all_numbers_is_null_in_json(tmp_path: Path) -> None:
+    pl.DataFrame({"q": [*"aabb"], "s": [*"xxyy"]}).write_csv(tmp_path / "table.csv")
+    (tmp_path / "policy.yaml").write_text(
+        POLICY.format(models="  - delta_disclosure: {attribute: s, delta: 1}", solve="")
+    )
+    command = [sys.executable, "-m", "shoal", "measure", str(tmp_path / "table.csv")]
+    command += ["--policy", str(tmp_path / "policy.yaml"), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["models"] == [
+        {"name": "delta_disclosure", "required": 1, "achieved": None, "met": False}
+    ]

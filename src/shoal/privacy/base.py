@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import ClassVar, Self
 
 import numpy as np
@@ -37,6 +38,11 @@ class Finding:
     required: float
     achieved: float
     met: bool
+
+    def to_dict(self) -> dict[str, str | float | bool | None]:
+        """For JSON, which has no infinity: a figure beyond all numbers is null."""
+        achieved = self.achieved if isfinite(self.achieved) else None
+        return {"name": self.name, "required": self.required, "achieved": achieved, "met": self.met}
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ class Manifest:
             "suppressed": {"records": self.suppressed_records, "cells": self.suppressed_cells},
             "risk": risk_dict(self.after.risk),
             "risk_before": risk_dict(self.before.risk),
-            "models": [asdict(finding) for finding in self.models],
+            "models": [finding.to_dict() for finding in self.models],
             "utility": self.utility,
             "timing": asdict(self.timing),
             "peak_rss_mb": self.peak_rss_mb,

@@ -101,7 +101,7 @@ class Measured:
             },
             "risk": asdict(self.measurement.risk),
             "diversity": dict(self.measurement.diversity),
-            "models": [asdict(finding) for finding in self.models],
+            "models": [finding.to_dict() for finding in self.models],
             "utility": class_figures(self.measurement),
         }
         if self.before is not None:
