@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.errors import InfeasibleError
+from shoal.errors import InfeasibleError, PolicyError
 from shoal.release import solving
 from shoal.solve import Problem, Solution
 from shoal.solve.local.release import top_node
@@ -161,3 +161,33 @@ def test_a_figure_beyond_all_numbers_is_null_in_json(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["models"] == [
         {"name": "delta_disclosure", "required": 1, "achieved": None, "met": False}
     ]
+
+
+@pytest.mark.requirement("S-04")
+def test_people_known_to_be_absent_are_followed_by_global_recoding_only(tmp_path: Path) -> None:
+    pl.DataFrame({"q": column(x=4, y=4, z=3)}).write_csv(tmp_path / "everyone.csv")
+    table = pl.DataFrame({"q": ["x", "x", "y"], "s": ["u", "v", "u"]})
+    models = "  - delta_presence: {minimum: 0.1, maximum: 0.8, population: everyone.csv}"
+    _, data = released(tmp_path, table, models)
+    assert data["q"].to_list() == ["*", "*", "*"]
+    for recoding in ("local", "cells", "rare"):
+        with pytest.raises(PolicyError, match="recoding: global only"):
+            released(tmp_path, table, models, f"recoding: {recoding}")
+
+
+@pytest.mark.requirement("S-04")
+def test_where_all_records_are_suppressed_presence_is_not_an_error(tmp_path: Path) -> None:
+    pl.DataFrame({"q": column(x=2, y=2)}).write_csv(tmp_path / "everyone.csv")
+    table = pl.DataFrame({"q": ["x", "x"], "s": ["u", "v"]})
+    models = "  - delta_presence: {minimum: 0.1, maximum: 0.4, population: everyone.csv}"
+    manifest, _ = released(tmp_path, table, models, "suppression_limit: 1.0")
+    assert manifest["suppressed"]["records"] == 2
+
+
+@pytest.mark.requirement("S-07")
+def test_at_equal_cost_nobody_is_suppressed(tmp_path: Path) -> None:
+    table = pl.DataFrame({"q": [*"xxyy"], "s": [*"uuvv"]})
+    models = "  - t_closeness: {attribute: s, t: 0.1, distance: equal}"
+    manifest, data = released(tmp_path, table, models, "suppression_limit: 1.0, drop_suppressed: true")
+    assert manifest["suppressed"]["records"] == 0
+    assert data.height == 4

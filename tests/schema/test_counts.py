@@ -83,6 +83,18 @@ def test_the_order_is_the_same_whether_or_not_positions_fit_beside_the_key(
     assert counts.frame().rows() == sorted(counts.frame().rows(), key=_sort_key)
 
 
+@pytest.mark.parametrize("late", ["zz", None])
+def test_a_value_that_first_appears_further_down_is_not_overlooked(
+    late: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counts_module, "_FIRST", 3)
+    frame = pl.DataFrame({"q": ["b", "a", "b", "a", late], "r": ["x", "x", "y", "y", "x"], "n": [1, 2, 3, 4, 5]})
+    counts = Counts.from_frame(frame, ("q", "r"), "n")
+    found = dict(zip(counts.frame().rows(), counts.records.tolist(), strict=True))
+    assert found == {(q, r): n for q, r, n in frame.rows()}
+    assert counts.values[0].to_list() == ["a", "b", late]
+
+
 @pytest.mark.requirement("D-09")
 @examples
 @given(records=records_of_people)

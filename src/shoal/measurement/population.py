@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from shoal.privacy import Classes
+from shoal.privacy.classes import PeopleIn
 
 _CLASS, _PEOPLE = "__shoal_class", "__shoal_population"
 
@@ -30,5 +31,10 @@ def with_population(classes: Classes, cells: pl.DataFrame, population: pl.DataFr
         there,
         names,
         None if classes.cells is None else np.concatenate((classes.cells, np.full((absent, len(names)), -1))),
-        None,
+        None if classes.shared_people is None else _among(classes.shared_people, len(classes)),
     )
+
+
+def _among(people_in: PeopleIn, first: int) -> PeopleIn:
+    """Counting people where only the first classes have any."""
+    return lambda groups, number: people_in(groups[:first], number)

@@ -1,7 +1,7 @@
 """How much of the table is left: figures of merit from the released table alone.
 
 *loss*: over all cells of all quasi-identifiers, the share of the attribute's domain that a released value stands for
-(0 = exact, 1 = anything). *average class size*: people per class ÷ 1. *discernibility*: Σ |class|² with every
+(0 = exact, 1 = anything). *average class size*: kept records per class. *discernibility*: Σ |class|² with every
 suppressed record counted against the whole table.
 """
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
 from shoal.policy.tree import Path
+from shoal.privacy.delta_presence import DeltaPresence
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
@@ -53,6 +54,7 @@ def _attribute(name: str, attribute: Attribute) -> Iterator[tuple[Path, str]]:
 def _models(policy: Policy) -> Iterator[tuple[Path, str]]:
     """The attributes that models name: sensitive ones have to be released, others have to be quasi-identifiers."""
     yield from _population(policy)
+    yield from _absent(policy)
     for place, model in enumerate(policy.privacy):
         path: Path = ("privacy", place, model.key)
         for name in model.sensitive:
@@ -87,6 +89,14 @@ def _decoys(policy: Policy) -> Iterator[tuple[Path, str]]:
     ]
     if named:
         yield path, f"can't be told from real people only if nobody is named: suppress {', '.join(named)}"
+
+
+def _absent(policy: Policy) -> Iterator[tuple[Path, str]]:
+    """Cell by cell, it is not followed what becomes of people whom only the population has."""
+    for place, model in enumerate(policy.privacy):
+        if isinstance(model, DeltaPresence) and not model.local and policy.solve.recoding != "global":
+            path: Path = ("privacy", place, model.key)
+            yield path, "with a minimum it goes with recoding: global only, or with judge_absent: false"
 
 
 def _population(policy: Policy) -> Iterator[tuple[Path, str]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from shoal.errors import InfeasibleError
+from shoal.errors import InfeasibleError, InputError
 from shoal.policy import Solve
+from shoal.privacy.delta_presence import DeltaPresence
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.solve import Problem, Solution, solve_cells, solve_lattice, solve_local, solve_rare
 from shoal.solve.clusters import solution_of, solve_clusters
@@ -25,6 +26,10 @@ def solve(problem: Problem, wanted: Solve, progress: Progress | None = None) -> 
 
 
 def _solve(problem: Problem, wanted: Solve, progress: Progress | None) -> Solution:
+    if wanted.recoding != "global" and any(
+        isinstance(each, DeltaPresence) and not each.local for each in problem.models
+    ):
+        raise InputError("delta_presence with a minimum goes with recoding: global only, or with judge_absent: false")
     match wanted.recoding:
         case "global":
             return solve_lattice(problem, wanted.utility, time_limit=wanted.time_limit, progress=progress)

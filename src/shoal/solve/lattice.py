@@ -155,7 +155,7 @@ class Search:
             steps[axis] -= 1
 
     def _step_down(self) -> None:
-        """Of nodes with the same cost, one that generalises less."""
+        """Of nodes with the same cost, one that generalises less and suppresses no more."""
         lower = self.best
         while lower is not None:
             self.best, lower = lower, None
@@ -169,7 +169,8 @@ class Search:
         table = self.rollup.at(node)
         places = np.flatnonzero((table.records == 0) | self.judge.above_floor(table))
         for look in self.judge.looks(table, self.judge.classes(table, places), places):
-            if look.suppressed <= self._allowed and look.value <= self.cost:
+            fewer = self.best is None or look.suppressed <= self.best.suppressed
+            if fewer and look.suppressed <= self._allowed and look.value <= self.cost:
                 return look
         return None
 
@@ -241,5 +242,6 @@ class Search:
         return inf
 
     def _consider(self, look: Look) -> None:
-        if look.value < self.cost:
+        fewer = self.best is not None and look.value == self.cost and look.suppressed < self.best.suppressed
+        if look.value < self.cost or fewer:
             self.best = look

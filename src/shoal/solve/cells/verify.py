@@ -34,7 +34,8 @@ def verified(  # noqa: PLR0913  # all that a solution consists of
     suppressed = int(problem.counts.records[withheld].sum())
     if suppressed > problem.allowed:
         raise InfeasibleError(
-            f"no way was found to meet the privacy models: {suppressed} records would have to be suppressed, "
+            f"no way was found to meet {' and '.join(model.key for model in problem.models)}: "
+            f"{suppressed} records would have to be suppressed, "
             f"{problem.allowed} may be",
             advice="raise solve.suppression_limit, lower the demands, widen solve.levels or drop a quasi-identifier",
         )
