@@ -30,7 +30,7 @@ def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
         )
     if policy.solve.recoding != "global" and policy.solve.time_limit is not None:
         yield ("solve", "time_limit"), "goes with recoding: global only"
-    whole = [model for model in policy.models if isinstance(model, KAnonymity) and not model.attributes]
+    whole = [model for model in policy.models if isinstance(model, KAnonymity) and model.plain]
     if policy.solve.recoding == "clustered" and not whole:
         yield ("solve", "recoding"), "clustered needs k_anonymity among the privacy models"
     if policy.privacy and "aggregate" in policy.table_steps:
@@ -77,7 +77,7 @@ def _decoys(policy: Policy) -> Iterator[tuple[Path, str]]:
         return
     if policy.solve.recoding != "global":
         yield path, f"go with recoding: global, not with {policy.solve.recoding}"
-    others = [model.key for model in policy.models if not isinstance(model, KAnonymity) or model.attributes]
+    others = [model.key for model in policy.models if not isinstance(model, KAnonymity) or not model.plain]
     if others or not policy.models:
         yield path, f"fill classes up to the k of k_anonymity only{'; not for ' + ', '.join(others) if others else ''}"
     if not policy.solve.suppression_limit:

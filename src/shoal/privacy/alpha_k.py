@@ -12,12 +12,9 @@ from math import ceil
 import numpy as np
 from pydantic import Field
 
-from shoal.privacy.base import Figures, Floor, SensitiveModel
+from shoal.privacy.base import ROUNDING, Figures, Floor, SensitiveModel
 from shoal.privacy.classes import Classes, Histograms, Integers, Mask
 from shoal.privacy.room import within_caps
-
-ROUNDING = 1e-12
-"""Relative. A share of exactly α will do, whatever its last bits are."""
 
 
 class AlphaK(SensitiveModel):

@@ -29,6 +29,9 @@ from shoal.schema.registry import Registry
 
 Figures = NDArray[np.float64]
 
+ROUNDING = 1e-12
+"""A class exactly at a bound is judged by the definition, not by the last bit of a quotient or a logarithm."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -172,6 +175,21 @@ class SensitiveModel(PrivacyModel):
         for rows, block in histograms.blocks():
             kept[rows] = self.room(block, histograms)
         return kept
+
+
+class TableModel(PrivacyModel):
+    """A model on a share of the whole table: the smallest classes are taken away until it is met."""
+
+    local: ClassVar[bool] = False
+    takes_smallest: ClassVar[bool] = True
+    more_is_safer: ClassVar[bool] = False
+    monotone_under_suppression: ClassVar[bool] = False
+
+    maximum: float
+
+    @property
+    def required(self) -> float:
+        return self.maximum
 
 
 def kept_by(models: Sequence[PrivacyModel], classes: Classes) -> Mask:

@@ -14,12 +14,9 @@ from enum import StrEnum
 import numpy as np
 from pydantic import Field
 
-from shoal.privacy.base import Figures, Floor, SensitiveModel
+from shoal.privacy.base import ROUNDING, Figures, Floor, SensitiveModel
 from shoal.privacy.classes import Histograms, Integers, Mask
 from shoal.privacy.room import within_caps
-
-ROUNDING = 1e-12
-"""A gain of exactly β will do, whatever its last bits are."""
 
 SLACK = 1e-9
 """Relative. More than what rounding lets through, so that the floor lies below every class that is accepted."""

@@ -14,11 +14,8 @@ from math import exp, floor
 import numpy as np
 from pydantic import Field
 
-from shoal.privacy.base import Figures, Floor, SensitiveModel
+from shoal.privacy.base import ROUNDING, Figures, Floor, SensitiveModel
 from shoal.privacy.classes import Histograms, Integers, Mask
-
-ROUNDING = 1e-12
-"""The bound is strict: what reaches δ but for rounding doesn't pass."""
 
 
 class DeltaDisclosure(SensitiveModel):

@@ -35,8 +35,13 @@ class KAnonymity(PrivacyModel):
     )
 
     @property
-    def local(self) -> bool:  # type: ignore[override]  # a model on some of the attributes looks across classes
+    def plain(self) -> bool:
+        """Whether it counts by all quasi-identifiers."""
         return not self.attributes
+
+    @property
+    def local(self) -> bool:  # type: ignore[override]  # a model on some of the attributes looks across classes
+        return self.plain
 
     @property
     def required(self) -> float:

@@ -23,11 +23,8 @@ from typing import Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from shoal.privacy.base import Figures, Floor, SensitiveModel
+from shoal.privacy.base import ROUNDING, Figures, Floor, SensitiveModel
 from shoal.privacy.classes import Histograms, Integers, Mask
-
-ROUNDING = 1e-12
-"""Relative. A class exactly at the bound is judged by the definition, not by the last bit of a logarithm."""
 
 _TABLED = 64
 _ODD_SUMS = 2 * np.cumsum(np.concatenate(([0.0], 1 / np.arange(1, 2 * _TABLED, 2))))

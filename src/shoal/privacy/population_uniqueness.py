@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from pydantic import Field
 
-from shoal.privacy.base import Figures, PrivacyModel
+from shoal.privacy.base import Figures, TableModel
 from shoal.privacy.classes import Classes, Mask
 from shoal.privacy.population import Sample, uniques
 
@@ -27,7 +27,7 @@ class Model(StrEnum):
     SNB = "snb"
 
 
-class PopulationUniqueness(PrivacyModel):
+class PopulationUniqueness(TableModel):
     """
     Uniques are taken away, the earlier first, until the estimate will do. The number is found by halving: with one
     fewer the estimate would not do.
@@ -41,18 +41,10 @@ class PopulationUniqueness(PrivacyModel):
     title = "population uniqueness"
     clause = "ISO/IEC 20889, 7.2"
     monotone_under_generalisation = False
-    monotone_under_suppression = False
-    local = False
-    takes_smallest = True
-    more_is_safer = False
 
     maximum: float = Field(ge=0, lt=1, description="The largest share of the population that may be unique.")
     population_size: int = Field(ge=1, description="The people of the population that the table was drawn from.")
     model: Model = Field(default=Model.DANKAR, description="How the uniques of the population are estimated.")
-
-    @property
-    def required(self) -> float:
-        return self.maximum
 
     def figures(self, classes: Classes) -> Figures:
         """The share, for each class the same. Without an estimate it is 1: everyone might be unique."""

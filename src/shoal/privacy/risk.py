@@ -13,7 +13,7 @@ from math import ceil
 import numpy as np
 from pydantic import Field
 
-from shoal.privacy.base import Figures, Floor, PrivacyModel
+from shoal.privacy.base import Figures, Floor, PrivacyModel, TableModel
 from shoal.privacy.classes import Classes, Integers, Mask
 
 
@@ -55,7 +55,7 @@ class MaximumRisk(PrivacyModel):
         )
 
 
-class AverageRisk(PrivacyModel):
+class AverageRisk(TableModel):
     """
     The smallest classes are taken away until the rest meets it: no choice takes away fewer classes. Of equal ones
     the earlier goes first.
@@ -69,16 +69,8 @@ class AverageRisk(PrivacyModel):
     title = "average risk"
     clause = "ISO/IEC 20889, 7.2"
     monotone_under_generalisation = True
-    monotone_under_suppression = False
-    local = False
-    takes_smallest = True
-    more_is_safer = False
 
     maximum: float = Field(gt=0, le=1, description="The largest mean chance to pick the right person of a class.")
-
-    @property
-    def required(self) -> float:
-        return self.maximum
 
     def figures(self, classes: Classes) -> Figures:
         """The mean, for each class the same."""

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 import numpy as np
 from pydantic import Field
 
-from shoal.privacy.base import Figures, Floor, PrivacyModel
+from shoal.privacy.base import Figures, Floor, TableModel
 from shoal.privacy.classes import Classes, Integers, Mask
 
 
-class SampleUniqueness(PrivacyModel):
+class SampleUniqueness(TableModel):
     """
     As few uniques as possible are taken away; the earlier goes first.
 
@@ -28,16 +28,8 @@ class SampleUniqueness(PrivacyModel):
     title = "sample uniqueness"
     clause = "ISO/IEC 20889, 7.2"
     monotone_under_generalisation = True
-    monotone_under_suppression = False
-    local = False
-    takes_smallest = True
-    more_is_safer = False
 
     maximum: float = Field(ge=0, le=1, description="The largest share of people who are alone in their class.")
-
-    @property
-    def required(self) -> float:
-        return self.maximum
 
     def figures(self, classes: Classes) -> Figures:
         """The share, for each class the same."""

@@ -22,12 +22,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.errors import InputError
-from shoal.privacy.base import Figures, Floor, SensitiveModel
+from shoal.privacy.base import ROUNDING, Figures, Floor, SensitiveModel
 from shoal.privacy.classes import Histograms, Integers, Mask
 from shoal.privacy.room import within_distance
-
-ROUNDING = 1e-12
-"""A distance of exactly t will do, whatever its last bits are."""
 
 SIZES_TRIED = 1000
 """How far the floor looks for the smallest class that can be close enough."""

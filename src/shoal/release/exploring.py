@@ -141,7 +141,7 @@ class Explorer:
 
 def _is_plain(model: PrivacyModel) -> TypeGuard[KAnonymity]:
     """k-anonymity by all quasi-identifiers."""
-    return isinstance(model, KAnonymity) and not model.attributes
+    return isinstance(model, KAnonymity) and model.plain
 
 
 def _with_k(models: Sequence[PrivacyModel], k: int) -> tuple[PrivacyModel, ...]:

@@ -61,6 +61,6 @@ def _local(problem: Problem, progress: Progress | None) -> Solution:
 
 def _clustered(problem: Problem) -> Solution:
     """The second level leaves clusters of half the size, so twice the k that is asked for goes in, if that can be."""
-    k = max(model.k for model in problem.models if isinstance(model, KAnonymity) and not model.attributes)
+    k = max(model.k for model in problem.models if isinstance(model, KAnonymity) and model.plain)
     twice = 2 * k <= problem.records
     return solution_of(problem, solve_clusters(problem, 2 * k if twice else k, second_level=twice))

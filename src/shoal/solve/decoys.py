@@ -105,4 +105,4 @@ def _k(problem: Problem) -> int:
 
 
 def _fillable(model: PrivacyModel) -> bool:
-    return isinstance(model, KAnonymity) and not model.attributes
+    return isinstance(model, KAnonymity) and model.plain
