@@ -172,6 +172,35 @@ def test_what_is_alive_is_not_swept(tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == {"data.csv": "first"}
 
 
+def test_a_late_sweep_takes_nothing_newer(tmp_path: Path) -> None:
+    """The sweep saw a folder that its owner then removed: the owner's next folder must not have that name."""
+    seen = set()
+    for turn in range(5):
+        with Staging(tmp_path / "out", force=True) as staging:
+            assert staging.path not in seen
+            seen.add(staging.path)
+            (staging.path / "release.json").write_text(str(turn))
+            staging.commit()
+
+
+def test_what_comes_out_of_an_exchange_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release(tmp_path / "out")
+    seen = []
+
+    def look(folder: Path) -> bool:
+        try:
+            os.close(commit._lock(folder))
+            seen.append("free")
+        except BlockingIOError:
+            seen.append("held")
+        return True
+
+    with Staging(tmp_path / "out", force=True) as staging:
+        monkeypatch.setattr(commit, "_is_replaceable", look)
+        staging.commit()
+    assert seen == ["held", "held"]
+
+
 def test_neighbours_with_like_names_are_left_alone(tmp_path: Path) -> None:
     for name in (".other.partial-1-1", ".out2.partial-1-1", "out.partial-1-1"):
         (tmp_path / name).mkdir()

@@ -3,7 +3,8 @@
 A kill at any moment leaves the old folder or the new one, never a mixture:
 
 - the hidden folder ``.NAME.partial-XXXX`` is locked while its process lives; the next run sweeps those whose lock is
-  free, so that nothing stays behind for good;
+  free, so that nothing stays behind for good. No name is used twice: a sweep that is late finds nothing, never a
+  newer folder;
 - every file and folder is flushed to disk before the rename, and the parent folder after it;
 - an existing release is replaced by *exchanging* the two names in one step of the kernel (``renameat2``). Where the
   file system lacks that (NFS, some FUSE), the old folder is first renamed to ``.NAME.replaced-XXXX``. A kill between
@@ -21,6 +22,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -55,7 +57,7 @@ class Staging:
         self.path = Path()
         self._final = final
         self._force = force
-        self._lock = -1
+        self._lock = -1  # of what lies under the hidden name, whichever that is
         self._made: list[Path] = []
         self._exchanged = False
         self._committed = False
@@ -95,20 +97,24 @@ class Staging:
             raise TargetError(f"{self.label}: there is no room left on the disk") from None
 
     def _replace(self) -> None:
-        """Exchange, then look at what came out: if it is no release, it goes back."""
-        self._exchanged = True
-        _rename(self.path, self._final, _EXCHANGE)
-        if not _is_replaceable(self.path):
+        """Exchange, then look at what came out: if it is no release, it goes back. No sweep takes it meanwhile."""
+        outgoing = _held(self._final)
+        try:
+            self._exchanged = True
             _rename(self.path, self._final, _EXCHANGE)
-            self._exchanged = False
-            raise TargetError(f"{self.label}: has become something else while this run was at work")
+            if not _is_replaceable(self.path):
+                _rename(self.path, self._final, _EXCHANGE)
+                self._exchanged = False
+                raise TargetError(f"{self.label}: has become something else while this run was at work")
+            self._lock, outgoing = outgoing, self._lock
+        finally:
+            _close(outgoing)
 
     def _clean(self) -> None:
         # Under the hidden name lies what is unfinished or, after an exchange, what was replaced; only a release may go.
         if self.path != Path() and (not self._exchanged or _is_replaceable(self.path)):
             shutil.rmtree(self.path, ignore_errors=True)
-        if self._lock >= 0:
-            os.close(self._lock)
+        _close(self._lock)
         if not self._committed:
             for folder in reversed(self._made):
                 with contextlib.suppress(OSError):
@@ -167,8 +173,8 @@ def _siblings(final: Path, kind: str) -> list[Path]:
 
 def _locked_sibling(final: Path) -> tuple[Path, int]:
     """A new hidden folder and the lock that tells that its process lives. A sweep may take it before it is locked."""
-    for number in range(1, _TRIES + 1):
-        path = final.parent / f"{_hidden(final, 'partial')}{os.getpid()}-{number}"
+    for _ in range(_TRIES):
+        path = final.parent / f"{_hidden(final, 'partial')}{os.getpid()}-{time.time_ns()}"
         try:
             path.mkdir()
             lock = _lock(path)
@@ -193,6 +199,23 @@ def _lock(folder: Path) -> int:
         os.close(handle)
         raise
     return handle
+
+
+def _held(folder: Path) -> int:
+    """The folder of this name, open and locked: it waits for others that exchange it. Not locked where none can be."""
+    for _ in range(_TRIES):
+        handle = os.open(folder, os.O_RDONLY)
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_ino == folder.stat().st_ino:
+            return handle
+        os.close(handle)
+    raise FileNotFoundError(errno.ENOENT, "it changes faster than it can be locked")
+
+
+def _close(handle: int) -> None:
+    if handle >= 0:
+        os.close(handle)
 
 
 def _sweep(final: Path) -> None:
