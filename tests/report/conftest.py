@@ -12,7 +12,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shoal.report import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
+from shoal.report import (
+    AssessmentFacts,
+    AttackerFacts,
+    AttackerFigures,
+    AttackFacts,
+    AttributeFacts,
+    DistributionFacts,
+    FigureTable,
+    ModelFacts,
+    ReassessmentFacts,
+    ReportFacts,
+    RiskFacts,
+    UsefulnessFacts,
+)
+from shoal.report.tries import Exploration, Found, Try
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -143,6 +157,193 @@ def empty(aggregated: ReportFacts) -> ReportFacts:
     return replace(aggregated, records=0, attributes=())
 
 
+ASSESSMENT = AssessmentFacts(
+    probability=1 / 7 * 0.36,
+    threshold=0.1,
+    harm="medium",
+    parts=(
+        ("Chance of picking the right record", 1 / 7, "One in the smallest class."),
+        ("Insider", 0.25, "Motives medium, controls medium."),
+        ("Acquaintance", 0.0418, "Someone in the file is known to one of 150 people."),
+        ("Breach", 0.36, "The file gets into other hands within a year."),
+    ),
+    within=True,
+    sentences=("The likeliest attempt follows a breach: 0.36.",),
+)
+ATTACKERS = (
+    AttackerFacts(
+        "Prosecutor", AttackerFigures(1 / 7, 0.02896, 0.0), 0.2, "the file itself", AttackerFigures(1.0, 0.8947, 0.9312)
+    ),
+    AttackerFacts(
+        "Journalist",
+        AttackerFigures(0.0417, 0.00713, 0.0),
+        0.2,
+        "a population table of 48,213 people",
+        AttackerFigures(1.0, 0.2279, 0.3371),
+    ),
+    AttackerFacts("Marketer", AttackerFigures(0.00713, 0.00713, 0.0), 0.2, "a population table of 48,213 people"),
+)
+ATTACKS = (
+    AttackFacts(
+        "Singling out by one attribute",
+        "nothing but the release",
+        0.0123,
+        0.0067,
+        0.0224,
+        0.0119,
+        0.0004,
+        False,
+        0.0108,
+    ),
+    AttackFacts(
+        "Linking", "age, sex and postal code of the person", 0.0317, 0.0224, 0.0446, 0.0289, 0.0029, False, 0.0301
+    ),
+    AttackFacts(
+        "Inference",
+        "all quasi-identifiers of the person",
+        0.2713,
+        0.2439,
+        0.3006,
+        0.2551,
+        0.0217,
+        False,
+        None,
+        "diagnosis",
+        "Guesses diagnosis no better than its commonest value would.",
+    ),
+    AttackFacts("Membership", "the whole original record", 0.5063, 0.4731, 0.5394, 0.5, 0.0126, False, 0.4977),
+)
+DISTRIBUTIONS = (
+    DistributionFacts(
+        "age",
+        "numbers",
+        (
+            ("0-19", 0.1871, 0.1869),
+            ("20-39", 0.3127, 0.3133),
+            ("40-59", 0.2763, 0.2766),
+            ("60-79", 0.1804, 0.1807),
+            ("80 or older", 0.0435, 0.0425),
+        ),
+        0.0046,
+        (("total variation", 0.0123), ("Wasserstein", 0.0057)),
+    ),
+    DistributionFacts(
+        "sex", "categories", (("F", 0.5077, 0.5079), ("M", 0.4923, 0.4921)), 0.0046, (("total variation", 0.0002),)
+    ),
+    DistributionFacts(
+        "postal_code", "categories", tuple((f"{n}xxxxx", 0.19 - n / 50, 0.188 - n / 50) for n in range(1, 10)), 0.0046
+    ),
+    DistributionFacts(
+        "diagnosis",
+        "categories",
+        tuple(
+            (name, share, share)
+            for name, share in (
+                ("Gastroenteritis", 0.2551),
+                ("Hypertension", 0.2133),
+                ("Diabetes mellitus type 2", 0.1801),
+                ("Tuberculosis", 0.0917),
+                ("Chronic obstructive pulmonary disease", 0.0411),
+            )
+        ),
+    ),
+    DistributionFacts(
+        "bill",
+        "numbers",
+        (("under 5,000", 0.4417, 0.4388), ("5,000 to 9,999", 0.3161, 0.3190), ("10,000 or more", 0.2422, 0.2422)),
+        0.0,
+        (("KS", 0.0141),),
+    ),
+    DistributionFacts("admitted", "dates", ()),
+)
+USEFULNESS = (
+    UsefulnessFacts(
+        "Accuracy of predicting diagnosis", "0.412 of 0.431", "Kept 95.6% of what the original allows.", matters=True
+    ),
+    UsefulnessFacts("Associations kept", 0.9633, "Strength of association between pairs, on average.", matters=True),
+    UsefulnessFacts("Error of counts", 0.0381, "Relative error of 1,000 counts at random, median."),
+    UsefulnessFacts("Propensity score", 0.0129, "How well the two tables can be told apart: 0 is not at all."),
+)
+TABLES = (
+    FigureTable(
+        "Special uniques",
+        "Records that stand out by few attributes (SUDA2).",
+        "Elliot, Manning, Ford 2002",
+        ("Attribute", "Contribution", "Records with a score"),
+        (("age", "61.7%", "317"), ("postal_code", "38.3%", "198")),
+    ),
+    FigureTable(
+        "Population uniqueness",
+        "How many of the people are alone in the population, estimated.",
+        "Dankar et al. 2012",
+        ("Model", "Estimate", "Remark"),
+        (("Pitman", "0.0031", "chosen: sampling fraction under 10%"), ("Zayatz", "–", "")),
+    ),
+)
+
+
+def _tries() -> Iterator[Try]:
+    for k in (2, 5, 10, 25):
+        for limit in (0.0, 0.05):
+            loss = 0.06 * k**0.5 * (1 if limit else 1.3)
+            found = Found({"age": 2, "sex": 0}, loss, loss, True, 40, 0.008, k, 3.5 * k, 1 / k, 0.4 / k)
+            yield Try(k, limit, "global", 0.2, k == 5 and limit > 0, found)
+
+
+EXPLORATION = Exploration("hospital-2026", "hospital.csv", 5003, tuple(_tries()))
+HISTORY = (
+    ReassessmentFacts(
+        datetime(2027, 1, 9, 8, 0, tzinfo=UTC),
+        "Linked with the voters' roll of 2027",
+        "1.9% linked, guessing 1.7%",
+        holds=True,
+    ),
+    ReassessmentFacts(
+        datetime(2027, 6, 1, 8, 0, tzinfo=UTC), "Linked with a leaked list", "14.2% linked, guessing 1.7%", holds=False
+    ),
+)
+
+
+@pytest.fixture(scope="session")
+def full(facts: ReportFacts) -> ReportFacts:
+    """Everything that can be measured was measured."""
+    return replace(
+        facts,
+        assessment=ASSESSMENT,
+        attackers=ATTACKERS,
+        attacks=ATTACKS,
+        distributions=DISTRIBUTIONS,
+        usefulness=USEFULNESS,
+        purpose="teaching statistics",
+        tables=TABLES,
+        exploration=EXPLORATION,
+        limits=("The control group was 613 people of a neighbouring district.",),
+        history=HISTORY,
+    )
+
+
+@pytest.fixture(scope="session")
+def broken(full: ReportFacts) -> ReportFacts:
+    """Models met, but two attacks succeed and the assessed risk is too high."""
+    linked = replace(
+        ATTACKS[1], success=0.2177, low=0.1931, high=0.2444, risk=0.1944, found=True, words="One in five is found."
+    )
+    guessed = replace(
+        ATTACKS[2],
+        success=0.6133,
+        low=0.5822,
+        high=0.6435,
+        risk=0.4809,
+        found=True,
+        words="Half of what guessing misses.",
+    )
+    return replace(
+        full,
+        attacks=(ATTACKS[0], linked, guessed, ATTACKS[3]),
+        assessment=replace(ASSESSMENT, probability=0.1429, within=False),
+    )
+
+
 class Document(HTMLParser):
     """A page read strictly: tags closed in order, ids unique and found, as many cells in a row as in its header.
 
@@ -201,7 +402,7 @@ class Document(HTMLParser):
             self._words.append(data)
 
     def _gap(self, tag: str) -> None:
-        if tag not in {"code", "b"}:
+        if tag not in {"code", "b", "bdi"}:
             self._words.append(" ")
 
     def _check(self) -> None:

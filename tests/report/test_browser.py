@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shoal.report import ReportFacts, render
+from shoal.report import FigureTable, ReportFacts, render
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page, Request
 
 WIDTHS = [390, 768, 1280]
-SAMPLES = ["facts", "unmet", "aggregated", "empty"]
+SAMPLES = ["facts", "unmet", "aggregated", "empty", "full", "broken"]
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 LONG = "a_very_long_attribute_name_without_any_place_to_break_it_" * 4
+RTL = "العمر_بالسنوات·年齢·👩‍👩‍👧"
 
 # WCAG 2 contrast of every piece of text with the first opaque background behind it; returns what is below 4.5.
 FAINT = """() => {
@@ -35,7 +36,7 @@ FAINT = """() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode.parentElement;
-    if (!walker.currentNode.data.trim()) continue;
+    if (!walker.currentNode.data.trim() || node.tagName === 'title') continue;
     const style = getComputedStyle(node);
     const [a, b] = [light(parse(node instanceof SVGElement ? style.fill : style.color)), light(behind(node))];
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
@@ -45,12 +46,55 @@ FAINT = """() => {
 }"""
 
 
+# Of each attack: how far its parts reach from the left end of the track, in pixels.
+INTERVALS = """() => [...document.querySelectorAll('svg.interval')].map(svg => {
+  const box = name => svg.querySelector(name).getBoundingClientRect();
+  const left = box('.track').left;
+  return {
+    track: box('.track').width, success: box('.bar-safe, .bar-found').width,
+    low: box('.whisker').left - left, high: box('.whisker').right - left,
+    baseline: (box('.guess').left + box('.guess').right) / 2 - left,
+  };
+})"""
+
+
 @pytest.fixture
 def page(screen: Page) -> Page:
     """The screen as every test expects it."""
     screen.emulate_media(media="screen", color_scheme="light")
     screen.set_viewport_size({"width": 1280, "height": 900})
     return screen
+
+
+@pytest.fixture
+def hostile_full(full: ReportFacts) -> ReportFacts:
+    """The same for the evidence."""
+    bars = ((LONG, 0.5, 0.5), (RTL, 0.5, 0.5))
+    return replace(
+        full,
+        purpose=LONG,
+        attacks=tuple(replace(one, title=LONG, attribute=LONG, knows=RTL * 9, words=LONG) for one in full.attacks),
+        attackers=tuple(replace(one, name=LONG, basis=LONG) for one in full.attackers),
+        distributions=tuple(
+            replace(one, name=LONG, kind=LONG, bars=bars, distances=((LONG, 1e12),)) for one in full.distributions
+        ),
+        usefulness=tuple(replace(one, title=LONG, value=LONG, reading=RTL) for one in full.usefulness),
+        tables=(FigureTable(LONG, LONG, LONG, (LONG,) * 4, ((LONG,) * 4, (RTL,) * 4, ("1",) * 4)),),
+        limits=(LONG,),
+        history=tuple(replace(one, what=LONG, verdict=LONG) for one in full.history),
+    )
+
+
+@pytest.fixture
+def many(full: ReportFacts) -> ReportFacts:
+    """200 attributes, each with its distribution."""
+    names = [f"attribute_{place:03}" for place in range(200)]
+    return replace(
+        full,
+        attributes=tuple(replace(full.attributes[3], name=name) for name in names),
+        distributions=tuple(replace(full.distributions[place % 6], name=name) for place, name in enumerate(names)),
+        levels=dict.fromkeys(names, 2),
+    )
 
 
 @pytest.fixture
@@ -72,7 +116,7 @@ def hostile(facts: ReportFacts) -> ReportFacts:
 
 
 @pytest.mark.parametrize("recipient", [False, True], ids=["internal", "recipient"])
-@pytest.mark.parametrize("sample", [*SAMPLES, "hostile"])
+@pytest.mark.parametrize("sample", [*SAMPLES, "hostile", "hostile_full", "many"])
 def test_nothing_sticks_out_at_any_width(
     page: Page, sample: str, recipient: bool, request: pytest.FixtureRequest
 ) -> None:
@@ -145,14 +189,49 @@ def test_bars_of_both_tables_have_the_same_scale(page: Page, facts: ReportFacts,
     assert min(tracks) > 60
 
 
-def test_the_summary_fits_one_screen(page: Page, facts: ReportFacts) -> None:
-    page.set_content(render(facts))
+@pytest.mark.requirement("R-10")
+@pytest.mark.parametrize("sample", ["facts", "full"])
+def test_the_summary_fits_one_screen(page: Page, sample: str, request: pytest.FixtureRequest) -> None:
+    page.set_content(render(request.getfixturevalue(sample)))
     bottom = page.evaluate("document.querySelector('.harms').getBoundingClientRect().bottom")
     assert bottom <= 900
 
 
-def test_it_prints_on_few_sheets(page: Page, facts: ReportFacts) -> None:
+@pytest.mark.requirement("R-10")
+@pytest.mark.parametrize("width", WIDTHS)
+def test_whiskers_and_marks_lie_where_their_shares_are(page: Page, broken: ReportFacts, width: int) -> None:
+    """Bars of all attacks have one scale, and what is drawn reads as the figures do."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.set_content(render(broken))
+    rows = page.evaluate(INTERVALS)
+    assert len(rows) == len(broken.attacks)
+    for row, attack in zip(rows, broken.attacks, strict=True):
+        assert row["track"] > 120
+        for name in ("success", "low", "high", "baseline"):
+            assert row[name] / row["track"] == pytest.approx(getattr(attack, name) / 0.75, abs=0.01)
+
+
+def test_contents_lead_to_headings_that_are_there(page: Page, full: ReportFacts) -> None:
+    page.set_content(render(full))
+    links = page.evaluate("[...document.querySelectorAll('.contents a')].map(a => [a.hash.slice(1), a.textContent])")
+    heads = page.evaluate("[...document.querySelectorAll('main h2:not(.unseen)')].map(h => [h.id, h.textContent])")
+    assert links == heads
+    assert len(links) == 14
+
+
+@pytest.mark.parametrize(("sample", "most"), [("facts", 5), ("full", 10)])
+def test_it_prints_on_few_sheets(page: Page, sample: str, most: int, request: pytest.FixtureRequest) -> None:
     page.emulate_media(media="print")
-    page.set_content(render(facts))
+    page.set_content(render(request.getfixturevalue(sample)))
     sheets = page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n")
-    assert 2 <= sheets <= 5
+    assert 2 <= sheets <= most
+
+
+def test_before_and_after_differ_in_grey_on_paper(page: Page, full: ReportFacts) -> None:
+    page.emulate_media(media="print")
+    page.set_content(render(full))
+    light = page.evaluate(
+        "['before', 'after'].map(kind => getComputedStyle(document.querySelector(`.pair .bar-${kind}`)).fill)"
+        ".map(fill => fill.match(/\\d+/g).map(Number)).map(([r, g, b]) => 0.299 * r + 0.587 * g + 0.114 * b)"
+    )
+    assert light[0] - light[1] > 80

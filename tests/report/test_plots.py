@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.report.plots import THRESHOLDS, bar, class_bins, gauge
+from shoal.report.plots import THRESHOLDS, Pin, bar, class_bins, gauge
 
 SIZES = st.lists(st.integers(1, 10_000), max_size=200)
 
@@ -19,6 +21,12 @@ def test_bins_hold_every_class_and_every_person(sizes: list[int]) -> None:
     bins = class_bins(tuple(sizes))
     assert sum(one.classes for one in bins) == len(sizes)
     assert sum(one.people for one in bins) == sum(sizes)
+
+
+@given(SIZES)
+@settings(max_examples=50)
+def test_sizes_can_be_given_one_by_one_as_an_array_or_counted(sizes: list[int]) -> None:
+    assert class_bins(tuple(sizes)) == class_bins(np.array(sizes, dtype=np.int64)) == class_bins(Counter(sizes))
 
 
 @pytest.mark.parametrize(
@@ -70,11 +78,16 @@ def _pins(drawing: str) -> dict[str, float]:
     return {kind: float(x) for kind, x in re.findall(r'<circle class="pin-(\w+)" cx="([\d.]+)%"', drawing)}
 
 
+def _drawn(after: float, before: float | None = None) -> str:
+    pins = [] if before is None else [Pin(before, "before", "before")]
+    return gauge([*pins, Pin(after, "after", "this file" if before is None else "after")])
+
+
 @pytest.mark.requirement("R-02")
 def test_a_risk_equal_to_a_threshold_lies_on_its_tick() -> None:
     for limit in THRESHOLDS.values():
-        drawing = gauge(limit, None)
-        ticks = {label: x for x, label in re.findall(r'x="([\d.]+)%" y="84"[^>]*>([\d.]+)<', drawing)}
+        drawing = _drawn(limit)
+        ticks = {label: x for x, label in re.findall(r'class="tick-label" x="([\d.]+)%"[^>]*>([\d.]+)<', drawing)}
         assert _pins(drawing)["after"] == float(ticks[f"{limit:g}"])
 
 
@@ -82,10 +95,26 @@ def test_a_risk_equal_to_a_threshold_lies_on_its_tick() -> None:
 @settings(max_examples=50)
 def test_a_lower_risk_never_lies_further_left(smaller: int, larger: int) -> None:
     smaller, larger = sorted((smaller, larger))
-    pins = _pins(gauge(1 / larger, 1 / smaller))
+    pins = _pins(_drawn(1 / larger, 1 / smaller))
     assert 0 <= pins["before"] <= pins["after"] <= 100
 
 
 def test_a_gauge_says_in_words_what_it_shows() -> None:
-    assert 'aria-label="Highest risk: before 1 in 1, after 1 in 8"' in gauge(1 / 8, 1.0)
-    assert 'aria-label="Highest risk: this file 1 in 8"' in gauge(1 / 8, None)
+    assert 'aria-label="Highest risk: before 1 in 1, after 1 in 8"' in _drawn(1 / 8, 1.0)
+    assert 'aria-label="Highest risk: this file 1 in 8"' in _drawn(1 / 8)
+
+
+@pytest.mark.requirement("R-02")
+def test_the_limit_to_keep_is_drawn_at_its_risk_and_named() -> None:
+    drawing = gauge([Pin(1 / 8, "after", "after")], ("limit for medium potential harm", 0.05))
+    line = re.search(r'<line class="keep" x1="([\d.]+)%"', drawing)
+    assert line is not None
+    assert float(line.group(1)) == pytest.approx(100 * np.log(20) / np.log(1000), abs=0.01)
+    assert "limit for medium potential harm: 0.05" in drawing
+    assert "after 1 in 8; limit for medium potential harm 0.05" in drawing
+
+
+def test_labels_of_pins_stand_in_rows_of_their_own() -> None:
+    drawing = gauge([Pin(1 / 8, kind, kind) for kind in ("before", "after", "assessed")])
+    rows = re.findall(r'class="pin-label [^>]* y="(\d+)"', drawing)
+    assert len(set(rows)) == 3

@@ -12,7 +12,7 @@ import typer
 from typer.exceptions import TyperException
 
 from shoal import __version__
-from shoal.cli.commands import check, demo, explore, measure, profile, run
+from shoal.cli.commands import attack, check, demo, explore, measure, profile, run
 from shoal.cli.output import fail, fail_with_bug
 from shoal.errors import InputError, ShoalError
 
@@ -26,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, explore, check, profile, measure, demo):
+for command in (run, explore, check, profile, measure, attack, demo):
     app.command()(command)
 
 

@@ -142,25 +142,105 @@ def measure(
     qi: Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, separated by commas.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive attributes, separated by commas.")] = None,
     person: Annotated[str | None, typer.Option(help="The column that names the person; k then counts people.")] = None,
-    original: Annotated[str | None, typer.Option(help="The table before, to compare with.")] = None,
+    original: Annotated[str | None, typer.Option(help="The table before, to compare with: usefulness too.")] = None,
+    auxiliary: Annotated[
+        str | None, typer.Option(help="New outside data: re-assess a release and add to its history.")
+    ] = None,
+    harm: Annotated[str | None, typer.Option(help="Potential harm: low, medium, high (PDPC, annex D).")] = None,
+    motive: Annotated[str | None, typer.Option(help="Motive of an insider: low, medium, high.")] = None,
+    controls: Annotated[str | None, typer.Option(help="Controls at the recipient: none, low, medium, high.")] = None,
+    acquaintance: Annotated[float | None, typer.Option(help="Chance that a recipient knows somebody in it.")] = None,
+    breach: Annotated[float | None, typer.Option(help="Chance of a data breach at the recipient.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="Risk above which a record counts as at risk.")] = None,
+    population_size: Annotated[int | None, typer.Option(help="People that the table was drawn from.")] = None,
+    suda: Annotated[bool, typer.Option("--suda", help="Look for special uniques (SUDA2).")] = False,  # noqa: FBT002
+    weight: Annotated[str | None, typer.Option(help="Column of sampling weights: individual risk.")] = None,
+    household: Annotated[str | None, typer.Option(help="Column that names the household.")] = None,
+    purpose: Annotated[str | None, typer.Option(help="What the data is for, as research or test_data.")] = None,
+    target: Annotated[str | None, typer.Option(help="An attribute to predict, to try usefulness by.")] = None,
     require: Annotated[list[str] | None, typer.Option(help="k=5, prosecutor_max=0.2 …: exit 1 if not met.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
     json: Json = False,  # noqa: FBT002
 ) -> None:
-    """Measure how risky a table is: k, class sizes, prosecutor, journalist and marketer risk.
+    """Measure how risky a table is, and how useful: k, class sizes, three attackers; with --original, what was lost.
 
     Example: shoal measure release/data.csv --qi age,sex,pin --require k=5
     """
+    from shoal.cli.gates import finish
     from shoal.cli.summary import print_measurement
+    from shoal.release.assessing import Wanted, circumstances
     from shoal.release.measuring import MeasureRequest, measure_data
 
-    request = MeasureRequest.of(policy=policy, qi=qi, sensitive=sensitive, person=person, require=require or [])
+    said = circumstances(
+        harm=harm,
+        motive=motive,
+        controls=controls,
+        acquaintance=acquaintance,
+        breach=breach,
+        threshold=threshold,
+        population_size=population_size,
+        purpose=purpose,
+        target=target,
+    )
+    wanted = Wanted(said, suda, weight, household)
+    if auxiliary is not None:
+        from shoal.cli.reassess import reassess_and_print
+
+        found = reassess_and_print(data, auxiliary, require or [], policy=policy, as_json=json)
+        finish(f"shoal measure {data}", found, junit)
+        return
+    request = MeasureRequest.of(
+        policy=policy, qi=qi, sensitive=sensitive, person=person, require=require or [], wanted=wanted
+    )
     measured = measure_data(data, request, original=original)
     if json:
         print_json(measured.to_dict())
     else:
         print_measurement(measured)
-    if not measured.met:
-        raise typer.Exit(1)
+    finish(f"shoal measure {data}", measured.models, junit)
+
+
+def attack(
+    release: Annotated[str, typer.Argument(metavar="RELEASE", help="A release folder, or any file or database URL.")],
+    original: Annotated[str, typer.Option(help="The table that the release was made from; it judges the attacks.")],
+    auxiliary: Annotated[str | None, typer.Option(help="Another table about people, to link with.")] = None,
+    control: Annotated[str | None, typer.Option(help="People who are not in the original, to compare with.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Take roles and hierarchies from a policy.")] = None,
+    qi: Annotated[str | None, typer.Option("--qi", help="What an attacker knows, separated by commas.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="What an attacker wants to know.")] = None,
+    trials: Annotated[int, typer.Option(help="People that each attack is tried on, at most.")] = 2000,
+    require: Annotated[list[str] | None, typer.Option(help="linking=0.01 …: exit 1 if an attack does better.")] = None,
+    safe: Annotated[bool, typer.Option("--safe", help="Exit 1 if any attack finds more than guessing.")] = False,  # noqa: FBT002
+    seed: Annotated[int | None, typer.Option(help="Makes it repeatable: for tests only.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Attack a release: single people out, link them, infer what is sensitive, break pseudonyms; against guessing.
+
+    Example: shoal attack release/ --original patients.csv --control others.csv
+    """
+    from shoal.cli.attack import print_attacks
+    from shoal.cli.gates import finish
+    from shoal.release.attacking import Roles, attack_bounds, attack_data
+
+    roles = Roles.of(release, policy=policy, qi=qi, sensitive=sensitive)
+    bounds = attack_bounds(require or [])
+    with progress() as report:
+        found = attack_data(
+            release,
+            roles,
+            original=original,
+            auxiliary=auxiliary,
+            control=control,
+            trials=trials,
+            seed=seed,
+            progress=None if report is None else lambda done, total: report("attack", done, total),
+        )
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_attacks(found)
+    finish(f"shoal attack {release}", found.findings(bounds, safe=safe), junit)
 
 
 def demo(

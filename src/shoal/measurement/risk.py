@@ -23,6 +23,7 @@ from shoal.measurement.population import with_population
 from shoal.privacy import Classes, Finding, Histograms, PrivacyModel
 from shoal.schema import Column, Counts
 from shoal.schema.grouping import count_groups
+from shoal.schema.keyed import count_combinations
 
 SUPPRESSED = "*"
 _PERSON = "__shoal_measured_person"
@@ -72,8 +73,13 @@ class Measurement:
         if self.population is None:
             named = ", ".join(model.key for model in models if model.population_table)
             raise InputError(f"{named}: is measured when the table is released, by the population as it was then")
-        beside = with_population(self.classes, self.cells, self.population)
-        return tuple(model.find(beside) for model in models)
+        return tuple(model.find(self.beside_population()) for model in models)
+
+    def beside_population(self) -> Classes:
+        """The classes with the population's records in them, where there is a population."""
+        if self.population is None:
+            return self.classes
+        return with_population(self.classes, self.cells, self.population)
 
     @property
     def cells(self) -> pl.DataFrame:
@@ -110,19 +116,19 @@ def measure_classes(
     counts = _counted(frame, (*quasi, *sensitive), person)
     classes, where = counts.project(quasi)
     released = pl.DataFrame([*classes.frame(), pl.Series("records", classes.records)])
-    starred = _all_starred(released, quasi).to_numpy()
+    starred = _all_starred(classes)
     if starred.all():
         starred = ~starred
     everything = Classes(
         classes.records,
-        classes.people_in(np.arange(classes.size), classes.size),
+        classes.people_in(np.arange(classes.size), classes.size) if len(classes.shared) else classes.people,
         {name: _histograms(counts, where, classes.size, name, (known or {}).get(name)) for name in sensitive},
         None,
         quasi,
         classes.codes.astype(np.int64),
         classes.people_in if len(classes.shared) else None,
     )
-    kept = everything.only(~starred)
+    kept = everything.only(~starred) if starred.any() else everything
     diversity = {name: int(kept.histograms(name).distinct().min()) if len(kept) else 0 for name in sensitive}
     suppressed = int(classes.records[starred].sum())
     return Measurement(
@@ -138,7 +144,7 @@ def _counted(frame: pl.LazyFrame, attributes: tuple[str, ...], person: str | Non
         counts = Counts.from_frame(total, (), "records")
         return replace(counts, people=total["people"].cast(pl.Int64).to_numpy())
     if person is None:
-        return Counts.from_frame(count_groups(frame, attributes, "records"), attributes, "records")
+        return count_combinations(frame, attributes)
     pairs = frame.select(*attributes, pl.col(person).alias(_PERSON))
     return Counts.from_pairs(count_groups(pairs, (*attributes, _PERSON), "records"), attributes, _PERSON, "records")
 
@@ -167,8 +173,10 @@ def _places(values: pl.Series, among: pl.Series) -> NDArray[np.int64]:
     return found["place"].to_numpy()
 
 
-def _all_starred(grouped: pl.DataFrame, quasi: tuple[str, ...]) -> pl.Series:
-    if not quasi:
-        return pl.Series([False] * grouped.height, dtype=pl.Boolean)
-    stars = (pl.col(name).cast(pl.String).eq_missing(SUPPRESSED) for name in quasi)
-    return grouped.select(pl.all_horizontal(*stars).alias("starred"))["starred"]
+def _all_starred(classes: Counts) -> NDArray[np.bool_]:
+    """The combinations of which every value is a star."""
+    starred = np.full(classes.size, bool(classes.attributes))
+    for place, values in enumerate(classes.values):
+        stars = np.flatnonzero(values.cast(pl.String).eq_missing(SUPPRESSED))
+        starred &= np.isin(classes.codes[:, place], stars) if len(stars) else False
+    return starred

@@ -21,6 +21,7 @@ def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
         yield from _attribute(name, attribute)
     yield from _models(policy)
     yield from _decoys(policy)
+    yield from _wildcards(policy)
     if policy.privacy and not policy.quasi_identifiers:
         yield ("privacy",), "there is no quasi-identifier that a privacy model could protect"
     if policy.solve.recoding != "global" and policy.solve.utility != "loss":
@@ -91,6 +92,21 @@ def _decoys(policy: Policy) -> Iterator[tuple[Path, str]]:
         yield path, f"can't be told from real people only if nobody is named: suppress {', '.join(named)}"
 
 
+def _wildcards(policy: Policy) -> Iterator[tuple[Path, str]]:
+    """Records that match by stars are not classes, and classes are what all models but plain k-anonymity look at."""
+    path: Path = ("solve", "starred")
+    if policy.solve.starred != "wildcard":
+        return
+    if policy.solve.recoding != "cells":
+        yield path, f"wildcard goes with recoding: cells, not with {policy.solve.recoding}"
+    others = [model.key for model in policy.models if not isinstance(model, KAnonymity) or not model.plain]
+    if others or not policy.models:
+        refused = f"; not for {', '.join(others)}" if others else ""
+        yield path, f"wildcard is for k_anonymity by all quasi-identifiers only{refused}"
+    if policy.person:
+        yield path, "wildcard counts records, so it doesn't go with `person`"
+
+
 def _absent(policy: Policy) -> Iterator[tuple[Path, str]]:
     """Cell by cell, it is not followed what becomes of people whom only the population has."""
     for place, model in enumerate(policy.privacy):
@@ -144,6 +160,11 @@ def warnings_in(policy: Policy) -> list[str]:
             found.append(f"'{name}' names a person and is released in another form: what is left of it is not in k")
     if policy.quasi_identifiers and not policy.models and "aggregate" not in policy.table_steps:
         found.append("there are quasi-identifiers but no privacy model, so nothing is generalised to protect them")
+    if policy.solve.starred == "wildcard":
+        found.append(
+            "k counts a star as matching any value (solve.starred: wildcard), and so does every figure of risk but "
+            "those that end in _by_value; that is weaker than k by classes"
+        )
     if preset and preset.k is not None:
         wanted = [model.k for model in policy.models if isinstance(model, KAnonymity)]
         if not policy.quasi_identifiers:

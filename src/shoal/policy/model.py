@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from shoal.io import SourceOptions, TargetOptions, parse_source, parse_target
+from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneHierarchy, OneModel, TableTechniques, TechniqueList
 from shoal.policy.presets import PRESETS, Preset, UseCase
 from shoal.privacy import PrivacyModel
@@ -62,6 +63,11 @@ class Solve(Parameters):
         description="global: one level per attribute; local: levels differ between classes; cells: single cells are "
         "suppressed; rare: only rare combinations are generalised; clustered: sorted, clustered in two passes.",
     )
+    starred: Literal["value", "wildcard"] = Field(
+        default="value",
+        description="How a suppressed cell counts with recoding: cells. value: as a value of its own; wildcard: as one "
+        "that matches anything, which takes fewer stars and protects less.",
+    )
     suppression_limit: float = Field(default=0.0, ge=0, le=1, description="Share of records that may be suppressed.")
     utility: Literal[
         "loss", "geometric_loss", "precision", "discernibility", "average_class_size", "entropy", "ambiguity"
@@ -90,6 +96,7 @@ class Policy(Parameters):
     attributes: dict[str, Attribute] = Field(min_length=1)
     privacy: tuple[OneModel, ...] = ()
     solve: Solve = Field(default_factory=Solve)
+    assess: Assess = Field(default_factory=Assess)
     table: TableTechniques = Field(default_factory=TableTechniques)
 
     _text: str = PrivateAttr(default="")

@@ -81,11 +81,13 @@ def _on_one_level(block: Integers, known: Floats, size: Integers, goal: float) -
     The tightest bound is that of the values with the fewest records for their share.
     """
     occurs = known > 0
-    block, known = block[:, occurs], known[occurs]
+    if not occurs.all():
+        block, known = block[:, occurs], known[occurs]
     order = np.argsort(block / known, axis=1)
     share = np.cumsum(known[order], axis=1) - goal
-    held = np.cumsum(np.take_along_axis(block, order, axis=1), axis=1)
-    fitting = np.divide(held, share, out=np.full(share.shape, np.inf), where=share > 0).min(axis=1)
+    order += np.arange(0, block.size, block.shape[1])[:, None]
+    held = np.cumsum(block.ravel()[order], axis=1)
+    fitting = ((held + SLACK) / np.maximum(share, SLACK / NOTHING_FITS)).min(axis=1)
     return np.asarray(_whole(np.minimum(fitting, size)))
 
 

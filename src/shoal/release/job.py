@@ -135,6 +135,9 @@ def _manifest(policy: Policy, data: DataFile, done: Rewritten, recounted: Recoun
         timing=done.timing,
         peak_rss_mb=_peak_memory(),
         use_case=policy.use_case,
+        roles={
+            name: str(attribute.role) for name, attribute in policy.attributes.items() if not attribute.is_suppressed
+        },
         suppressed_by_rule=done.suppressed_by_rule,
         suppressed_cells=done.suppressed_cells,
         k_without_decoys=done.k_without_decoys,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -39,6 +40,8 @@ class Manifest:
     timing: Timing
     peak_rss_mb: float
     use_case: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """Of the attributes that are in the release."""
     warnings: tuple[str, ...] = ()
     suppressed_by_rule: int = 0
     suppressed_cells: int = 0
@@ -75,6 +78,7 @@ class Manifest:
             "suppressed": {"records": self.suppressed_records, "cells": self.suppressed_cells},
             "risk": risk_dict(self.after.risk),
             "risk_before": risk_dict(self.before.risk),
+            "roles": dict(self.roles),
             "models": [finding.to_dict() for finding in self.models],
             "utility": self.utility,
             "timing": asdict(self.timing),

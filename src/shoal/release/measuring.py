@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from shoal.errors import DataError, InputError, SourceError
+from shoal.errors import DataError, InputError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import Reading
 from shoal.io import explained
 from shoal.measurement import Known, Measurement, measure_classes
+from shoal.measurement.useful import Usefulness
 from shoal.measurement.usefulness import class_figures
 from shoal.policy import Policy
 from shoal.privacy import Finding, PrivacyModel
+from shoal.randomness import Randomness
+from shoal.release.assessing import Assessed, Wanted, assess_table
+from shoal.release.folder import data_file, names_in
 from shoal.release.frames import as_lazy, source_at
+from shoal.release.pairing import Pairing
+from shoal.release.reading import as_policy_reads
+from shoal.release.usefulness import loss_beside, measure_pair
 from shoal.schema import Column, Role
 from shoal.schema.detect import detect
 from shoal.schema.grouping import count_groups
 from shoal.schema.registry import did_you_mean
 
 AT_LEAST = ("k", "class_size_min", "class_size_average")
-AT_MOST = ("prosecutor_max", "prosecutor_average", "journalist_max", "marketer", "uniques", "suppressed")
+AT_MOST = (
+    "prosecutor_max",
+    "prosecutor_average",
+    "journalist_max",
+    "marketer",
+    "uniques",
+    "suppressed",
+    "records_above",
+    "reidentification",
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +61,8 @@ class Threshold:
 
     def check(self, figures: dict[str, float]) -> Finding:
         achieved = figures[self.name]
+        if self.name == "reidentification" and achieved == inf:
+            raise InputError("--require: the probability of re-identification needs the potential harm, as --harm high")
         met = achieved >= self.bound if self.name in AT_LEAST else achieved <= self.bound
         return Finding(self.name, self.bound, achieved, met)
 
@@ -57,19 +75,30 @@ class MeasureRequest:
     models: tuple[PrivacyModel, ...] = ()
     require: tuple[Threshold, ...] = ()
     policy: Policy | None = None
+    wanted: Wanted = field(default_factory=Wanted)
 
     @classmethod
-    def of(
-        cls, *, policy: Path | None, qi: str | None, sensitive: str | None, person: str | None, require: Sequence[str]
+    def of(  # noqa: PLR0913  # one argument per option of `shoal measure`
+        cls,
+        *,
+        policy: Path | None,
+        qi: str | None,
+        sensitive: str | None = None,
+        person: str | None = None,
+        require: Sequence[str] = (),
+        wanted: Wanted | None = None,
     ) -> MeasureRequest:
         thresholds = tuple(Threshold.parse(text) for text in require)
         if (policy is None) == (qi is None):
             raise InputError("say which attributes are quasi-identifiers: either --policy POLICY or --qi a,b,c")
-        if policy is not None:
-            chosen = Policy.load(policy)
-            listed = tuple(dict.fromkeys((*(_names(sensitive) or chosen.with_role(Role.SENSITIVE)), *chosen.modelled)))
-            return cls(chosen.quasi_identifiers, listed, person or chosen.person, chosen.models, thresholds, chosen)
-        return cls(_names(qi), _names(sensitive), person, (), thresholds)
+        wanted = wanted or Wanted()
+        if policy is None:
+            return cls(names_in(qi), names_in(sensitive), person, (), thresholds, None, wanted)
+        chosen = Policy.load(policy)
+        listed = tuple(dict.fromkeys((*(names_in(sensitive) or chosen.with_role(Role.SENSITIVE)), *chosen.modelled)))
+        wanted = wanted.within(chosen.assess)
+        quasi, person = chosen.quasi_identifiers, person or chosen.person
+        return cls(quasi, listed, person, chosen.models, thresholds, chosen, wanted)
 
 
 @dataclass(frozen=True)
@@ -79,6 +108,9 @@ class Measured:
     measurement: Measurement
     models: tuple[Finding, ...]
     before: Measurement | None = None
+    assessed: Assessed | None = None
+    usefulness: Usefulness | None = None
+    loss: float | None = None
 
     @property
     def k(self) -> int:
@@ -104,13 +136,17 @@ class Measured:
             "models": [finding.to_dict() for finding in self.models],
             "utility": class_figures(self.measurement),
         }
+        if self.loss is not None:
+            result["utility"]["loss"] = self.loss
         if self.before is not None:
             result["risk_before"] = asdict(self.before.risk)
-        return result
+        if self.usefulness is not None:
+            result["usefulness"] = self.usefulness.to_dict()
+        return result if self.assessed is None else result | self.assessed.to_dict()
 
 
 def measure_data(data: str, request: MeasureRequest, *, original: str | None = None) -> Measured:
-    source = source_at(_data_file(data))
+    source = source_at(data_file(data))
     with explained(source):
         if original is None:
             return _measure(source.scan(), request, None)
@@ -133,14 +169,19 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
     measurement = _classes(frame, request, person)
     if not measurement.rows:
         raise DataError("the table has no records")
-    before = None
+    before, useful, loss = None, None, None
     if original is not None:
+        randomness = Randomness()
         named = tuple(original.collect_schema())
         before = _classes(original, request, request.person if request.person in named else None)
-    figures = _figures(measurement)
+        pair = Pairing.of(original, frame, randomness)
+        useful = measure_pair(pair, request.wanted.circumstances, request.policy, randomness)
+        loss = None if request.policy is None else loss_beside(measurement, pair.original, request.policy)
+    assessed = assess_table(frame, measurement, request.quasi, request.wanted)
+    figures = _figures(measurement, assessed)
     findings = [*measurement.find(request.models)]
     findings += [threshold.check(figures) for threshold in request.require]
-    return Measured(measurement, tuple(findings), before)
+    return Measured(measurement, tuple(findings), before, assessed, useful, loss)
 
 
 def _classes(frame: pl.LazyFrame, request: MeasureRequest, person: str | None) -> Measurement:
@@ -149,7 +190,8 @@ def _classes(frame: pl.LazyFrame, request: MeasureRequest, person: str | None) -
     for name in wanted:
         if name not in present:
             raise DataError(f"the data has no column '{name}'{did_you_mean(name, present)}")
-    return measure_classes(frame, request.quasi, person, request.sensitive, _known(frame, request.policy))
+    counted = measure_classes(frame, request.quasi, person, request.sensitive, _known(frame, request.policy))
+    return as_policy_reads(counted, request.policy)
 
 
 def _known(frame: pl.LazyFrame, policy: Policy | None) -> dict[str, Known]:
@@ -170,26 +212,14 @@ def _bound(frame: pl.LazyFrame, policy: Policy, column: Column) -> BoundHierarch
     return hierarchy.resolve(policy.folder).bind(column, counted)
 
 
-def _figures(measurement: Measurement) -> dict[str, float]:
+def _figures(measurement: Measurement, assessed: Assessed) -> dict[str, float]:
     sizes = measurement.classes.people
+    chance = assessed.assessment
     return {
+        "records_above": assessed.attackers.prosecutor.above,
+        "reidentification": inf if chance is None else chance.probability,
         **asdict(measurement.risk),
         "class_size_min": float(sizes.min(initial=0) if not len(sizes) else sizes.min()),
         "class_size_average": float(sizes.mean()) if len(sizes) else 0.0,
         "suppressed": measurement.suppressed / measurement.rows if measurement.rows else 0.0,
     }
-
-
-def _data_file(data: str) -> str:
-    """The data file of a release folder; anything else as it is."""
-    manifest = Path(data) / "release.json"
-    if "://" in data or not manifest.is_file():
-        return data
-    try:
-        return str(Path(data) / json.loads(manifest.read_text(encoding="utf-8"))["data"]["path"])
-    except (ValueError, KeyError, TypeError):
-        raise SourceError(f"{manifest}: is not the manifest of a release") from None
-
-
-def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip()) if text else ()

@@ -27,6 +27,7 @@ from shoal.policy import Policy
 from shoal.privacy import Classes, Finding
 from shoal.randomness import Randomness
 from shoal.release.manifest import Timing
+from shoal.release.reading import as_policy_reads
 from shoal.release.solving import solve
 from shoal.schema import Counts
 from shoal.solve import Solution
@@ -138,7 +139,7 @@ class Pipeline(Generic[TableT]):
         if aggregated or done.solution.suppressed == done.counts.total_records:
             nobody = after.classes.only(np.zeros(len(after.classes), dtype=bool))
             after = replace(after, suppressed=0 if aggregated else after.rows, classes=nobody)
-        after = replace(after, population=self._population(done))
+        after = as_policy_reads(replace(after, population=self._population(done)), self.policy)
         findings = after.find(self.policy.models)
         if not all(finding.met for finding in findings):
             raise BugError("the written table does not meet the privacy models that were solved for")

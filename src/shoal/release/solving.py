@@ -9,7 +9,7 @@ from shoal.errors import InfeasibleError, InputError
 from shoal.policy import Solve
 from shoal.privacy.delta_presence import DeltaPresence
 from shoal.privacy.k_anonymity import KAnonymity
-from shoal.solve import Problem, Solution, solve_cells, solve_lattice, solve_local, solve_rare
+from shoal.solve import Problem, Solution, solve_cells, solve_lattice, solve_local, solve_rare, solve_wildcards
 from shoal.solve.clusters import solution_of, solve_clusters
 from shoal.solve.decoys import fill_up
 from shoal.solve.lattice import lattice_size
@@ -36,7 +36,8 @@ def _solve(problem: Problem, wanted: Solve, progress: Progress | None) -> Soluti
         case "local":
             return _local(problem, progress)
         case "cells":
-            return solve_cells(problem, progress=progress)
+            by_stars = solve_wildcards if wanted.starred == "wildcard" else solve_cells
+            return by_stars(problem, progress=progress)
         case "rare":
             return solve_rare(problem, progress=progress)
         case "clustered":

@@ -1,6 +1,33 @@
 """Reports for people: the evidence of a release on one page that opens without a network."""
 
+from shoal.report.evidence import (
+    AssessmentFacts,
+    AttackerFacts,
+    AttackerFigures,
+    AttackFacts,
+    DistributionFacts,
+    FigureTable,
+    ReassessmentFacts,
+    UsefulnessFacts,
+)
 from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
+from shoal.report.pdf import write_pdf
 from shoal.report.render import render, render_exploration
 
-__all__ = ["AttributeFacts", "ModelFacts", "ReportFacts", "RiskFacts", "render", "render_exploration"]
+__all__ = [
+    "AssessmentFacts",
+    "AttackFacts",
+    "AttackerFacts",
+    "AttackerFigures",
+    "AttributeFacts",
+    "DistributionFacts",
+    "FigureTable",
+    "ModelFacts",
+    "ReassessmentFacts",
+    "ReportFacts",
+    "RiskFacts",
+    "UsefulnessFacts",
+    "render",
+    "render_exploration",
+    "write_pdf",
+]

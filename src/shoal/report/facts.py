@@ -6,9 +6,29 @@ that was written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from shoal.report.evidence import (
+    AssessmentFacts,
+    AttackerFacts,
+    AttackFacts,
+    DistributionFacts,
+    FigureTable,
+    ReassessmentFacts,
+    UsefulnessFacts,
+)
+from shoal.report.tries import Exploration
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ClassSizes: TypeAlias = "Sequence[int] | NDArray[np.int64] | Mapping[int, int]"
+"""People per equivalence class, one by one, or how many classes there are of each size."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +57,7 @@ class RiskFacts:
     prosecutor_max: float
     prosecutor_average: float
     uniques: int
-    class_sizes: tuple[int, ...]
-    """People per equivalence class."""
+    class_sizes: ClassSizes
 
 
 @dataclass(frozen=True)
@@ -82,3 +101,15 @@ class ReportFacts:
     """Whether k counts people rather than records."""
     recoding: str = "global"
     """How the levels were chosen: one per attribute (global), or cell by cell."""
+    assessment: AssessmentFacts | None = None
+    attackers: tuple[AttackerFacts, ...] = ()
+    attacks: tuple[AttackFacts, ...] = ()
+    distributions: tuple[DistributionFacts, ...] = ()
+    usefulness: tuple[UsefulnessFacts, ...] = ()
+    purpose: str | None = None
+    """What the release is for, in words; a recipient is told."""
+    tables: tuple[FigureTable, ...] = ()
+    exploration: Exploration | None = None
+    limits: tuple[str, ...] = ()
+    """Limits of the evidence besides those that the page knows of itself."""
+    history: tuple[ReassessmentFacts, ...] = ()

@@ -142,10 +142,11 @@ def _point(one: Try, found: Found, scales: Scales, *, filled: bool) -> Markup:
 
 
 def _ring(one: Try, found: Found, scales: Scales) -> Markup:
+    # A lower k loses less, so lines rise to the right: there is room below them on the right, above them on the left.
     x, y = scales.x(one.k), scales.y(found.loss)
-    anchor, shift = ("start", 13) if x < 60 else ("end", -13)
+    anchor, shift, down = ("start", 13, 16) if x < 60 else ("end", -13, -8)
     return Markup(
         '<circle class="ring" cx="{x:.2f}%" cy="{y:.1f}" r="10"/>'
-        '<text class="pin-label pin-label-after" x="{x:.2f}%" dx="{shift}" y="{above:.1f}" text-anchor="{anchor}">'
+        '<text class="pin-label pin-label-after" x="{x:.2f}%" dx="{shift}" y="{place:.1f}" text-anchor="{anchor}">'
         "the policy</text>"
-    ).format(x=x, y=y, shift=shift, above=y - 8, anchor=anchor)
+    ).format(x=x, y=y, shift=shift, place=y + down, anchor=anchor)

@@ -9,32 +9,19 @@ choices; the policy's checksum because a guessed policy could be confirmed by it
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import PureWindowsPath
 
 from markupsafe import Markup
 
 from shoal.report import words
 from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
-from shoal.report.figures import NONE, count, moment, number, one_in, percent
-from shoal.report.plots import THRESHOLDS, Bin, bar, class_bins, gauge
-
-
-@dataclass(frozen=True)
-class KeyFigure:
-    label: str
-    value: str
-    note: str
-    before: str | None = None
-
-
-@dataclass(frozen=True)
-class Harm:
-    potential: str
-    threshold: float
-    words: str
-    within: bool
+from shoal.report.figures import NONE, count, moment, number, percent
+from shoal.report.limits import Limit, limits
+from shoal.report.plots import Bin, bar, class_bins
+from shoal.report.proof import Proof, proof
+from shoal.report.summary import Harm, KeyFigure, harms, key_figures, risk_gauge
 
 
 @dataclass(frozen=True)
@@ -97,12 +84,13 @@ class Page:
     created: str
     created_iso: str
     records: str
-    person: bool
     unit: str
     measured: bool
     verdict: words.Verdict
     figures: tuple[KeyFigure, ...]
     gauge: Markup | None
+    assessed: bool
+    """Whether the gauge and the harms are of the assessed risk too."""
     harms: tuple[Harm, ...]
     tables: tuple[str, ...]
     """Which tables were measured: before and after, or the released one alone."""
@@ -114,26 +102,33 @@ class Page:
     search: Search | None
     provenance: tuple[Row, ...]
     warnings: tuple[str, ...]
+    limits: tuple[Limit, ...]
+    purpose: str
+    withstood: tuple[str, ...]
+    """Kinds of attack that did no better than guessing; the recipient's edition only."""
+    proof: Proof
+    titles: Mapping[str, str]
+    """The sections that the page has, in order, by their id."""
 
 
 def compose(facts: ReportFacts, *, recipient: bool) -> Page:
     measured = words.measured(facts)
     shown = [facts.after] if recipient else [facts.before, facts.after]
     before = facts.before if not recipient and facts.before.k else None
-    return Page(
+    page = Page(
         recipient=recipient,
         name=facts.name,
         use_case=words.use_case(facts.use_case),
         created=moment(facts.created),
         created_iso=facts.created.isoformat(timespec="seconds"),
         records=count(facts.records, "record"),
-        person=facts.person,
         unit=words.unit(facts)[1],
         measured=measured,
-        verdict=words.give_verdict(facts),
-        figures=tuple(_key_figures(facts, before, recipient=recipient)),
-        gauge=gauge(facts.after.prosecutor_max, before.prosecutor_max if before else None) if measured else None,
-        harms=_harms(facts.after.prosecutor_max) if measured else (),
+        verdict=words.give_verdict(facts, recipient=recipient),
+        figures=tuple(key_figures(facts, before, recipient=recipient)),
+        gauge=risk_gauge(facts, before, recipient=recipient) if measured else None,
+        assessed=facts.assessment is not None and not recipient,
+        harms=harms(facts, recipient=recipient) if measured else (),
         tables=("Released file",) if recipient else ("Before", "After"),
         classes=_class_rows(shown) if measured else (),
         risks=tuple(_risk_rows(shown, facts, recipient=recipient)),
@@ -143,31 +138,35 @@ def compose(facts: ReportFacts, *, recipient: bool) -> Page:
         search=None if recipient else _search(facts),
         provenance=tuple(_provenance(facts, recipient=recipient)),
         warnings=() if recipient else facts.warnings,
+        limits=limits(facts, recipient=recipient),
+        purpose=facts.purpose or "",
+        withstood=_withstood(facts) if recipient else (),
+        proof=Proof() if recipient else proof(facts),
+        titles={},
     )
+    return replace(page, titles=_titles(page))
 
 
-def _key_figures(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool) -> Iterable[KeyFigure]:
-    after = facts.after
-    if words.measured(facts):
-        alike = "people who look alike" if facts.person else "records that look alike"
-        yield KeyFigure("Smallest class, k", f"{after.k:,}", alike, before=f"{before.k:,}" if before else None)
-        yield KeyFigure(
-            "Highest risk", percent(after.prosecutor_max), f"{one_in(after.prosecutor_max)}, prosecutor risk"
-        )
-        yield KeyFigure("Usefulness kept", percent(1 - facts.loss), "detail of the quasi-identifiers")
-    else:
-        released = sum(one.released for one in facts.attributes)
-        yield KeyFigure("Highest risk", NONE, "not measured")
-        yield KeyFigure("Attributes", f"{released:,}", "in the file")
-    if recipient or not after.records:
-        yield KeyFigure("Records", f"{facts.records:,}", "in the file")
-    else:
-        share = after.suppressed / after.records
-        yield KeyFigure("Suppressed", f"{after.suppressed:,}", f"of {count(after.records, 'record')}, {percent(share)}")
+def _titles(page: Page) -> dict[str, str]:
+    """The sections that have something to say."""
+    found = page.proof
+    said: dict[str, object] = {
+        "warnings": page.warnings,
+        "assessment": found.assessed,
+        "classes": page.measured,
+        "attackers": found.attackers,
+        "attacks": found.attacks or page.withstood,
+        "distributions": found.distributions,
+        "usefulness": page.utility or page.search or found.matters or found.also,
+        "frontier": found.frontier,
+        "tables": found.tables,
+        "history": found.history,
+    }
+    return {name: title for name, title in words.SECTIONS.items() if said.get(name, True)}
 
 
-def _harms(risk: float) -> tuple[Harm, ...]:
-    return tuple(Harm(harm, limit, one_in(limit), risk <= limit) for harm, limit in THRESHOLDS.items())
+def _withstood(facts: ReportFacts) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.title for one in facts.attacks if not one.found))
 
 
 def _class_rows(shown: list[RiskFacts]) -> tuple[ClassRow, ...]:
@@ -199,7 +198,7 @@ def _risk_rows(shown: list[RiskFacts], facts: ReportFacts, *, recipient: bool) -
     yield row(
         f"{many.capitalize()} alone in their class", "ISO/IEC 20889, 7.2", *(f"{risk.uniques:,}" for risk in shown)
     )
-    yield row("Equivalence classes", "ISO/IEC 20889, 10.2.1", *(f"{len(risk.class_sizes):,}" for risk in shown))
+    yield row("Equivalence classes", "ISO/IEC 20889, 10.2.1", *(f"{_classes(risk):,}" for risk in shown))
     yield row("Highest prosecutor risk", "PDPC, annex D", *(number(risk.prosecutor_max) for risk in shown))
     yield row("Average prosecutor risk", "PDPC, annex D", *(number(risk.prosecutor_average) for risk in shown))
     yield row(f"{many.capitalize()} in classes", "", *(f"{risk.people:,}" for risk in shown))
@@ -207,10 +206,14 @@ def _risk_rows(shown: list[RiskFacts], facts: ReportFacts, *, recipient: bool) -
         yield row("Records suppressed", "ISO/IEC 20889, 9.3.4", *(f"{risk.suppressed:,}" for risk in shown))
 
 
+def _classes(risk: RiskFacts) -> int:
+    return sum(one.classes for one in class_bins(risk.class_sizes))
+
+
 def _model_row(model: ModelFacts, *, recipient: bool) -> ModelRow:
     return ModelRow(
         title=model.title,
-        explanation=None if recipient else model.explanation,
+        explanation=None if recipient else words.whole(model.explanation),
         clause=model.clause,
         required=None if recipient else number(model.required),
         achieved=number(model.achieved),

@@ -7,13 +7,14 @@ keeps the size of the page around it, on a phone as on paper. Colours come from 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from markupsafe import Markup
 
+from shoal.report.facts import ClassSizes
 from shoal.report.figures import one_in
 
 THRESHOLDS = {"Low": 0.2, "Medium": 0.1, "High": 0.01}
@@ -36,17 +37,25 @@ class Bin:
     people: int
 
 
-def class_bins(class_sizes: Sequence[int]) -> tuple[Bin, ...]:
+def class_bins(class_sizes: ClassSizes) -> tuple[Bin, ...]:
     """
     >>> [(one.label, one.classes, one.people) for one in class_bins((1, 1, 4, 250)) if one.classes]
     [('1', 2, 2), ('3–4', 1, 4), ('100+', 1, 250)]
+    >>> class_bins({1: 2, 4: 1, 250: 1}) == class_bins((1, 1, 4, 250))
+    True
     """
-    sizes = np.asarray(class_sizes, dtype=np.int64)
-    sizes = sizes[sizes > 0]
-    place = np.searchsorted(_EDGES, sizes, side="right") - 1
-    classes = np.bincount(place, minlength=len(_EDGES))
+    if isinstance(class_sizes, Mapping):
+        sizes = np.array(list(class_sizes.keys()), dtype=np.int64)
+        times = np.array(list(class_sizes.values()), dtype=np.int64)
+    else:
+        sizes = np.asarray(class_sizes, dtype=np.int64)
+        times = np.ones_like(sizes)
+    times = np.where(sizes > 0, times, 0)
+    place = np.maximum(np.searchsorted(_EDGES, sizes, side="right") - 1, 0)
+    classes = np.zeros(len(_EDGES), dtype=np.int64)
     people = np.zeros(len(_EDGES), dtype=np.int64)
-    np.add.at(people, place, sizes)
+    np.add.at(classes, place, times)
+    np.add.at(people, place, sizes * times)
     return tuple(Bin(label, int(c), int(p)) for label, c, p in zip(_LABELS, classes, people, strict=True))
 
 
@@ -59,21 +68,37 @@ def bar(length: float, kind: str) -> Markup:
     ).format(kind=kind, width=width)
 
 
-def gauge(after: float, before: float | None) -> Markup:
-    """The highest risk on a logarithmic scale, from certainty (left) to 1 in 1000 (right), between the thresholds."""
-    pins = [(after, "after", "this file" if before is None else "after", 36)]
-    if before is not None:
-        pins.insert(0, (before, "before", "before", 14))
+@dataclass(frozen=True)
+class Pin:
+    """A risk marked on the gauge. ``kind``: before, after or assessed."""
+
+    risk: float
+    kind: str
+    label: str
+
+
+_ROW = 22
+"""Pixels between the labels of two pins; each has a row of its own, so they never lie on each other."""
+
+
+def gauge(pins: Sequence[Pin], limit: tuple[str, float] | None = None) -> Markup:
+    """The highest risk on a logarithmic scale, from certainty (left) to 1 in 1000 (right), between the thresholds.
+
+    ``limit``: the threshold to keep, named.
+    """
+    top = _ROW * len(pins) + 4
     bounds = (1.0, *THRESHOLDS.values(), _LEAST_RISK)
     body = [
-        *(_zone(number, *pair) for number, pair in enumerate(pairwise(bounds), start=1)),
-        *(_tick(bound) for bound in bounds),
-        *(_pin(*pin) for pin in pins),
+        *(_zone(number, top, *pair) for number, pair in enumerate(pairwise(bounds), start=1)),
+        *(_tick(bound, top) for bound in bounds),
+        *([_limit(*limit, top)] if limit else []),
+        *(_pin(pin, _ROW * row + 14, top) for row, pin in enumerate(pins)),
     ]
-    said = ", ".join(f"{label} {one_in(risk)}" for risk, _, label, _ in pins)
+    said = ", ".join(f"{pin.label} {one_in(pin.risk)}" for pin in pins)
+    kept = f"; {limit[0]} {limit[1]:g}" if limit else ""
     return Markup(
-        '<svg class="gauge" width="100%" height="92" role="img" aria-label="Highest risk: {said}">{body}</svg>'
-    ).format(said=said, body=Markup("").join(body))
+        '<svg class="gauge" width="100%" height="{height}" role="img" aria-label="Highest risk: {said}">{body}</svg>'
+    ).format(height=top + (64 if limit else 44), said=said + kept, body=Markup("").join(body))
 
 
 def _place(risk: float) -> float:
@@ -81,28 +106,41 @@ def _place(risk: float) -> float:
     return 100 * math.log(1 / min(max(risk, _LEAST_RISK), 1.0)) / math.log(1 / _LEAST_RISK)
 
 
-def _zone(number: int, high: float, low: float) -> Markup:
+def _zone(number: int, top: int, high: float, low: float) -> Markup:
     left, right = _place(high), _place(low)
-    return Markup('<rect class="zone-{n}" x="{x:.2f}%" y="48" width="{w:.2f}%" height="16"/>').format(
-        n=number, x=left, w=right - left
+    return Markup('<rect class="zone-{n}" x="{x:.2f}%" y="{y}" width="{w:.2f}%" height="16"/>').format(
+        n=number, x=left, y=top, w=right - left
     )
 
 
-def _tick(risk: float) -> Markup:
+def _tick(risk: float, top: int) -> Markup:
     x = _place(risk)
     anchor = "start" if x <= 0 else "end" if x >= 100 else "middle"
     return Markup(
-        '<line class="tick" x1="{x:.2f}%" x2="{x:.2f}%" y1="48" y2="70"/>'
-        '<text class="tick-label" x="{x:.2f}%" y="84" text-anchor="{anchor}">{risk:g}</text>'
-    ).format(x=x, anchor=anchor, risk=risk)
+        '<line class="tick" x1="{x:.2f}%" x2="{x:.2f}%" y1="{top}" y2="{end}"/>'
+        '<text class="tick-label" x="{x:.2f}%" y="{y}" text-anchor="{anchor}">{risk:g}</text>'
+    ).format(x=x, top=top, end=top + 22, y=top + 36, anchor=anchor, risk=risk)
 
 
-def _pin(risk: float, kind: str, label: str, baseline: int) -> Markup:
+def _limit(name: str, risk: float, top: int) -> Markup:
+    """The threshold to keep: a thick line across the scale, named below the ticks."""
     x = _place(risk)
+    anchor = "start" if x < 33 else "end" if x > 67 else "middle"
+    return Markup(
+        '<line class="keep" x1="{x:.2f}%" x2="{x:.2f}%" y1="{above}" y2="{below}"/>'
+        '<text class="tick-label keep-label" x="{x:.2f}%" y="{y}" text-anchor="{anchor}">{name}: {risk:g}</text>'
+    ).format(x=x, above=top - 3, below=top + 24, y=top + 56, anchor=anchor, name=name, risk=risk)
+
+
+def _pin(pin: Pin, baseline: int, top: int) -> Markup:
+    x = _place(pin.risk)
     anchor, shift = ("start", 9) if x < 50 else ("end", -9)
     return Markup(
-        '<line class="pin pin-{kind}" x1="{x:.2f}%" x2="{x:.2f}%" y1="{top}" y2="56"/>'
-        '<circle class="pin-{kind}" cx="{x:.2f}%" cy="56" r="6"/>'
+        '<line class="pin pin-{kind}" x1="{x:.2f}%" x2="{x:.2f}%" y1="{start}" y2="{centre}"/>'
+        '<circle class="pin-{kind}" cx="{x:.2f}%" cy="{centre}" r="6"/>'
         '<text class="pin-label pin-label-{kind}" x="{x:.2f}%" dx="{shift}" y="{y}" text-anchor="{anchor}">'
         "{label}: {risk}</text>"
-    ).format(kind=kind, label=label, x=x, top=baseline - 10, shift=shift, y=baseline, anchor=anchor, risk=one_in(risk))
+    ).format(
+        kind=pin.kind, label=pin.label, x=x, start=baseline - 10, centre=top + 8, shift=shift, y=baseline,
+        anchor=anchor, risk=one_in(pin.risk),
+    )  # fmt: skip

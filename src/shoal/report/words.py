@@ -24,6 +24,24 @@ MEASURES = {
     "entropy": ("Entropy", "Information lost over all cells, in bits: 0 is none."),
 }
 
+SECTIONS = {
+    "warnings": "Warnings",
+    "assessment": "Assessment of the risk",
+    "classes": "How many look alike",
+    "attackers": "Kinds of attacker",
+    "attacks": "Attacks",
+    "models": "Privacy models",
+    "attributes": "What was done to each attribute",
+    "distributions": "Values before and after",
+    "usefulness": "Usefulness",
+    "frontier": "Privacy against usefulness",
+    "tables": "Further evidence",
+    "history": "Looked at again",
+    "limits": "Limits of the evidence",
+    "provenance": "Provenance",
+}
+"""By id, in the order of the page."""
+
 # ISO/IEC 20889, clause 9: enough to know what the values can be used for, without a single parameter.
 _FAMILIES = {
     "9.1": "Sampled or aggregated",
@@ -54,12 +72,19 @@ def measured(facts: ReportFacts) -> bool:
     return facts.after.k > 0 and any(one.role == Role.QUASI for one in facts.attributes)
 
 
-def give_verdict(facts: ReportFacts) -> Verdict:
+def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
+    """Good only if the models are met, the assessed risk is within its limit and no attack does better than guessing.
+
+    A recipient is not told of attacks that succeed, nor how the others were made.
+    """
     kind, headline = _headline(facts.models)
-    sentences = _risk_sentences(facts)
+    concerns = _concerns(facts, recipient=recipient)
+    sentences = [*_risk_sentences(facts), *_assessed(facts), *([] if recipient else _attacked(facts))]
     if kind == "unmet":
-        sentences = ("Do not release this file as it is.", *sentences)
-    return Verdict(kind, headline, sentences)
+        sentences.insert(0, "Do not release this file as it is.")
+    elif concerns:
+        kind, headline = "unmet", f"{headline}, but {' and '.join(concerns)}"
+    return Verdict(kind, headline, tuple(sentences))
 
 
 def _headline(models: tuple[ModelFacts, ...]) -> tuple[str, str]:
@@ -70,6 +95,56 @@ def _headline(models: tuple[ModelFacts, ...]) -> tuple[str, str]:
     if missed:
         return "unmet", f"{missed} of {count(total, 'privacy model')} {'is' if missed == 1 else 'are'} not met"
     return "met", "The privacy model is met" if total == 1 else f"All {total} privacy models are met"
+
+
+def _concerns(facts: ReportFacts, *, recipient: bool) -> list[str]:
+    """What speaks against a release although its models are met."""
+    concerns = []
+    if facts.assessment is not None and not facts.assessment.within:
+        concerns.append("the assessed risk is above its limit")
+    found = sum(one.found for one in facts.attacks)
+    if found and not recipient:
+        total = len(facts.attacks)
+        concerns.append(f"{found} of {count(total, 'attack')} {'succeeds' if found == 1 else 'succeed'}")
+    return concerns
+
+
+def _assessed(facts: ReportFacts) -> list[str]:
+    one = facts.assessment
+    if one is None:
+        return []
+    place = "within" if one.within else "above"
+    return [f"With the chance of an attempt counted in, the risk is {place} the limit for {harm_in_words(one.harm)}."]
+
+
+def _attacked(facts: ReportFacts) -> list[str]:
+    """All attacks in one line."""
+    total = len(facts.attacks)
+    found = [one.title + (f" of {one.attribute}" if one.attribute else "") for one in facts.attacks if one.found]
+    if not total:
+        return []
+    if not found:
+        told = "1 attack was tried; it did" if total == 1 else f"{total} attacks were tried; all of them did"
+        return [f"{told} no better than guessing."]
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    return [f"{len(found)} of {count(total, 'attack')} did better than guessing: {'; '.join(found[:3])}{more}."]
+
+
+def harm_in_words(harm: str) -> str:
+    """
+    >>> harm_in_words("medium")
+    'medium potential harm'
+    """
+    return f"{harm.lower()} potential harm"
+
+
+def whole(text: str) -> str:
+    """A sentence that was made for many, put right for one.
+
+    >>> whole("Everyone looks like at least 1 other people."), whole("at least 11 other people")
+    ('Everyone looks like at least 1 other person.', 'at least 11 other people')
+    """
+    return re.sub(r"\b1 other people\b", "1 other person", text)
 
 
 def _risk_sentences(facts: ReportFacts) -> tuple[str, ...]:

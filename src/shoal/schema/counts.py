@@ -49,6 +49,15 @@ class Counts:
         return cls(attributes, values, codes, counted, counted)
 
     @classmethod
+    def from_codes(
+        cls, attributes: tuple[str, ...], values: tuple[pl.Series, ...], columns: Sequence[Codes], records: Integers
+    ) -> Counts:
+        """From the codes of distinct combinations, one column per attribute, with their records, in any order."""
+        order = _order(columns, values, len(records))
+        counted = records[order]
+        return cls(attributes, values, _sorted_codes(columns, order), counted, counted)
+
+    @classmethod
     def from_pairs(cls, frame: pl.DataFrame, attributes: tuple[str, ...], person: str, records: str) -> Counts:
         """From a frame with one row per distinct (combination, person) and a column of record counts.
 
@@ -151,10 +160,14 @@ def _encode(
         coded = frame.select(_codes(name, known) for name, known in zip(attributes, values, strict=True))
     columns = [coded[name].to_numpy() for name in attributes]
     order = _order(columns, values, frame.height)
-    codes = np.empty((frame.height, len(attributes)), dtype=np.int32, order="F")
+    return values, _sorted_codes(columns, order), order
+
+
+def _sorted_codes(columns: Sequence[Codes], order: Integers) -> NDArray[np.int32]:
+    codes = np.empty((len(order), len(columns)), dtype=np.int32, order="F")
     for place, column in enumerate(columns):
         codes[:, place] = column[order]
-    return values, codes, order
+    return codes
 
 
 def _values_at_first(frame: pl.DataFrame, attributes: tuple[str, ...]) -> tuple[pl.Series, ...]:

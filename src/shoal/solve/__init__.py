@@ -1,6 +1,6 @@
 """Solvers: counts, ladders and privacy models in, the least lossy transformation out. No record is ever seen."""
 
-from shoal.solve.cells import solve_cells, solve_rare
+from shoal.solve.cells import solve_cells, solve_rare, solve_wildcards
 from shoal.solve.ladder import Ladder, build_ladder
 from shoal.solve.lattice import solve_lattice
 from shoal.solve.local import solve_local
@@ -19,4 +19,5 @@ __all__ = [
     "solve_lattice",
     "solve_local",
     "solve_rare",
+    "solve_wildcards",
 ]

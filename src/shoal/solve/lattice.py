@@ -79,7 +79,7 @@ class Search:
         self.problem = problem
         self.utility = utility
         self.judge = Judge(problem, utility)
-        self.rollup = Rollup(problem)
+        self.rollup = Rollup(problem, upwards=utility.bounds_above)
         self.lowest = utility.lowest
         self.size = prod(utility.shape)
         self._looked = np.zeros(utility.shape, dtype=bool)
@@ -225,7 +225,7 @@ class Search:
             trimmed = self.judge.trimmed(table, candidates, places)
             if trimmed is not None and int(trimmed.sum()) > self._allowed:
                 return self._rule_out(node)
-            self.utility.tighten(self._bounds, table, lost, trimmed, self.cost)
+            self.utility.tighten(self._bounds, table, lost, trimmed)
         bound, self._flat[place] = self._flat[place], inf
         if not bound < self.cost:
             return inf

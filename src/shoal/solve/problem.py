@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import floor
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.privacy import Classes, Floor, Histograms, PrivacyModel
+from shoal.privacy.classes import BLOCK_CELLS
 from shoal.schema import Counts
 from shoal.solve.ladder import Ladder
 
@@ -37,7 +38,29 @@ class Tally:
 
     def within(self, member: Integers, number: int) -> Histograms:
         """By class, when combination i belongs to class ``member[i]``."""
-        return Histograms(self.whole, member[self.combination], self.value, self.count, number, self.tree)
+        if number * self.values > BLOCK_CELLS:
+            return Histograms(self.whole, member[self.combination], self.value, self.count, number, self.tree)
+        key = (member * self.values)[self.combination]
+        key += self.value
+        dense = np.bincount(key, weights=self._weights, minlength=number * self.values).astype(np.int64)
+        return Histograms.of(self.whole, dense.reshape(number, self.values), self.tree)
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        return self.count.astype(np.float64)
+
+    def merged(self, groups: Integers, number: int) -> Tally:
+        """By class: combination i is in class ``groups[i]`` of ``number``, and what is equal adds up."""
+        key = groups[self.combination] * self.values + self.value
+        if number * self.values <= BLOCK_CELLS:
+            sums = np.bincount(key, weights=self.count, minlength=number * self.values)
+            cells = np.flatnonzero(sums)
+            counted = sums[cells].astype(np.int64)
+        else:
+            cells, place = np.unique(key, return_inverse=True)
+            counted = np.bincount(place.reshape(-1), weights=self.count).astype(np.int64)
+        combination, value = np.divmod(cells, self.values)
+        return replace(self, combination=combination, value=value, count=counted)
 
 
 @dataclass(frozen=True)

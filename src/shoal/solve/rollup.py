@@ -26,6 +26,8 @@ KEPT_TABLES = 96
 KEPT_ENTRIES = 20_000_000
 """Numbers held in kept tables, all together."""
 TABLE_KEYS = 1 << 20
+REMEMBERED = 20_000
+"""Classes of a table up to which its codes on higher levels are kept too."""
 
 
 @dataclass(frozen=True)
@@ -58,22 +60,50 @@ class ClassTable:
     def histograms(self, name: str, tally: Tally) -> Histograms:
         """How a sensitive attribute is spread in each class; made once for each table."""
         if name not in self._made:
-            self._made[name] = tally.within(self.member, self.number)
+            self._made[name] = self._spread(name, tally)
         return self._made[name]
+
+    def _spread(self, name: str, tally: Tally) -> Histograms:
+        if self.origin is None:
+            return tally.within(self.member, self.number)
+        below, groups = self.origin
+        return below.tally(name, tally).within(groups, self.number)
+
+    def tally(self, name: str, tally: Tally) -> Tally:
+        """The same by class of this table, which is shorter; made once, for all tables that are rolled up from it."""
+        if self.origin is None:
+            return tally
+        if name not in self._tallies:
+            below, groups = self.origin
+            self._tallies[name] = below.tally(name, tally).merged(groups, self.number)
+        return self._tallies[name]
+
+    @cached_property
+    def raised(self) -> dict[tuple[int, int], Integers]:
+        """By attribute and level, the codes on that level: see ``Rollup``."""
+        return {}
 
     @cached_property
     def _made(self) -> dict[str, Histograms]:
         return {}
 
+    @cached_property
+    def _tallies(self) -> dict[str, Tally]:
+        return {}
+
 
 class Rollup:
-    def __init__(self, problem: Problem) -> None:
+    """``upwards``: whether nodes are asked for from low to high, so that those asked for serve the later ones."""
+
+    def __init__(self, problem: Problem, *, upwards: bool = True) -> None:
         self.problem = problem
+        self._upwards = upwards
         self._grouping = _Grouping()
         self._upward: dict[tuple[int, int, int], Integers] = {}
         counts = problem.counts
-        most = min(KEPT_TABLES, max(2, KEPT_ENTRIES // max(1, counts.size)))
+        most = min(KEPT_TABLES, max(2, KEPT_ENTRIES // max(1, 2 * counts.size)))
         self._kept: list[ClassTable] = []
+        self._anchors: dict[Node, ClassTable] = {}
         self._nodes = np.zeros((most, len(problem.ladders)), dtype=np.int64)
         self._sizes = np.zeros(most, dtype=np.int64)
         self._oldest = 0
@@ -93,23 +123,26 @@ class Rollup:
     def at(self, node: Node) -> ClassTable:
         """The classes at a node; the table is kept for the nodes above it."""
         below = self._smallest_below(node)
-        if below is self._first:
-            below = self._anchor(node)
+        anchor = self._anchor_of(node)
+        if any(level < low for level, low in zip(below.node, anchor, strict=True)):
+            below = self._anchor(anchor)
         if below.node == node:
             return below
         table = self._up(below, node)
-        self._keep(table)
+        if self._upwards:
+            self._keep(table)
         return table
 
-    def _anchor(self, node: Node) -> ClassTable:
+    def _anchor_of(self, node: Node) -> Node:
         """A node some way below, with levels that its neighbours share: they can all be rolled up from there."""
-        lowest = self._first.node
-        shared = tuple(low + (level - low) // 2 * 2 for low, level in zip(lowest, node, strict=True))
-        if shared in (lowest, node):
-            return self._first
-        table = self._up(self._smallest_below(shared), shared)
-        self._keep(table)
-        return table
+        return tuple(low + (level - low) // 2 * 2 for low, level in zip(self._first.node, node, strict=True))
+
+    def _anchor(self, node: Node) -> ClassTable:
+        if node not in self._anchors:
+            if len(self._anchors) >= len(self._sizes):
+                del self._anchors[next(iter(self._anchors))]
+            self._anchors[node] = self._up(self._smallest_below(node), node)
+        return self._anchors[node]
 
     def _smallest_below(self, node: Node) -> ClassTable:
         if not self._kept:
@@ -132,10 +165,7 @@ class Rollup:
         self._sizes[place] = table.number
 
     def _up(self, below: ClassTable, node: Node) -> ClassTable:
-        columns = [
-            codes if low == high else self._step(place, low, high)[codes]
-            for place, (codes, low, high) in enumerate(zip(below.codes, below.node, node, strict=True))
-        ]
+        columns = [self._column(below, place, level) for place, level in enumerate(node)]
         sizes = [ladder.size(level) for ladder, level in zip(self.problem.ladders, node, strict=True)]
         groups, first = self._grouping.number(columns, sizes, below.number)
         number = len(first)
@@ -145,6 +175,16 @@ class Rollup:
         else:
             people = self.problem.counts.people_in(groups[below.member], number)
         return ClassTable(node, tuple(column[first] for column in columns), records, people, (below, groups))
+
+    def _column(self, below: ClassTable, place: int, level: int) -> Integers:
+        """The groups of an attribute on a level, class by class of a table; neighbours ask for the same ones again."""
+        known = below.raised.get((place, level))
+        if known is None:
+            codes, low = below.codes[place], below.node[place]
+            known = codes if low == level else self._step(place, low, level)[codes]
+            if below.number <= REMEMBERED:
+                below.raised[place, level] = known
+        return known
 
     def _step(self, place: int, low: int, high: int) -> Integers:
         """For each group of an attribute on one level, its group on a higher one."""
@@ -166,6 +206,7 @@ class _Grouping:
 
     def __init__(self) -> None:
         self._table = np.zeros(0, dtype=np.int64)
+        self._places = np.zeros(0, dtype=np.int64)
 
     def number(self, columns: Sequence[Integers], sizes: Sequence[int], rows: int) -> tuple[Integers, Integers]:
         """The group of each row, and one row of each group. ``columns[a]`` holds numbers below ``sizes[a]``."""
@@ -177,7 +218,11 @@ class _Grouping:
             if space * size > TABLE_KEYS and space > 1:
                 key, first = self._dense(key, space)
                 space = len(first)
-            key = key * size + column if space > 1 else column
+            if space > 1:
+                key *= size
+                key += column
+            else:
+                key = column.copy()
             space *= size
             first = None
         return (key, first) if first is not None else self._dense(key, space)
@@ -188,8 +233,10 @@ class _Grouping:
             return groups.astype(np.int64, copy=False), first
         if len(self._table) < space:
             self._table = np.zeros(min(TABLE_KEYS, 2 * space), dtype=np.int64)
-        table, places = self._table, np.arange(len(key))
+        if len(self._places) < len(key):
+            self._places = np.arange(len(key))
+        table, places = self._table, self._places[: len(key)]
         table[key] = places
         first = np.flatnonzero(table[key] == places)
-        table[key[first]] = np.arange(len(first))
+        table[key[first]] = places[: len(first)]
         return table[key], first

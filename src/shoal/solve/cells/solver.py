@@ -11,9 +11,9 @@ of its ladder, and c is the loss of that level. A heavier attribute is therefore
 
 It protects because every released row, stars included, shares *exactly* its released cells with a class that meets all
 models: ``*`` counts as a value of its own. That is stricter than the reading of sdcMicro, where a star matches any
-value, so that one star can make several classes larger at once. That reading takes fewer stars, but whoever knows that
-only rare values are starred can tell the rows apart again. A row with nothing but stars is a suppressed record: it
-is in no class and counts towards the suppression limit.
+value, so that one star can make several classes larger at once. That reading (`solve_wildcards`) takes fewer stars, but
+whoever knows that only rare values are starred can tell the rows apart again. A row with nothing but stars is a
+suppressed record: it is in no class and counts towards the suppression limit.
 
 Finding the fewest stars is NP-hard. The search is greedy with rounds of improvement (`cells_patterns`,
 `cells_regroup`), so the solution is small, seldom provably the smallest. When fewer records may be suppressed than are

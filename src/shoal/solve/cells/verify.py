@@ -31,6 +31,20 @@ def verified(  # noqa: PLR0913  # all that a solution consists of
         blank = np.zeros_like(blank)
     held, _ = judge(problem, levels, shown & ~blank)
     withheld = (problem.counts.records > 0) & ~held
+    return solution_of_cells(problem, levels, withheld, recoding=recoding, prices=prices, nodes=nodes, optimal=optimal)
+
+
+def solution_of_cells(  # noqa: PLR0913  # all that a solution consists of
+    problem: Problem,
+    levels: Levels,
+    withheld: Mask,
+    *,
+    recoding: str,
+    prices: Floats | None,
+    nodes: tuple[int, int],
+    optimal: bool,
+) -> Solution:
+    """The solution that shows all rows but those withheld on these levels, if so many may be suppressed."""
     suppressed = int(problem.counts.records[withheld].sum())
     if suppressed > problem.allowed:
         raise InfeasibleError(

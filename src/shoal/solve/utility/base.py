@@ -50,12 +50,12 @@ class Utility(ABC):
         """What the node costs when the classes that are not kept are suppressed."""
 
     def tighten(  # noqa: B027  # not every measure has to
-        self, bounds: Bounds, table: ClassTable, lost: Mask, trimmed: Integers | None, cost: float
+        self, bounds: Bounds, table: ClassTable, lost: Mask, trimmed: Integers | None
     ) -> None:
         """Raise bounds by what is known of one node.
 
         Classes that are ``lost`` can't be kept there nor below; of the others at least ``trimmed`` records can't (it is
-        all records for those lost). Bounds that are no better than ``cost`` are high enough already.
+        all records for those lost).
         """
 
 

@@ -28,7 +28,7 @@ class _Merging(Utility):
     def at_least(self, table: ClassTable) -> float:
         """What this node and every node above it costs at least."""
 
-    def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, trimmed: Integers | None, cost: float) -> None:
+    def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, trimmed: Integers | None) -> None:
         part = bounds[box_above(self.lowest, table.node)]
         np.maximum(part, self.at_least(table), out=part)
 

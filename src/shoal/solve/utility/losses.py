@@ -24,8 +24,9 @@ class _Mean(Separable):
 
     def combine(self, sums: Sequence[Floats]) -> Floats:
         total: Floats = np.zeros(())
-        for weight, lost in zip(self.problem.weights, sums, strict=True):
-            total = total + weight * lost / self.records
+        # From the last axis to the first, so that what is there already lies in one piece.
+        for weight, lost in zip(self.problem.weights[::-1], sums[::-1], strict=True):
+            total = total + lost * (weight / self.records)
         return total
 
 

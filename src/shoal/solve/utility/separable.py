@@ -35,6 +35,8 @@ class Separable(Utility):
             _counted(codes[:, place], problem.counts.records, len(ladder.groups[0]))
             for place, ladder in enumerate(problem.ladders)
         ]
+        axes = range(len(self.shape))
+        self._along = [[-1 if axis == place else 1 for axis in axes] for place in axes]
         self._sums = [np.stack(levels) @ records for levels, records in zip(self._costs, self._values, strict=True)]
 
     @abstractmethod
@@ -57,7 +59,7 @@ class Separable(Utility):
         return float(self.combine(sums))
 
     def value(self, table: ClassTable, kept: Mask) -> float:
-        records = np.where(kept, table.records, 0)
+        records = np.where(kept, table.records, 0.0)
         suppressed = float(table.records.sum() - records.sum())
         sums = [
             # By group first: a dot product over all classes would wake BLAS's threads, which costs more than it saves.
@@ -66,10 +68,10 @@ class Separable(Utility):
         ]
         return float(self.combine(sums))
 
-    def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, trimmed: Integers | None, cost: float) -> None:
+    def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, trimmed: Integers | None) -> None:
         part = bounds[box(self.lowest, table.node)]
         gone = np.where(lost, table.records, 0) if trimmed is None else trimmed
-        if gone.any() and (part < cost).any():
+        if gone.any():
             np.maximum(part, self._bounds(table.node, self._added(table, gone)), out=part)
 
     def _added(self, table: ClassTable, gone: Integers) -> list[Floats]:
@@ -78,9 +80,9 @@ class Separable(Utility):
         Which records of a class they are may be open, so they are taken for those that cost most anyway. Where whole
         classes are lost that is known, but working it out finds hardly any more nodes to leave out.
         """
-        added = []
+        added, lost = [], gone.astype(np.float64)
         for place, (ladder, level) in enumerate(zip(self.problem.ladders, table.node, strict=True)):
-            by_group = _counted(table.codes[place], gone, ladder.size(level))
+            by_group = _counted(table.codes[place], lost, ladder.size(level))
             added.append(self._gain(place, level) @ by_group)
         return added
 
@@ -103,11 +105,11 @@ class Separable(Utility):
             along = costs[low : high + 1]
             if added is not None:
                 along = along + added[place]
-            sums.append(along.reshape([-1 if axis == place else 1 for axis in range(len(self.shape))]))
+            sums.append(along.reshape(self._along[place]))
         return np.asarray(self.combine(sums), dtype=np.float64)
 
 
-def _counted(codes: NDArray[np.int32] | NDArray[np.int64], records: NDArray[np.int64], size: int) -> Floats:
+def _counted(codes: NDArray[np.int32] | NDArray[np.int64], records: NDArray[np.int64] | Floats, size: int) -> Floats:
     return np.asarray(np.bincount(codes, weights=records, minlength=size), dtype=np.float64)
 
 

@@ -1,0 +1,181 @@
+"""Record linkage by distance: whose numbers are nearest (Pagliuca & Seri 1999)?
+
+For numbers that were changed a little (noise, microaggregation, rank swapping) no released value need be anybody's, but
+the nearest record may well be the right one. Attributes are standardised by mean and standard deviation of the released
+table, and each known person is linked with the record at the smallest Euclidean distance; of equally near ones one is
+picked at random.
+
+Interval disclosure asks less: is the true value within a narrow interval around the released one? The interval is a
+share of the standard deviation (Mateo-Sanz, Sebé & Domingo-Ferrer 2004; dRisk in sdcMicro), or of the ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.attack.result import CERTAIN, Attack, Rate
+from shoal.attack.truth import own_records
+from shoal.errors import DataError
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+NEIGHBOURS = 16
+"""Among so many different points equally near ones are looked for."""
+WIDTH = 0.05
+"""Of the interval to each side: five in a hundred standard deviations, or ranks."""
+
+
+def distance_linking(  # noqa: PLR0913  # what the attacker has, what is true, how near is near
+    release: pl.DataFrame,
+    original: pl.DataFrame,
+    numbers: Sequence[str],
+    *,
+    aligned: bool,
+    truth: str | None = None,
+    control: pl.DataFrame | None = None,
+    width: float = WIDTH,
+    certain: bool = False,
+) -> Attack:
+    """Link each person of ``original`` with the released record whose ``numbers`` are nearest.
+
+    Records and people that lack one of the numbers take no part; people without one are not found. The control group
+    counts false claims: strangers with one nearest record that is as near as those of half of the people are.
+    """
+    points, mine = _read(release, numbers, "the release"), _read(original, numbers, "the original")
+    scaled = Scale.of(points)
+    near = Nearest.of(scaled(points))
+    distance, links = near.link(scaled(mine))
+    person, record = own_records(release, original, aligned=aligned, truth=truth)
+    there = near.among(links, person, record)
+    expected, sure = (np.bincount(person, weights=each, minlength=len(mine)) for each in (there, there == 1))
+    right = sure if certain else expected
+    strangers = None
+    if control is not None and control.height:
+        theirs, other = near.link(scaled(_read(control, numbers, "the control group")))
+        usual = float(np.median(distance[np.isfinite(distance)])) if np.isfinite(distance).any() else 0.0
+        strangers = Rate(float(((theirs <= usual) & (near.ties(other) == 1)).sum()), len(theirs))
+    return Attack(
+        "distance_linking",
+        "Linking by the nearest numbers" + (CERTAIN if certain else ""),
+        f"{', '.join(numbers)} of {len(mine)} people",
+        Rate(float(right.sum()), len(mine)),
+        Rate(len(mine) / release.height, len(mine)),
+        strangers,
+        details={
+            "sure": float(sure.mean()),
+            "expected": float(expected.mean()),
+            "interval_deviations": within_deviations(mine[person], points[record], width),
+            "interval_ranks": within_ranks(mine[person], points[record], width),
+        },
+        claims_only=True,
+    )
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Mean and standard deviation of the released numbers; an attribute with one value only is left as it is."""
+
+    mean: Floats
+    deviation: Floats
+
+    @classmethod
+    def of(cls, points: Floats) -> Scale:
+        whole = points[np.isfinite(points).all(axis=1)]
+        if not len(whole):
+            raise DataError("the release has no record with all of the numbers")
+        deviation = whole.std(axis=0)
+        return cls(whole.mean(axis=0), np.where(deviation > 0, deviation, 1.0))
+
+    def __call__(self, points: Floats) -> Floats:
+        return np.asarray((points - self.mean) / self.deviation)
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The distinct released points in a k-d tree, how many records are at each, and which point each record is at."""
+
+    tree: Any
+    records: Integers
+    point_of: Integers
+
+    @classmethod
+    def of(cls, points: Floats) -> Nearest:
+        from scipy.spatial import cKDTree  # type: ignore[import-untyped, unused-ignore]
+
+        whole = np.isfinite(points).all(axis=1)
+        distinct, where, records = np.unique(points[whole], axis=0, return_inverse=True, return_counts=True)
+        point_of = np.full(len(points), -1)
+        point_of[whole] = where.reshape(-1)
+        return cls(cKDTree(distinct), records, point_of)
+
+    def link(self, people: Floats) -> tuple[Floats, Integers]:
+        """Distance to the nearest point, and the points that near; −1 fills up. Infinite where a number is missing."""
+        distance = np.full(len(people), np.inf)
+        links = np.full((len(people), min(NEIGHBOURS, len(self.records))), -1)
+        asked = np.flatnonzero(np.isfinite(people).all(axis=1))
+        for neighbours in dict.fromkeys((min(2, links.shape[1]), links.shape[1])):
+            if not len(asked):
+                break
+            far, place = (each.reshape(-1, neighbours) for each in self.tree.query(people[asked], k=neighbours))
+            equal = far <= far[:, :1] * (1 + 1e-9) + 1e-12
+            distance[asked], links[asked, :neighbours] = far[:, 0], np.where(equal, place, -1)
+            asked = asked[equal.all(axis=1)]
+        return distance, links
+
+    def ties(self, links: Integers) -> Integers:
+        """The number of equally near records."""
+        return np.asarray(np.where(links >= 0, self.records[links], 0).sum(axis=1))
+
+    def among(self, links: Integers, person: Integers, record: Integers) -> Floats:
+        """The probability that the record beside each person is the one that is picked."""
+        point = self.point_of[record]
+        there = ((links[person] == point[:, None]) & (point[:, None] >= 0)).any(axis=1)
+        return np.asarray(np.divide(there, self.ties(links[person]), out=np.zeros(len(person)), where=there))
+
+
+def within_deviations(original: Floats, released: Floats, width: float) -> float:
+    """The share of people all of whose numbers are within ``width`` standard deviations of the released ones.
+
+    >>> within_deviations(np.array([[0.0], [10.0]]), np.array([[0.1], [5.0]]), 0.05)
+    0.5
+    """
+    if len(original) < 2:
+        return 0.0
+    margin = width * np.nanstd(original, axis=0, ddof=1)
+    return float((np.abs(original - released) <= margin).all(axis=1).mean())
+
+
+def within_ranks(original: Floats, released: Floats, width: float) -> float:
+    """The same by rank: of the original values, less than ``width`` of all lie between the true and released one."""
+    if not len(original):
+        return 0.0
+    close = np.ones(len(original), dtype=bool)
+    for mine, theirs in zip(original.T, released.T, strict=True):
+        order = np.sort(mine[np.isfinite(mine)])
+        low, high = np.minimum(mine, theirs), np.maximum(mine, theirs)
+        between = np.searchsorted(order, high, side="left") - np.searchsorted(order, low, side="right")
+        close &= np.isfinite(low) & np.isfinite(high) & (between < width * len(order))
+    return float(close.mean())
+
+
+def _read(frame: pl.DataFrame, numbers: Sequence[str], whose: str) -> Floats:
+    if not numbers:
+        raise DataError("there is no numeric column to link by")
+    for name in numbers:
+        if name not in frame.columns:
+            raise DataError(f"{whose} has no column '{name}' to link by")
+    if not frame.height:
+        raise DataError(f"{whose} has no rows")
+    read = frame.select(pl.col(name).cast(pl.Float64, strict=False).fill_null(float("nan")) for name in numbers)
+    points = read.to_numpy()
+    for name, column in zip(numbers, points.T, strict=True):
+        if not np.isfinite(column).any():
+            raise DataError(f"column '{name}' of {whose} has no numbers to link by")
+    return np.ascontiguousarray(points)

@@ -1,0 +1,202 @@
+"""Inference of a sensitive value by somebody who knows a person's quasi-identifiers (ISO/IEC 20889, 7.2).
+
+Homogeneity (Machanavajjhala et al. 2007): where all records that can be the person's share a value, it is the person's.
+Skewness and similarity (Li, Li & Venkatasubramanian 2007): where a value is commoner among those records than in the
+whole table, it is the better guess; and where they all lie close together, the value is nearly known.
+
+The same is tried on a control group of people who are not in the release: what is right for them too is knowledge
+about the population, which a release is meant to give. Where several values are equally common the attacker draws
+lots, and the expectation is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shoal.attack.beliefs import Beliefs, Floats, Ints, Sensitive
+from shoal.attack.people import TRIALS, People, as_numbers, selected
+from shoal.attack.result import Attack, Rate
+from shoal.errors import InputError
+from shoal.randomness import Randomness
+
+CLOSE = 0.05
+"""Numbers are close that differ by no more than this share of their range in the original."""
+Known = Mapping[str, pl.DataFrame]
+
+
+def homogeneity(  # noqa: PLR0913  # what is attacked, what is known, how far to go
+    release: pl.DataFrame,
+    original: pl.DataFrame,
+    attributes: Sequence[str],
+    sensitive: str,
+    *,
+    randomness: Randomness,
+    control: pl.DataFrame | None = None,
+    known: Known | None = None,
+    confidence: float = 1.0,
+    trials: int = TRIALS,
+) -> Attack:
+    """Claim a value only where at least the share ``confidence`` of the fitting records has it.
+
+    Guessing is tried on the same people: the release's commonest value, for those about whom a claim is made.
+    """
+    if not 0 < confidence <= 1:
+        raise InputError("confidence has to be above 0 and at most 1")
+    people = People.of(original, control, (*attributes, sensitive), randomness, trials)
+    seen = _seen(release, people, attributes, sensitive, known)
+    mine, strangers = (_tally(seen, group, confidence, None) for group in (people.members, people.strangers))
+    return Attack(
+        "homogeneity",
+        "Inference where all agree",
+        f"the quasi-identifiers of people who are in the release ({len(attributes)})",
+        mine.rate,
+        Rate(mine.guessed, mine.people),
+        strangers.rate if control is not None else None,
+        attribute=sensitive,
+        details={
+            "claims": mine.claims / mine.people,
+            "precision": mine.right / mine.claims if mine.claims else 0.0,
+            "unread": float(seen.unread),
+        },
+    )
+
+
+def skewness(  # noqa: PLR0913  # what is attacked, what is known, how far to go
+    release: pl.DataFrame,
+    original: pl.DataFrame,
+    attributes: Sequence[str],
+    sensitive: str,
+    *,
+    randomness: Randomness,
+    control: pl.DataFrame | None = None,
+    known: Known | None = None,
+    trials: int = TRIALS,
+) -> Attack:
+    """Guess the commonest value among the fitting records, or in the release where none fits.
+
+    ``gain`` is the largest growth of belief in any one value of any one person, from the whole table to the fitting
+    records; ``similar`` the share of people whose fitting records lie within 5 % of the range of a number (or in one
+    group of the first level that ``known`` has for the attribute), and their value with them.
+    """
+    people = People.of(original, control, (*attributes, sensitive), randomness, trials)
+    seen = _seen(release, people, attributes, sensitive, known)
+    line = _Line.of(seen, CLOSE * span(original[sensitive]), (known or {}).get(sensitive))
+    mine, strangers = (_tally(seen, group, 0.0, line) for group in (people.members, people.strangers))
+    similar = {} if mine.similar is None else {"similar": mine.similar / mine.people}
+    return Attack(
+        "skewness",
+        "Inference by the likeliest value",
+        f"the quasi-identifiers of people who are in the release ({len(attributes)})",
+        mine.rate,
+        Rate(mine.guessed, mine.people),
+        strangers.rate if control is not None else None,
+        attribute=sensitive,
+        details={"gain": mine.gain, **similar, "unread": float(seen.unread)},
+    )
+
+
+@dataclass
+class _Tally:
+    """How an attack went, added up over people."""
+
+    people: int
+    claims: float = 0.0
+    right: float = 0.0
+    guessed: float = 0.0
+    gain: float = 0.0
+    similar: float | None = None
+
+    @property
+    def rate(self) -> Rate:
+        return Rate(self.right, self.people)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Where the labels and the people's true values stand, and how far apart is close."""
+
+    labels: Floats
+    values: Floats
+    width: float
+
+    @classmethod
+    def of(cls, seen: Sensitive, width: float, known: pl.DataFrame | None) -> _Line | None:
+        """By the groups that are known for the values; else by number; None if there is neither."""
+        labels, values = seen.coverage.labels, seen.coverage.values
+        if known is not None and known.width > 1:
+            names = known[:, 0].cast(pl.String)
+            codes = known[:, 1].cast(pl.String).rank("dense").cast(pl.Float64)
+            old = {"old": names, "new": codes}
+            places = [_looked_up(each.cast(pl.String), pl.DataFrame(old)) for each in (labels, values)]
+            return cls(places[0], places[1][seen.values], 0.0)
+        numbers = as_numbers(labels)
+        if not width or np.isnan(numbers[~seen.coverage.everything]).any():
+            return None
+        return cls(numbers, as_numbers(values)[seen.values], width)
+
+    def similar(self, beliefs: Beliefs) -> float:
+        """How many of the people are nearly known."""
+        count, place = len(beliefs.people), self.labels[beliefs.labels]
+        low, high = np.full(count, np.inf), np.full(count, -np.inf)
+        np.minimum.at(low, beliefs.rows, place)
+        np.maximum.at(high, beliefs.rows, place)
+        told = np.bincount(beliefs.rows, beliefs.records, minlength=count)
+        value = self.values[beliefs.people]
+        near = (told > 0) & (told == beliefs.fitting)
+        near[near] &= high[near] - low[near] <= self.width
+        return float((near & (low <= value) & (value <= high)).sum())
+
+
+def _tally(seen: Sensitive, people: Ints, confidence: float, line: _Line | None) -> _Tally:
+    """With a confidence of 0 everybody is claimed; whom no record fits gets the commonest value of the release."""
+    tally = _Tally(len(people), similar=None if line is None else 0.0)
+    prior, by_guessing = seen.prior, seen.guessed
+    for beliefs in seen.beliefs(people):
+        told = beliefs.best > 0
+        claimed = told & (beliefs.share >= confidence - 1e-12)
+        best = beliefs.modal
+        right = _expected(seen, beliefs.people, beliefs.rows[best], beliefs.labels[best])
+        guessed = by_guessing[beliefs.people]
+        if confidence == 0:
+            right, claimed = np.where(told, right, guessed), np.ones_like(told)
+        tally.claims += int(claimed.sum())
+        tally.right += float(right[claimed].sum())
+        tally.guessed += float(guessed[claimed].sum())
+        belief = beliefs.records / beliefs.fitting[beliefs.rows]
+        tally.gain = max(tally.gain, float((belief - prior[beliefs.labels]).max(initial=0.0)))
+        if line is not None and tally.similar is not None:
+            tally.similar += line.similar(beliefs)
+    return tally
+
+
+def _expected(seen: Sensitive, people: Ints, rows: Ints, labels: Ints) -> Floats:
+    """For each of the people, the chance that one of their labels, drawn by lot, is right."""
+    right = seen.right(people[rows], labels)
+    lots = np.bincount(rows, minlength=len(people))
+    return np.bincount(rows, weights=right, minlength=len(people)) / np.maximum(lots, 1)
+
+
+def _seen(
+    release: pl.DataFrame, people: People, attributes: Sequence[str], sensitive: str, known: Known | None
+) -> Sensitive:
+    return Sensitive.of(selected(release, (*attributes, sensitive), "the release"), people.frame, attributes, sensitive,
+                        known)  # fmt: skip
+
+
+def span(values: pl.Series) -> float:
+    """The range of a number; 0 for anything else."""
+    if not values.dtype.is_numeric():
+        return 0.0
+    numbers = as_numbers(values)
+    numbers = numbers[np.isfinite(numbers)]
+    return float(np.ptp(numbers)) if len(numbers) else 0.0
+
+
+def _looked_up(values: pl.Series, table: pl.DataFrame) -> Floats:
+    asked = pl.DataFrame({"old": values})
+    found = asked.join(table.unique("old"), on="old", how="left", maintain_order="left")["new"]
+    return found.fill_null(float("nan")).to_numpy()

@@ -1,0 +1,183 @@
+"""Attribute inference by a model: learn from released records how a sensitive value goes with the others, apply it.
+
+The model (a forest of random trees) finds what no single group of records shows. Labels are put on a line for it, at
+the mean of the values that they cover; a person stands where the commonest label stands that covers their value.
+A number with many values counts as known if the guess lies within 5 % of its range; the model is asked for the stretch
+that most likely holds it, and guessing, then, is the one number that lies so close to most released ones.
+Anything else counts as known if the predicted label covers it.
+
+Only the excess over a control group is the release's doing: a good model is right about strangers too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.attack.coverage import Coverage
+from shoal.attack.inference import CLOSE, span
+from shoal.attack.labels import text_of
+from shoal.attack.people import TRIALS, People, as_numbers, drawn, selected
+from shoal.attack.result import Attack, Rate
+from shoal.errors import DataError
+from shoal.randomness import Randomness
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LEARNED = 20_000
+"""Released records that the model learns from, at most."""
+VALUES = 50
+"""The model tells the commonest so many labels apart."""
+MANY = 20
+"""A number with more distinct values than this is predicted as a number."""
+TREES = 30
+LEAVES = 4_096
+STEPS = 200
+"""Numbers are told apart in steps of half the width, at most so many; four steps are what a guess covers."""
+
+
+def learned(  # noqa: PLR0913  # what is attacked, what is known, how far to go
+    release: pl.DataFrame,
+    original: pl.DataFrame,
+    attributes: Sequence[str],
+    sensitive: str,
+    *,
+    randomness: Randomness,
+    control: pl.DataFrame | None = None,
+    known: Mapping[str, pl.DataFrame] | None = None,
+    trials: int = TRIALS,
+) -> Attack:
+    """Predict the sensitive value of people by what the release teaches about their other attributes."""
+    if not attributes:
+        raise DataError("learned inference: there is no attribute to predict from")
+    columns, tables = (*attributes, sensitive), known or {}
+    people = People.of(original, control, columns, randomness, trials)
+    lessons = selected(release, columns, "the release")
+    lessons = lessons[drawn(lessons.height, randomness, "lessons", LEARNED)]
+    placed = [_placed(people, lessons[name], tables.get(name)) for name in attributes]
+    seed = int(randomness.stream("attack", "learned").words(np.zeros(1, dtype=np.uint64))[0, 0] % 2**31)
+    seen, asked = (np.column_stack([each[side] for each in placed]) for side in (0, 1))
+    forest = _Forest(seen, asked, seed)
+    if _is_number(original[sensitive], lessons[sensitive]):
+        right, guessed = _by_number(forest, lessons[sensitive], people, CLOSE * span(original[sensitive]))
+    else:
+        right, guessed = _by_label(forest, lessons[sensitive], people, tables.get(sensitive))
+    members, strangers = len(people.members), len(people.strangers)
+    return Attack(
+        "learned_inference",
+        "Inference by a model",
+        f"the quasi-identifiers of people who are in the release ({len(attributes)})",
+        Rate(float(right[:members].sum()), members),
+        Rate(float(guessed[:members].sum()), members),
+        None if control is None else Rate(float(right[members:].sum()), strangers),
+        attribute=sensitive,
+        details={"learned_from": float(lessons.height)},
+    )
+
+
+@dataclass(frozen=True)
+class _Forest:
+    """A model of the released records, asked about people."""
+
+    seen: Floats = field(repr=False)
+    asked: Floats = field(repr=False)
+    seed: int
+
+    def labels(self, of: Ints, among: Ints) -> Ints:
+        """The likeliest of the labels, for each of the people."""
+        chances, labels = self._chances(of, np.isin(of, among))
+        return np.asarray(labels[chances.argmax(axis=1)])
+
+    def numbers(self, of: Floats, width: float) -> Floats:
+        """For each of the people the number that lies, as likely as any, within the width of theirs."""
+        low, cell = float(np.nanmin(of)), width / 2
+        steps = np.clip(np.nan_to_num(of - low) / cell, 0, STEPS - 1).astype(np.int64)
+        chances, found = self._chances(steps, np.isfinite(of))
+        below = np.zeros((len(chances), int(found.max()) + 5))
+        below[:, found + 4] = chances
+        below = below.cumsum(axis=1)
+        within = below[:, 4:] - below[:, :-4]
+        return np.asarray(low + cell * (within.argmax(axis=1) - 1))
+
+    def _chances(self, of: Ints, there: NDArray[np.bool_]) -> tuple[Floats, Ints]:
+        """People × classes, and what the classes are."""
+        from sklearn.ensemble import RandomForestClassifier  # type: ignore[import-untyped, unused-ignore]
+
+        model = RandomForestClassifier(TREES, max_leaf_nodes=LEAVES, random_state=self.seed)
+        model.fit(self.seen[there], of[there])
+        return np.asarray(model.predict_proba(self.asked)), np.asarray(model.classes_, dtype=np.int64)
+
+
+def _by_number(forest: _Forest, released: pl.Series, people: People, width: float) -> tuple[Floats, Floats]:
+    """For each of the people whether the model is close, and whether the best single number is."""
+    numbers, truth = as_numbers(released), as_numbers(people.frame[released.name])[people.judged]
+    guesses = forest.numbers(numbers, width), _likeliest(numbers[np.isfinite(numbers)], width)
+    close = [np.abs(truth - guess) <= width * (1 + 1e-9) for guess in guesses]
+    return close[0].astype(np.float64), close[1].astype(np.float64)
+
+
+def _by_label(
+    forest: _Forest, released: pl.Series, people: People, known: pl.DataFrame | None
+) -> tuple[Floats, Floats]:
+    """For each of the people whether the model's label is right, and whether the commonest is."""
+    values = people.frame[released.name]
+    coverage = Coverage.of(values, released, known)
+    labels, truth = coverage.label_codes(released), coverage.codes(values)[people.judged]
+    counts = np.where(coverage.everything, 0, np.bincount(labels, minlength=len(coverage.labels)))
+    common = np.argsort(-counts, kind="stable")[:VALUES]
+    common = common[counts[common] > 0]
+    if not len(common):
+        raise DataError(f"{released.name}: no released cell tells anything that could be learned")
+    guesses = forest.labels(labels, common), np.full(len(truth), common[0])
+    right = [coverage.covers(truth, guess) for guess in guesses]
+    return right[0].astype(np.float64), right[1].astype(np.float64)
+
+
+def _placed(people: People, labels: pl.Series, known: pl.DataFrame | None) -> tuple[Floats, Floats]:
+    """Where released cells and people's values stand on one line; a cell that could be anything stands nowhere."""
+    values = people.frame[labels.name]
+    coverage = Coverage.of(values, labels, known)
+    of_label, of_value = _positions(coverage.labels, coverage.values)
+    covered = np.bincount(coverage.of_label, minlength=len(of_label))
+    total = np.bincount(coverage.of_label, weights=of_value[coverage.of_value], minlength=len(of_label))
+    of_label = np.where(covered > 0, total / np.maximum(covered, 1), of_label)
+    of_label[coverage.everything] = np.nan
+    codes = coverage.label_codes(labels)
+    often = np.bincount(codes, minlength=len(of_label))
+    order = np.lexsort((-often[coverage.of_label], coverage.of_value))
+    value, first = np.unique(coverage.of_value[order], return_index=True)
+    of_value[value] = of_label[coverage.of_label[order][first]]
+    seen = of_label[codes]
+    return np.zeros_like(seen) if np.isnan(seen).all() else seen, of_value[coverage.codes(values)[people.judged]]
+
+
+def _positions(labels: pl.Series, values: pl.Series) -> tuple[Floats, Floats]:
+    """Numbers and dates stand where they are, other words in the order of the alphabet."""
+    if values.dtype.is_numeric():
+        return as_numbers(labels), as_numbers(values)
+    both = pl.concat([text_of(labels).alias("text"), text_of(values).alias("text")])
+    ranks = as_numbers(both.rank("dense"))
+    return ranks[: len(labels)], ranks[len(labels) :]
+
+
+def _likeliest(numbers: Floats, width: float) -> float:
+    """The number that lies within the width of most of these.
+
+    >>> _likeliest(np.array([1.0, 5.0, 6.0, 7.0, 20.0]), 1.0)
+    6.0
+    """
+    ordered = np.sort(numbers)
+    within = np.searchsorted(ordered, ordered + 2 * width * (1 + 1e-9), "right") - np.arange(len(ordered))
+    start = int(np.argmax(within))
+    return float(ordered[start] + ordered[start + int(within[start]) - 1]) / 2
+
+
+def _is_number(original: pl.Series, released: pl.Series) -> bool:
+    """Whether it is to be predicted as a number: it has many values and most released cells are numbers too."""
+    read = np.isfinite(as_numbers(released)).sum()
+    return original.dtype.is_numeric() and original.n_unique() > MANY and 2 * int(read) > len(released)

@@ -1,0 +1,207 @@
+"""Predicates on records, and how many records meet them.
+
+A predicate is a conjunction of conditions, one for each of a few attributes: "the released label is this one", or, for
+numbers, "at least" or "at most this". Met by an original record means that the label covers the original value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.attack.coverage import Coverage, places_among
+from shoal.attack.joining import spread
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+class Is(IntEnum):
+    SAME = 0
+    AT_LEAST = 1
+    AT_MOST = 2
+
+
+Condition = tuple[int, Is, int]
+"""The attribute's place, the test, and the code of the released label it is made from."""
+Predicate = tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute of the release: distinct labels, the label of each record, labels as numbers if they are that."""
+
+    labels: pl.Series
+    codes: Integers
+    numbers: Floats | None
+
+    @classmethod
+    def of(cls, column: pl.Series) -> Attribute:
+        labels = column.unique(maintain_order=True)
+        numbers = None
+        if labels.dtype.is_numeric() or (labels.dtype == pl.String and labels.drop_nulls().len()):
+            read = labels.cast(pl.Float64, strict=False)
+            if read.is_finite().sum() == len(labels) - labels.null_count() > 0:
+                numbers = read.fill_null(float("nan")).to_numpy()
+        return cls(labels, places_among(column, labels), numbers)
+
+    @property
+    def counts(self) -> Integers:
+        return np.bincount(self.codes, minlength=len(self.labels))
+
+    @property
+    def median(self) -> float:
+        return float(np.nanmedian(self.numbers[self.codes])) if self.numbers is not None else float("nan")
+
+    def guess(self, uniform: Floats) -> tuple[Integers, Bools]:
+        """For each number in (0, 1) a label, and whether it is the value that was drawn; of numbers the next one.
+
+        >>> labels, exact = Attribute.of(pl.Series([1, 2, 4])).guess(np.array([0.1, 0.3, 0.6, 0.9]))
+        >>> labels.tolist(), exact.tolist()
+        ([0, 1, 2, 2], [True, True, False, True])
+        """
+        if self.numbers is None:
+            drawn = (uniform * len(self.labels)).astype(np.int64)
+            return drawn, self.counts[drawn] > 1
+        order = np.argsort(self.numbers)[: int(np.isfinite(self.numbers).sum())]
+        numbers = self.numbers[order]
+        step = _step(numbers)
+        value = numbers[0] + np.floor(uniform * (round((numbers[-1] - numbers[0]) / step) + 1)) * step
+        place = np.minimum(np.searchsorted(numbers, value - step / 2), len(numbers) - 1)
+        return order[place], np.abs(numbers[place] - value) < step / 2
+
+
+def _step(numbers: Floats) -> float:
+    """The last decimal that the numbers are written to."""
+    decimals = (10.0**-places for places in range(6))
+    return next(
+        (step for step in decimals if np.allclose(numbers, np.rint(numbers / step) * step, rtol=0, atol=step / 1e4)),
+        1e-6,
+    )
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table in which predicates on the release are tested: the release itself, the original, or strangers."""
+
+    columns: tuple[Column, ...]
+    rows: int
+
+    @classmethod
+    def released(cls, attributes: Sequence[Attribute]) -> Table:
+        return cls(tuple(Column.released(each) for each in attributes), len(attributes[0].codes))
+
+    @classmethod
+    def known(
+        cls, attributes: Sequence[Attribute], frame: pl.DataFrame, names: Sequence[str], domain: pl.DataFrame
+    ) -> Table:
+        """``domain`` has values that there are, beside those of the frame."""
+        both = zip(attributes, names, strict=True)
+        return cls(tuple(Column.known(each, frame[name], domain[name]) for each, name in both), frame.height)
+
+    def isolates(self, predicates: Sequence[Predicate]) -> Bools:
+        """Whether exactly one record meets each predicate."""
+        return np.array([self._count(predicate) == 1 for predicate in predicates], dtype=bool)
+
+    def _count(self, predicate: Predicate) -> int:
+        """The rows that meet the rarest condition are looked at again for each of the others."""
+        first, *others = sorted(predicate, key=lambda condition: self.columns[condition[0]].count(condition))
+        rows = self.columns[first[0]].rows_that(first)
+        for condition in others:
+            rows = rows[self.columns[condition[0]].meets(condition, rows)]
+        return len(rows)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One attribute of the table: its rows in order of value, and of number, so that few have to be touched."""
+
+    attribute: Attribute
+    coverage: Coverage
+    codes: Integers
+
+    @classmethod
+    def released(cls, attribute: Attribute) -> Column:
+        """A released label is only itself, whatever it covers."""
+        places = np.arange(len(attribute.labels))
+        nothing = np.zeros(len(places), dtype=bool)
+        only_itself = Coverage(attribute.labels, attribute.labels, nothing, places, places)
+        return cls(attribute, only_itself, attribute.codes)
+
+    @classmethod
+    def known(cls, attribute: Attribute, values: pl.Series, domain: pl.Series) -> Column:
+        coverage = Coverage.of(values, attribute.labels, domain=domain)
+        return cls(attribute, coverage, coverage.codes(values))
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """Of each row; NaN where it has none."""
+        read = self.coverage.values.cast(pl.Float64, strict=False).fill_null(float("nan"))
+        return np.asarray(read.to_numpy()[self.codes])
+
+    @cached_property
+    def _by_number(self) -> tuple[Integers, Floats]:
+        order = np.argsort(self.numbers, kind="stable")[: int(np.isfinite(self.numbers).sum())]
+        return order, self.numbers[order]
+
+    @cached_property
+    def _by_value(self) -> tuple[Integers, Integers]:
+        order = np.argsort(self.codes, kind="stable")
+        return order, np.searchsorted(self.codes[order], np.arange(len(self.coverage.values) + 1))
+
+    @cached_property
+    def _by_label(self) -> tuple[Integers, Integers]:
+        order = np.argsort(self.coverage.of_label, kind="stable")
+        starts = np.searchsorted(self.coverage.of_label[order], np.arange(len(self.coverage.labels) + 1))
+        return self.coverage.of_value[order], starts
+
+    def count(self, condition: Condition) -> int:
+        """How many rows meet it."""
+        _, test, label = condition
+        if test is not Is.SAME:
+            start, stop = self._stretch(test, label)
+            return stop - start
+        if self.coverage.everything[label]:
+            return len(self.codes)
+        values, starts = self._values(label), self._by_value[1]
+        return int((starts[values + 1] - starts[values]).sum())
+
+    def rows_that(self, condition: Condition) -> Integers:
+        _, test, label = condition
+        if test is not Is.SAME:
+            start, stop = self._stretch(test, label)
+            return self._by_number[0][start:stop]
+        if self.coverage.everything[label]:
+            return np.arange(len(self.codes))
+        values, (order, starts) = self._values(label), self._by_value
+        return order[spread(starts[values], starts[values + 1] - starts[values])[1]]
+
+    def meets(self, condition: Condition, rows: Integers) -> Bools:
+        """Which of these rows do."""
+        _, test, label = condition
+        if test is Is.SAME:
+            return self.coverage.covers(self.codes[rows], np.full(len(rows), label))
+        bound = self._bound(label)
+        return np.asarray(self.numbers[rows] >= bound if test is Is.AT_LEAST else self.numbers[rows] <= bound)
+
+    def _values(self, label: int) -> Integers:
+        values, starts = self._by_label
+        return values[starts[label] : starts[label + 1]]
+
+    def _stretch(self, test: Is, label: int) -> tuple[int, int]:
+        """From where to where the rows that meet the test lie, in the order of their numbers."""
+        numbers = self._by_number[1]
+        if test is Is.AT_LEAST:
+            return int(np.searchsorted(numbers, self._bound(label), side="left")), len(numbers)
+        return 0, int(np.searchsorted(numbers, self._bound(label), side="right"))
+
+    def _bound(self, label: int) -> float:
+        numbers = self.attribute.numbers
+        return float("nan") if numbers is None else float(numbers[label])

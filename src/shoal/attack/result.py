@@ -1,0 +1,123 @@
+"""What an attack comes to: how often it was right, how often guessing is, how often it is right about strangers.
+
+The method is that of Anonymeter (Giomi et al. 2023): the same attack is run on people who are in the released table and
+on a control group who are not. What it knows about strangers it knows of the population, not of the table; only the
+excess is the release's own doing. Guessing, without the release, is the baseline that an attack has to beat to be worth
+anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any
+
+Z = 1.959963984540054
+"""Of a normal distribution, 95 % lie within this many standard deviations."""
+
+CERTAIN = ", certain links only"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of trials with its 95 % interval (Wilson 1927). ``right`` may be an expectation, so it is no integer."""
+
+    right: float
+    trials: int
+
+    @property
+    def share(self) -> float:
+        return self.right / self.trials if self.trials else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """
+        >>> low, high = Rate(8, 10).interval
+        >>> round(low, 4), round(high, 4)
+        (0.4902, 0.9433)
+        >>> Rate(0, 0).interval
+        (0.0, 1.0)
+        """
+        if not self.trials:
+            return 0.0, 1.0
+        n, p = self.trials, self.share
+        centre = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
+        half = Z / (1 + Z * Z / n) * sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
+        return max(0.0, centre - half), min(1.0, centre + half)
+
+    def to_dict(self) -> dict[str, Any]:
+        low, high = self.interval
+        return {"share": self.share, "low": low, "high": high, "right": self.right, "trials": self.trials}
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack on one released table."""
+
+    key: str
+    """As in JSON: ``singling_out``, ``linking``, ``inference`` …"""
+    title: str
+    knows: str
+    """What the attacker is taken to know, in words, without a value."""
+    success: Rate
+    baseline: Rate
+    """The same guesses, made without the release."""
+    control: Rate | None = None
+    """The same attack on people who are not in the release; None where no such people are known."""
+    attribute: str | None = None
+    """The attribute that is inferred or broken, where there is one."""
+    details: dict[str, float] | None = None
+    claims_only: bool = False
+    """Whether ``control`` counts false claims. They tell how sure an attacker can be who doesn't know who is in the
+    table; against one who does, they are no excuse."""
+
+    def renamed(self, key: str, title: str) -> Attack:
+        return replace(self, key=key, title=title)
+
+    def of_attribute(self, name: str) -> Attack:
+        return replace(self, attribute=name)
+
+    @property
+    def yardstick(self) -> Rate:
+        """What success is compared with: the better of guessing and, where it tells, of the attack on strangers."""
+        if self.control is None or self.claims_only or self.control.share <= self.baseline.share:
+            return self.baseline
+        return self.control
+
+    @property
+    def risk(self) -> float:
+        """How much of what could go wrong beyond the yardstick does: (success − yardstick) ÷ (1 − yardstick)."""
+        known = self.yardstick.share
+        return max(0.0, (self.success.share - known) / (1 - known)) if known < 1 else 0.0
+
+    @property
+    def found(self) -> bool:
+        """Whether the release helps: the difference to the yardstick is more than chance explains (Newcombe 1998)."""
+        return self.excess[0] > 0
+
+    @property
+    def excess(self) -> tuple[float, float]:
+        """The 95 % interval of success − yardstick, from the two Wilson intervals."""
+        mine, other = self.success, self.yardstick
+        (low, high), (other_low, other_high) = mine.interval, other.interval
+        gap = mine.share - other.share
+        return (
+            gap - sqrt((mine.share - low) ** 2 + (other_high - other.share) ** 2),
+            gap + sqrt((high - mine.share) ** 2 + (other.share - other_low) ** 2),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        low, high = self.excess
+        return {
+            "attack": self.key,
+            "title": self.title,
+            "attribute": self.attribute,
+            "knows": self.knows,
+            "success": self.success.to_dict(),
+            "baseline": self.baseline.to_dict(),
+            "control": None if self.control is None else self.control.to_dict(),
+            "excess": {"low": low, "high": high},
+            "risk": self.risk,
+            "found": self.found,
+            "details": self.details or {},
+        }

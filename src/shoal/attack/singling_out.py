@@ -1,0 +1,141 @@
+"""Singling out (Article 29 Working Party 2014; Giomi et al. 2023): does the release let somebody point at one person?
+
+The attacker reads the released table and writes predicates: a rare value or an extreme number of one attribute, or
+what a released record says in a few attributes, every other number as "at least" above the median and "at most" below
+it. A try succeeds if its predicate is met by exactly one released record *and* by exactly one person of the original.
+
+Guessing writes predicates of the same form without looking at records: numbers are drawn evenly between the smallest
+and the largest, other values from those that more than one record has (a value of one record is known from it alone).
+ The control group is asked the same predicates: what isolates a stranger as often says nothing about the people
+in the table. Fewer people are easier or harder to isolate, so the control group should be about as large as the
+original. Every try counts, also one that isolates no released record: in a k-anonymous table none does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.attack.predicates import Attribute, Condition, Is, Predicate, Table
+from shoal.attack.result import Attack, Rate
+from shoal.errors import DataError
+from shoal.randomness import Randomness, Stream
+
+Integers = NDArray[np.int64]
+
+MOST_ATTRIBUTES = 4
+"""In one predicate."""
+
+
+def singling_out(  # noqa: PLR0913  # the tables, and how to attack
+    release: pl.DataFrame,
+    original: pl.DataFrame,
+    attributes: Sequence[str],
+    *,
+    control: pl.DataFrame | None = None,
+    randomness: Randomness,
+    trials: int = 2000,
+) -> Attack:
+    """Try to single people out by predicates on ``attributes``; equal predicates are tried once."""
+    _check(release, original, control, attributes)
+    read = [Attribute.of(release[name]) for name in attributes]
+    tried = _univariate(read, randomness.stream("attack", "singling out", "univariate"), max(1, trials // 2))
+    tried += _multivariate(read, randomness.stream("attack", "singling out", "records"), trials - len(tried))
+    tried = list(dict.fromkeys(tried))
+    released, people = Table.released(read), Table.known(read, original, attributes, original)
+    claimed = [predicate for predicate, alone in zip(tried, released.isolates(tried), strict=True) if alone]
+    right = people.isolates(claimed)
+    guesses = _guessed(tried, read, randomness.stream("attack", "singling out", "guesses"))
+    strangers = None
+    if control is not None and control.height:
+        strangers = Rate(float(Table.known(read, control, attributes, original).isolates(claimed).sum()), len(tried))
+    several = np.array([len(predicate) > 1 for predicate in claimed], dtype=bool)
+    return Attack(
+        "singling_out",
+        "Singling out by predicates",
+        f"the released values of {', '.join(attributes)}",
+        Rate(float(right.sum()), len(tried)),
+        Rate(float(people.isolates(guesses).sum()), len(tried)),
+        strangers,
+        details={
+            "isolating": len(claimed) / len(tried),
+            "precision": float(right.mean()) if len(right) else 0.0,
+            "univariate_successes": float(right[~several].sum()),
+            "multivariate_successes": float(right[several].sum()),
+        },
+    )
+
+
+def _univariate(read: Sequence[Attribute], stream: Stream, trials: int) -> list[Predicate]:
+    """The rarest labels of each attribute, and its smallest and largest number."""
+    conditions: list[Condition] = []
+    for place, attribute in enumerate(read):
+        counts = attribute.counts
+        conditions += [(place, Is.SAME, int(label)) for label in np.flatnonzero(counts == counts.min())]
+        if attribute.numbers is not None:
+            conditions.append((place, Is.AT_LEAST, int(np.nanargmax(attribute.numbers))))
+            conditions.append((place, Is.AT_MOST, int(np.nanargmin(attribute.numbers))))
+    order = stream.permutation(len(conditions))[:trials]
+    return [(conditions[at],) for at in order]
+
+
+def _multivariate(read: Sequence[Attribute], stream: Stream, trials: int) -> list[Predicate]:
+    """What records drawn at random say in subsets of the attributes drawn at random."""
+    if len(read) < 2 or trials < 1:
+        return []
+    rows = len(read[0].codes)
+    most = min(MOST_ATTRIBUTES, len(read))
+    subsets = sum(comb(len(read), size) for size in range(2, most + 1))
+    draws = np.arange(min(trials, rows * subsets), dtype=np.uint64)
+    record = (stream.uniform(draws) * rows).astype(np.int64)
+    size = 2 + (stream.uniform(draws, 1) * (most - 1)).astype(np.int64)
+    keys = np.stack([stream.uniform(draws, 2 + place) for place in range(len(read))], axis=1)
+    order = np.argsort(keys, axis=1)
+    ranged = np.stack([stream.uniform(draws, 2 + len(read) + place) for place in range(len(read))], axis=1) < 0.5
+    medians = [attribute.median for attribute in read]
+    return [
+        tuple(
+            _condition(
+                read[place], int(place), int(read[place].codes[at]), medians[place] if ranged[row, place] else None
+            )
+            for place in sorted(order[row][:many])
+        )
+        for row, (at, many) in enumerate(zip(record, size, strict=True))
+    ]
+
+
+def _condition(attribute: Attribute, place: int, label: int, median: float | None) -> Condition:
+    """With a median, a number becomes a bound."""
+    if median is None or attribute.numbers is None or np.isnan(attribute.numbers[label]):
+        return place, Is.SAME, label
+    return place, Is.AT_LEAST if attribute.numbers[label] > median else Is.AT_MOST, label
+
+
+def _guessed(tried: Sequence[Predicate], read: Sequence[Attribute], stream: Stream) -> list[Predicate]:
+    """The same forms with values drawn from each attribute's domain; without those that name what nobody has."""
+    rows = np.arange(len(tried), dtype=np.uint64)
+    drawn = [each.guess(stream.uniform(rows, place)) for place, each in enumerate(read)]
+    return [
+        tuple((place, test, int(drawn[place][0][row])) for place, test, _ in predicate)
+        for row, predicate in enumerate(tried)
+        if all(drawn[place][1][row] for place, test, _ in predicate if test is Is.SAME)
+    ]
+
+
+def _check(
+    release: pl.DataFrame, original: pl.DataFrame, control: pl.DataFrame | None, attributes: Sequence[str]
+) -> None:
+    if not attributes:
+        raise DataError("there is no attribute to single people out by")
+    tables = [(release, "the release"), (original, "the original")]
+    tables += [] if control is None else [(control, "the control group")]
+    for frame, whose in tables:
+        for name in attributes:
+            if name not in frame.columns:
+                raise DataError(f"{whose} has no column '{name}' to single people out by")
+    if not release.height or not original.height:
+        raise DataError("nobody can be singled out: a table has no rows")

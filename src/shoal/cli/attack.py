@@ -1,0 +1,48 @@
+"""What ``shoal attack`` shows: each attack against guessing and against strangers."""
+
+from __future__ import annotations
+
+import typer
+
+from shoal.attack import Attack, Rate
+from shoal.cli.output import print_table
+from shoal.release.attacking import AttackReport, in_words
+from shoal.report.figures import count, percent
+
+HEADER = ("attack", "on", "right", "95 % interval", "guessing", "strangers", "verdict")
+
+
+def print_attacks(report: AttackReport) -> None:
+    known = ", ".join(report.roles.quasi) or "nothing"
+    typer.echo(f"{count(report.rows, 'record')}; the attacker knows of people: {known}")
+    if report.done.attacks:
+        print_table("Attacks", HEADER, [_row(attack) for attack in report.done.attacks])
+    for name, reason in report.done.skipped.items():
+        typer.echo(f"not tried: {name}: {reason}")
+    if not report.control:
+        typer.echo(
+            "no control group: what is true of the whole population counts as found; --control DATA gives people who "
+            "are not in the data"
+        )
+    found = report.done.found
+    if found:
+        typer.echo(f"{len(found)} of {count(len(report.done.attacks), 'attack')} found something")
+    else:
+        typer.echo("no attack found more than guessing, or than what is true of strangers, within its interval")
+
+
+def _row(attack: Attack) -> tuple[str, ...]:
+    low, high = attack.success.interval
+    return (
+        attack.title,
+        attack.attribute or "",
+        _rate(attack.success),
+        f"{percent(low)} to {percent(high)}",
+        _rate(attack.baseline),
+        "" if attack.control is None else _rate(attack.control),
+        ("FOUND: " if attack.found else "") + in_words(attack),
+    )
+
+
+def _rate(rate: Rate) -> str:
+    return percent(rate.share)

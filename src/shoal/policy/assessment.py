@@ -1,0 +1,30 @@
+"""The circumstances of a release, which turn a risk into a verdict: they change no value of the data."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from shoal.schema.circumstances import Controls, Harm, Motive, Purpose
+from shoal.schema.parameters import Parameters
+
+
+class Assess(Parameters):
+    """Who might try, what harm could be done, what the data is for."""
+
+    harm: Harm | None = Field(default=None, description="Potential harm of a re-identification: low, medium or high.")
+    motive: Motive = Field(default=Motive.HIGH, description="Motivation and resources of an insider.")
+    controls: Controls = Field(default=Controls.NONE, description="Controls at the recipient; none: a public release.")
+    acquaintance: float | None = Field(
+        default=None, ge=0, le=1, description="Chance that a recipient knows somebody in the table."
+    )
+    breach: float | None = Field(default=None, ge=0, le=1, description="Chance of a data breach at the recipient.")
+    threshold: float | None = Field(
+        default=None, gt=0, le=1, description="Highest acceptable risk; else that of the potential harm."
+    )
+    population_size: int | None = Field(
+        default=None, ge=1, description="People in the population that the table was drawn from."
+    )
+    purpose: Purpose | None = Field(default=None, description="What the data is for; the report tells if it is fit.")
+    target: str | None = Field(
+        default=None, description="An attribute that is to be predicted, by which usefulness is tried."
+    )

@@ -1,0 +1,223 @@
+"""``shoal attack``: the attacks on a release that lies somewhere, judged by the original."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.attack import Attack
+from shoal.attack.battery import Attacked, Tables, run_attacks
+from shoal.attack.people import TRIALS
+from shoal.errors import DataError, InputError
+from shoal.io import explained
+from shoal.policy import Policy
+from shoal.privacy import Finding
+from shoal.randomness import Randomness
+from shoal.release.folder import data_file, names_in, roles_of
+from shoal.release.frames import source_at
+from shoal.release.pairing import known_labels, need_columns, typed
+from shoal.schema import Role
+from shoal.schema.registry import did_you_mean
+
+ATTACKS = (
+    "singling_out",
+    "linking",
+    "probabilistic_linking",
+    "auxiliary_linking",
+    "distance_linking",
+    "membership",
+    "homogeneity",
+    "skewness",
+    "learned_inference",
+    "dictionary",
+    "frequency",
+    "cumulative",
+    "sorting",
+)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What an attacker may know of people, and what is to be kept from them."""
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    """Direct identifiers that are in the release, as something else."""
+    other: tuple[str, ...] = ()
+    policy: Policy | None = None
+
+    @classmethod
+    def of(cls, release: str, *, policy: Path | None, qi: str | None, sensitive: str | None) -> Roles:
+        """From what the user says; else from a policy; else from the release's own manifest."""
+        chosen = None if policy is None else Policy.load(policy)
+        known = {name: attribute.role for name, attribute in chosen.attributes.items()} if chosen else roles_of(release)
+        if qi is None and not known:
+            raise InputError(
+                "say what an attacker knows: --qi a,b,c or --policy POLICY",
+                advice="a release folder that this version wrote says it itself",
+            )
+        with_role = {role: tuple(name for name, own in known.items() if own == role) for role in Role}
+        return cls(
+            names_in(qi) or with_role[Role.QUASI],
+            names_in(sensitive) or with_role[Role.SENSITIVE],
+            with_role[Role.DIRECT],
+            with_role[Role.INSENSITIVE],
+            chosen,
+        )
+
+
+@dataclass(frozen=True)
+class AttackReport:
+    """What was tried, and what came of it."""
+
+    done: Attacked
+    rows: int
+    roles: Roles
+    control: bool
+
+    def findings(self, bounds: Mapping[str, float], *, safe: bool = False) -> tuple[Finding, ...]:
+        """What was required of single attacks; with ``safe``, that none gets more than its yardstick."""
+        asked = [
+            Finding(
+                _label(attack), bounds[attack.key], attack.success.share, attack.success.share <= bounds[attack.key]
+            )
+            for attack in self.done.attacks
+            if attack.key in bounds
+        ]
+        missing = [Finding(key, bound, inf, met=False) for key, bound in bounds.items() if not self._tried(key)]
+        every = [
+            Finding(_label(one), one.yardstick.share, one.success.share, not one.found) for one in self.done.attacks
+        ]
+        return (*asked, *missing, *(every if safe else ()))
+
+    def _tried(self, key: str) -> bool:
+        return any(attack.key == key for attack in self.done.attacks)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows,
+            "quasi_identifiers": list(self.roles.quasi),
+            "sensitive": list(self.roles.sensitive),
+            "control": self.control,
+            "rows_in_order": self.done.in_order,
+            "attacks": [attack.to_dict() for attack in self.done.attacks],
+            "skipped": dict(self.done.skipped),
+            "found": [attack.key for attack in self.done.found],
+        }
+
+
+def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
+    release: str,
+    roles: Roles,
+    *,
+    original: str,
+    auxiliary: str | None = None,
+    control: str | None = None,
+    trials: int = TRIALS,
+    seed: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> AttackReport:
+    if trials < 1:
+        raise InputError("--trials: at least one person has to be tried")
+    frames = {
+        whose: read_table(place, whose)
+        for whose, place in {
+            "release": data_file(release),
+            "original": original,
+            "auxiliary table": auxiliary,
+            "control group": control,
+        }.items()
+        if place is not None
+    }
+    given = frames.get("auxiliary table"), frames.get("control group")
+    return attack_frames(
+        frames["release"], frames["original"], roles, *given, trials=trials, seed=seed, progress=progress
+    )
+
+
+def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
+    release: pl.DataFrame,
+    original: pl.DataFrame,
+    roles: Roles,
+    auxiliary: pl.DataFrame | None = None,
+    control: pl.DataFrame | None = None,
+    *,
+    trials: int = TRIALS,
+    seed: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> AttackReport:
+    """The same for tables in memory."""
+    there = tuple(name for name in release.columns if name in original.columns)
+    if not there:
+        raise DataError("the original and the release have no column in common: they can't belong together")
+    need_columns(original, roles.quasi, "the original")
+    roles = replace(
+        roles,
+        quasi=tuple(name for name in roles.quasi if name in release.columns),
+        sensitive=tuple(name for name in roles.sensitive if name in there),
+    )
+    if control is not None:
+        need_columns(control, (*roles.quasi, *roles.sensitive), "the control group")
+    tables = Tables(
+        release,
+        original,
+        roles.quasi,
+        roles.sensitive,
+        tuple(name for name in roles.other if name in there and _altered_numbers(original[name], release[name])),
+        tuple(name for name in roles.replaced if name in there and name not in roles.quasi),
+        control,
+        auxiliary,
+        known_labels(roles.policy, original),
+    )
+    if not (tables.quasi or tables.numbers or tables.pseudonyms):
+        raise DataError("the release has nothing to attack: no quasi-identifier, altered number or pseudonym is in it")
+    done = run_attacks(tables, Randomness(seed), trials=trials, progress=progress)
+    return AttackReport(done, release.height, roles, control is not None)
+
+
+def attack_bounds(require: Sequence[str]) -> dict[str, float]:
+    """What `--require` says: the name of an attack and the highest share of people it may be right about."""
+    bounds = {}
+    for text in require:
+        name, _, number = text.partition("=")
+        if name not in ATTACKS:
+            raise InputError(f"--require: unknown attack '{name}'{did_you_mean(name, ATTACKS)}")
+        try:
+            bounds[name] = float(number)
+        except ValueError:
+            raise InputError(f"--require: '{name}' needs a number, as in {name}=0.01") from None
+    return bounds
+
+
+def in_words(attack: Attack) -> str:
+    """One sentence that claims no more than was measured."""
+    than = "strangers" if attack.yardstick is attack.control else "guessing"
+    if attack.found:
+        return f"gets more out of the release than {than}"
+    return f"no more than {than}, within the interval"
+
+
+def _label(attack: Attack) -> str:
+    return attack.key if attack.attribute is None else f"{attack.key} of {attack.attribute}"
+
+
+def read_table(place: str, whose: str) -> pl.DataFrame:
+    source = source_at(place)
+    with explained(source):
+        frame = source.scan().collect(engine="streaming")
+    if not frame.height:
+        raise DataError(f"the {whose} has no records")
+    return typed(frame)
+
+
+def _altered_numbers(original: pl.Series, released: pl.Series) -> bool:
+    """Numbers that are still numbers, but not the same ones."""
+    if not (original.dtype.is_numeric() and released.dtype.is_numeric()):
+        return False
+    return len(original) != len(released) or not original.cast(pl.Float64).eq_missing(released.cast(pl.Float64)).all()

@@ -1,0 +1,54 @@
+"""A release folder as others find it: its data file, and what its manifest says of the attributes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import SourceError
+from shoal.schema import Role
+
+MANIFEST = "release.json"
+
+
+def data_file(data: str) -> str:
+    """The data file of a release folder; anything else as it is."""
+    manifest = manifest_of(data)
+    if manifest is None:
+        return data
+    try:
+        return str(Path(data) / manifest["data"]["path"])
+    except (KeyError, TypeError):
+        raise _no_manifest(data) from None
+
+
+def roles_of(data: str) -> dict[str, Role]:
+    """The roles of the attributes, from the manifest; nothing where there is none, or an old one."""
+    manifest = manifest_of(data) or {}
+    try:
+        return {name: Role(role) for name, role in manifest.get("roles", {}).items()}
+    except (ValueError, AttributeError):
+        raise _no_manifest(data) from None
+
+
+def manifest_of(data: str) -> dict[str, Any] | None:
+    path = Path(data) / MANIFEST
+    if "://" in data or not path.is_file():
+        return None
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError):
+        raise _no_manifest(data) from None
+    if not isinstance(read, dict):
+        raise _no_manifest(data)
+    return read
+
+
+def names_in(text: str | None) -> tuple[str, ...]:
+    """What stands between the commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip()) if text else ()
+
+
+def _no_manifest(data: str) -> SourceError:
+    return SourceError(f"{Path(data) / MANIFEST}: is not the manifest of a release")

@@ -1,0 +1,14 @@
+"""How a policy wants the stars of a released table to be read when it is measured."""
+
+from __future__ import annotations
+
+from shoal.measurement import Measurement
+from shoal.measurement.wildcards import WildcardMeasurement
+from shoal.policy import Policy
+
+
+def as_policy_reads(measurement: Measurement, policy: Policy | None) -> Measurement:
+    """By matches where the policy's stars match anything; by classes otherwise, and without a policy."""
+    if policy is None or policy.solve.starred == "value":
+        return measurement
+    return WildcardMeasurement.of(measurement)

@@ -1,0 +1,119 @@
+"""What can be known of a release beyond its classes and models: assessments, attacks, distributions, usefulness.
+
+Figures and words only. Labels of bars and texts of tables are what the caller chose to show: released values or ranges,
+never values of the original. All of it is for the owner's edition, except where ``page`` says otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from shoal.errors import BugError
+
+
+@dataclass(frozen=True)
+class AssessmentFacts:
+    """The risk with the chance of an attempt in it, against what the declared harm allows (PDPC, annex D)."""
+
+    probability: float
+    threshold: float
+    harm: str
+    """``low``, ``medium`` or ``high``."""
+    parts: tuple[tuple[str, float, str], ...]
+    """What the probability is made of: name, value, meaning."""
+    within: bool
+    sentences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AttackerFigures:
+    """The risk that one kind of attacker is to one table."""
+
+    highest: float
+    average: float
+    above: float
+    """Share of the people whose risk is above the threshold."""
+
+
+@dataclass(frozen=True)
+class AttackerFacts:
+    """A kind of attacker (prosecutor, journalist, marketer), before and after."""
+
+    name: str
+    after: AttackerFigures
+    threshold: float
+    basis: str
+    """What the figures rest on, in words: "a population table of 48,000 people"."""
+    before: AttackerFigures | None = None
+
+
+@dataclass(frozen=True)
+class AttackFacts:
+    """An attack that was carried out. Shares are of the people attacked; low and high bound a 95 % interval."""
+
+    title: str
+    knows: str
+    success: float
+    low: float
+    high: float
+    baseline: float
+    """Share that guessing gets right, without the release."""
+    risk: float
+    """What success is beyond guessing, of what it could be."""
+    found: bool
+    """Whether the release helps by more than chance explains."""
+    control: float | None = None
+    """Share that is right about people who are not in the release; None where no such people are known."""
+    attribute: str | None = None
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class DistributionFacts:
+    """How the values of one attribute are spread, before and after, on labels that both can be put under."""
+
+    name: str
+    kind: str
+    """"categories", "numbers", "dates"."""
+    bars: tuple[tuple[str, float, float], ...]
+    """Label, share before, share after."""
+    suppressed: float = 0.0
+    """Share of the released cells that are empty or hidden."""
+    distances: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class UsefulnessFacts:
+    """One thing that the release is, or is not, still good for."""
+
+    title: str
+    value: str | float
+    reading: str
+    matters: bool = False
+    """Whether the declared purpose depends on it."""
+
+
+@dataclass(frozen=True)
+class FigureTable:
+    """Any other evidence: special uniques, expected re-identifications, population uniqueness, quasi-identifiers."""
+
+    title: str
+    explanation: str
+    clause: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.header) for row in self.rows):
+            raise BugError(f"the table {self.title!r} has a row with more or fewer cells than its header")
+
+
+@dataclass(frozen=True)
+class ReassessmentFacts:
+    """A look at the release after it was made."""
+
+    when: datetime
+    what: str
+    verdict: str
+    holds: bool

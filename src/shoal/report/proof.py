@@ -1,0 +1,215 @@
+"""The evidence as the owner's edition shows it. A recipient's page has none of it: its ``Page.proof`` is empty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from shoal.report.evidence import AttackerFacts, AttackerFigures, AttackFacts, FigureTable, UsefulnessFacts
+from shoal.report.exploration import limit_in_words
+from shoal.report.facts import ReportFacts
+from shoal.report.figures import NONE, count, moment, number, percent
+from shoal.report.frontier import Scales, panel, swatch
+from shoal.report.multiples import Distribution, distribution, interval, reach
+from shoal.report.words import harm_in_words, whole
+
+MOST_ATTRIBUTES = 200
+MOST_ROWS = 200
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text; ``amounts`` says which columns are of figures."""
+
+    title: str
+    explanation: str
+    clause: str
+    header: tuple[str, ...]
+    amounts: tuple[bool, ...]
+    rows: tuple[tuple[str, ...], ...]
+    left_out: str
+    """Says how many rows are not shown; empty when all are."""
+
+
+@dataclass(frozen=True)
+class Assessed:
+    sentences: tuple[str, ...]
+    within: bool
+    table: Table
+
+
+@dataclass(frozen=True)
+class AttackRow:
+    title: str
+    attribute: str | None
+    knows: str
+    words: str
+    drawing: Markup
+    success: str
+    interval: str
+    guessing: str
+    control: str
+    risk: str
+    found: bool
+
+
+@dataclass(frozen=True)
+class Frontier:
+    panels: tuple[tuple[str, Markup], ...]
+    legend: tuple[tuple[Markup, str], ...]
+    advice: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class History:
+    when: str
+    when_iso: str
+    what: str
+    verdict: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was found out about the release, ready to be shown."""
+
+    assessed: Assessed | None = None
+    attackers: Table | None = None
+    attacks: tuple[AttackRow, ...] = ()
+    attacks_end: str = ""
+    """The share at the right end of the drawings."""
+    distributions: tuple[Distribution, ...] = ()
+    distributions_left_out: str = ""
+    matters: Table | None = None
+    """Usefulness that the declared purpose depends on."""
+    also: Table | None = None
+    tables: tuple[Table, ...] = ()
+    frontier: Frontier | None = None
+    history: tuple[History, ...] = ()
+
+
+def proof(facts: ReportFacts) -> Proof:
+    end = reach(facts.attacks)
+    shown = facts.distributions[:MOST_ATTRIBUTES]
+    beyond = len(facts.distributions) - len(shown)
+    return Proof(
+        assessed=_assessed(facts),
+        attackers=_attackers(facts.attackers),
+        attacks=tuple(_attack(one, end) for one in facts.attacks),
+        attacks_end=percent(end),
+        distributions=tuple(distribution(one) for one in shown),
+        distributions_left_out=f"{count(beyond, 'more attribute')} not shown." if beyond else "",
+        matters=_usefulness("What the purpose depends on", [one for one in facts.usefulness if one.matters]),
+        also=_usefulness("Also measured", [one for one in facts.usefulness if not one.matters]),
+        tables=tuple(_table(one) for one in facts.tables),
+        frontier=_frontier(facts),
+        history=tuple(
+            History(moment(one.when), one.when.isoformat(timespec="seconds"), one.what, one.verdict, one.holds)
+            for one in facts.history
+        ),
+    )
+
+
+def _assessed(facts: ReportFacts) -> Assessed | None:
+    one = facts.assessment
+    if one is None:
+        return None
+    rows = (
+        *((name, number(value), words) for name, value, words in one.parts),
+        ("Risk of re-identification", number(one.probability), "What the parts come to together."),
+        ("Limit", number(one.threshold), f"For {harm_in_words(one.harm)}."),
+    )
+    parts = FigureTable("How the risk was assessed", "", "PDPC, annex D", ("Part", "Value", "Meaning"), rows)
+    return Assessed(one.sentences, one.within, _table(parts))
+
+
+def _attackers(attackers: tuple[AttackerFacts, ...]) -> Table | None:
+    if not attackers:
+        return None
+    thresholds = " or ".join(dict.fromkeys(number(one.threshold) for one in attackers))
+    arrow = " An arrow leads from the original to the release." if any(one.before for one in attackers) else ""
+    header = ("Attacker", "Highest", "Average", f"Above {thresholds}", "Basis")
+    rows = tuple(
+        (one.name, *(_change(one, name) for name in ("highest", "average", "above")), one.basis) for one in attackers
+    )
+    return _table(
+        FigureTable(
+            "Three kinds of attacker",
+            "A prosecutor knows that the person is in the file, a journalist does not, a marketer wants as many people "
+            f"as possible and is content to be right on average.{arrow}",
+            "PDPC, annex D",
+            header,
+            rows,
+        )
+    )
+
+
+def _change(one: AttackerFacts, name: str) -> str:
+    """A figure, and where it is known that of the original before it."""
+    return " → ".join(_figure(each, name) for each in (one.before, one.after) if each is not None)
+
+
+def _figure(figures: AttackerFigures, name: str) -> str:
+    value: float = getattr(figures, name)
+    return percent(value) if name == "above" else number(value)
+
+
+def _attack(one: AttackFacts, end: float) -> AttackRow:
+    return AttackRow(
+        title=one.title,
+        attribute=one.attribute,
+        knows=one.knows,
+        words=one.words,
+        drawing=interval(one, end),
+        success=percent(one.success),
+        interval=f"{percent(one.low)} – {percent(one.high)}",
+        guessing=percent(one.baseline),
+        control=NONE if one.control is None else percent(one.control),
+        risk=number(one.risk),
+        found=one.found,
+    )
+
+
+def _usefulness(title: str, figures: list[UsefulnessFacts]) -> Table | None:
+    if not figures:
+        return None
+    rows = tuple((one.title, one.reading, _value(one.value)) for one in figures)
+    return _table(FigureTable(title, "", "", ("Measure", "What it says", "Value"), rows))
+
+
+def _value(value: str | float) -> str:
+    return value if isinstance(value, str) else number(value)
+
+
+def _table(facts: FigureTable) -> Table:
+    rows = facts.rows[:MOST_ROWS]
+    beyond = len(facts.rows) - len(rows)
+    columns = list(zip(*rows, strict=True)) or [()] * len(facts.header)
+    return Table(
+        title=facts.title,
+        explanation=whole(facts.explanation),
+        clause=facts.clause,
+        header=facts.header,
+        amounts=tuple(place > 0 and _amounts(cells) for place, cells in enumerate(columns)),
+        rows=rows,
+        left_out=f"{count(beyond, 'more row')} not shown." if beyond else "",
+    )
+
+
+def _amounts(cells: tuple[str, ...]) -> bool:
+    """Whether a column is of figures: each cell is short and starts with one, or says that there is none."""
+    told = [cell for cell in cells if cell not in {"", NONE}]
+    return bool(told) and all(cell.lstrip("<>≤≥−-+ ")[:1].isdigit() and len(cell) <= 20 for cell in told)
+
+
+def _frontier(facts: ReportFacts) -> Frontier | None:
+    explored = facts.exploration
+    if explored is None or not any(one.found for one in explored.tries):
+        return None
+    scales = Scales.of(explored)
+    return Frontier(
+        panels=tuple((recoding, panel(explored, recoding, scales)) for recoding in explored.recodings),
+        legend=tuple((swatch(limit, scales), limit_in_words(limit)) for limit in scales.limits),
+        advice=explored.advice,
+    )

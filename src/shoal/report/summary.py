@@ -1,0 +1,85 @@
+"""The first screen: the figures that matter most, and the risk against what potential harm allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from shoal.report import words
+from shoal.report.facts import ReportFacts, RiskFacts
+from shoal.report.figures import NONE, count, one_in, percent
+from shoal.report.plots import THRESHOLDS, Pin, gauge
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    label: str
+    value: str
+    note: str
+    before: str | None = None
+
+
+@dataclass(frozen=True)
+class Harm:
+    potential: str
+    threshold: float
+    words: str
+    within: bool
+    declared: bool
+    """Whether it is the harm that the owner declared."""
+
+
+def key_figures(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool) -> Iterable[KeyFigure]:
+    after = facts.after
+    if words.measured(facts):
+        alike = "people who look alike" if facts.person else "records that look alike"
+        yield KeyFigure("Smallest class, k", f"{after.k:,}", alike, before=f"{before.k:,}" if before else None)
+        yield KeyFigure(
+            "Highest risk", percent(after.prosecutor_max), f"{one_in(after.prosecutor_max)}, prosecutor risk"
+        )
+        yield KeyFigure("Usefulness kept", percent(1 - facts.loss), "detail of the quasi-identifiers")
+    else:
+        released = sum(one.released for one in facts.attributes)
+        yield KeyFigure("Highest risk", NONE, "not measured")
+        yield KeyFigure("Attributes", f"{released:,}", "in the file")
+    if recipient or not after.records:
+        yield KeyFigure("Records", f"{facts.records:,}", "in the file")
+    else:
+        share = after.suppressed / after.records
+        yield KeyFigure("Suppressed", f"{after.suppressed:,}", f"of {count(after.records, 'record')}, {percent(share)}")
+
+
+def risk_gauge(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool) -> Markup:
+    after = facts.after.prosecutor_max
+    if recipient:
+        return gauge([Pin(after, "after", "this file")])
+    pins = [Pin(after, "after", "after" if before else "this file")]
+    if before:
+        pins.insert(0, Pin(before.prosecutor_max, "before", "before"))
+    assessment = facts.assessment
+    if assessment is None:
+        return gauge(pins)
+    pins.append(Pin(assessment.probability, "assessed", "assessed"))
+    return gauge(pins, (f"limit for {words.harm_in_words(assessment.harm)}", assessment.threshold))
+
+
+def harms(facts: ReportFacts, *, recipient: bool) -> tuple[Harm, ...]:
+    """What each potential harm allows; the owner's own threshold in place of the example for the harm declared.
+
+    Where the risk was assessed, that is what the limits are for. A recipient, who is not given it, sees no limits then:
+    the highest risk held against them would belie the verdict.
+    """
+    assessment = facts.assessment
+    if recipient and assessment is not None:
+        return ()
+    if assessment is None:
+        risk = facts.after.prosecutor_max
+        return tuple(Harm(*one, one_in(one[1]), risk <= one[1], declared=False) for one in THRESHOLDS.items())
+    risk, own = assessment.probability, assessment.harm.capitalize()
+    limits = {**THRESHOLDS, own: assessment.threshold}
+    return tuple(
+        Harm(harm, limit, one_in(limit), assessment.within if harm == own else risk <= limit, declared=harm == own)
+        for harm, limit in limits.items()
+    )

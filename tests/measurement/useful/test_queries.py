@@ -1,0 +1,77 @@
+"""Counting queries: a copy answers exactly, labels are spread over their leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.measurement.useful import Pair, make_comparable
+from shoal.measurement.useful.labels import Spans
+from shoal.measurement.useful.queries import measure_queries
+from shoal.measurement.useful.spread import SpanPlaces, category_weights, leaves_of
+from shoal.randomness import Randomness
+
+pytestmark = pytest.mark.requirement("R-06")
+
+
+def _pairs(before: pl.DataFrame, after: pl.DataFrame) -> list[Pair]:
+    return [make_comparable(name, before[name], after[name]) for name in before.columns]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9) | st.none(), st.sampled_from(["a", "b", "c", None])), min_size=1, max_size=40)
+)
+def test_a_shuffled_copy_answers_every_query_exactly(rows: list[tuple[int | None, str | None]]) -> None:
+    table = pl.DataFrame(rows, schema={"n": pl.Int64, "c": pl.String}, orient="row")
+    found = measure_queries(_pairs(table, table.reverse()), randomness=Randomness(1), queries=20)
+    assert found.problem is not None or (found.mean, found.median) == (0.0, 0.0)
+
+
+def test_evenly_spread_values_survive_generalisation() -> None:
+    """Each leaf is equally frequent, so even spreading is exact; with one leaf only in use it is not."""
+    even = pl.DataFrame({"n": list(range(20)) * 5})
+    ranges = even.with_columns(n=pl.when(pl.col("n") < 10).then(pl.lit("0-9")).otherwise(pl.lit("10-19")))
+    found = measure_queries(_pairs(even, ranges), randomness=Randomness(1))
+    assert found.mean == pytest.approx(0, abs=1e-6)
+    skewed = pl.DataFrame({"n": [*range(20)] + [0] * 80})
+    blurred = skewed.with_columns(n=pl.when(pl.col("n") < 10).then(pl.lit("0-9")).otherwise(pl.lit("10-19")))
+    assert (measure_queries(_pairs(skewed, blurred), randomness=Randomness(1)).mean or 0) > 0.1
+
+
+def test_half_of_the_records_answer_half_of_the_counts() -> None:
+    table = pl.DataFrame({"c": ["a", "b"] * 50})
+    assert measure_queries(_pairs(table, table.head(50)), randomness=Randomness(1)).mean == pytest.approx(0.5)
+
+
+def test_a_suppressed_cell_is_spread_over_everything() -> None:
+    table = pl.DataFrame({"c": ["a", "b"] * 50})
+    stars = table.with_columns(c=pl.when(pl.int_range(pl.len()) < 98).then(pl.lit("*")).otherwise("c"))
+    assert measure_queries(_pairs(table, stars), randomness=Randomness(1)).mean == pytest.approx(0, abs=1e-6)
+
+
+def test_leaves_come_from_the_recoding() -> None:
+    recode = pl.DataFrame({"value": ["p", "q", "r"], "label": ["pq", "pq", "r"]})
+    pair = make_comparable("c", pl.Series(["p", "q", "r"]), pl.Series(["pq", "r", "other"]), recode=recode)
+    weights = category_weights(leaves_of(pair), 3, pl.Series(["q"]))
+    assert dict(zip(pair.labels, weights, strict=True)) == {"other": pytest.approx(1 / 3), "pq": 0.5, "r": 0.0}
+
+
+@given(
+    st.sets(st.integers(0, 30), min_size=1, max_size=12),
+    st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted),
+    st.data(),
+)
+def test_span_weights_equal_a_count_by_hand(numbers: set[int], span: list[int], data: st.DataObject) -> None:
+    values = np.array(sorted(numbers), dtype=np.float64)
+    ends = data.draw(st.tuples(*[st.integers(0, len(values) - 1)] * 2).map(sorted))
+    inside = [value for value in values if span[0] <= value <= span[1]]
+    wanted = [value for value in inside if values[ends[0]] <= value <= values[ends[1]]]
+    places = SpanPlaces.of(Spans(np.array([float(span[0])]), np.array([float(span[1])])), values)
+    found = places.weights(*ends)[0]
+    if inside:
+        assert found == pytest.approx(len(wanted) / len(inside))
+    else:
+        assert found == float(values[ends[0]] <= sum(span) / 2 <= values[ends[1]])
