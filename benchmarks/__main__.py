@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import counting, memory, rewriting, solving, starting
+from benchmarks import counting, measuring, memory, microaggregating, reporting, rewriting, solving, starting, suda
 from benchmarks.result import Result, print_results
 
 SUITES = {
@@ -15,6 +15,10 @@ SUITES = {
     "rewrite": rewriting.run,
     "memory": memory.run,
     "solve": solving.run,
+    "measure": measuring.run,
+    "suda": suda.run,
+    "microaggregate": microaggregating.run,
+    "report": reporting.run,
 }
 
 

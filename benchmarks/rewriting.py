@@ -49,7 +49,7 @@ def copy(source: Path, target: Path) -> float:
     return float(done.stdout)
 
 
-def release(folder: Path, source: Path) -> tuple[dict[str, dict[str, float]], float]:
+def release(folder: Path, source: Path, *options: str) -> tuple[dict[str, dict[str, float]], float]:
     policy = folder / "policy.yaml"
     policy.write_text(POLICY, encoding="utf-8")
     command = [sys.executable, "-m", "shoal", "run", str(policy), "--input", str(source), "--json", "--force"]
@@ -57,7 +57,7 @@ def release(folder: Path, source: Path) -> tuple[dict[str, dict[str, float]], fl
 
     def call() -> None:
         nonlocal output
-        command_with_target = [*command, "--output", str(folder / "release")]
+        command_with_target = [*command, *options, "--output", str(folder / "release")]
         output = subprocess.run(command_with_target, check=True, capture_output=True, text=True).stdout
 
     elapsed = seconds(call)

@@ -117,8 +117,9 @@ def test_strangers_with_one_candidate_are_false_claims() -> None:
     attack = linking(people, people, BY, aligned=True, control=strangers)
     assert attack.control is not None
     assert (attack.control.right, attack.control.trials) == (3, 10)
-    right = 102 / 104
-    assert attack.risk == pytest.approx((right - 0.3) / 0.7)
+    assert attack.yardstick is attack.baseline, "against somebody who knows who is in the table they are no excuse"
+    right, guessed = 102 / 104, 1 / 104
+    assert attack.risk == pytest.approx((right - guessed) / (1 - guessed))
 
 
 @settings(max_examples=25)

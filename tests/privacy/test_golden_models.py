@@ -15,11 +15,11 @@ from scipy.special import digamma
 from shoal.privacy import Classes, PrivacyModel, kept_by
 from shoal.privacy.beta_likeness import BetaLikeness
 from shoal.privacy.beta_likeness import Kind as Likeness
-from shoal.privacy.classes import Integers, Mask
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.l_diversity import Estimator, LDiversity
 from shoal.privacy.l_diversity import Kind as Diversity
 from shoal.privacy.t_closeness import Distance, TCloseness
+from shoal.schema.arrays import Integers, Mask
 from shoal.solve import Problem
 
 pytestmark = pytest.mark.requirement("S-01", "S-02", "S-03", "S-04")

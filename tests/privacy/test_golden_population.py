@@ -17,13 +17,13 @@ import pytest
 from benchmarks.adult import Adult
 
 from shoal.privacy import PrivacyModel, kept_by
-from shoal.privacy.classes import Integers, Mask
 from shoal.privacy.delta_presence import DeltaPresence
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.k_map import KMap
 from shoal.privacy.population_uniqueness import Model, PopulationUniqueness
 from shoal.privacy.risk import AverageRisk
 from shoal.privacy.sample_uniqueness import SampleUniqueness
+from shoal.schema.arrays import Integers, Mask
 
 pytestmark = pytest.mark.requirement("S-01", "S-04")
 

@@ -86,7 +86,7 @@ def commands() -> dict[str, set[str]]:
 def documented() -> dict[str, set[str]]:
     page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     names = re.findall(r"^## shoal (\w+)$", page, re.MULTILINE)
-    return {name: set(re.findall(r"^\| `(--[a-z]+)", section(page, f"shoal {name}"), re.MULTILINE)) for name in names}
+    return {name: set(re.findall(r"^\| `(--[a-z-]+)", section(page, f"shoal {name}"), re.MULTILINE)) for name in names}
 
 
 def test_every_command_and_option_is_documented_and_no_other() -> None:

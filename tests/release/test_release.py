@@ -73,7 +73,12 @@ def test_a_release_folder_holds_what_the_contract_says(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text(POLICY)
     policy = shoal.Policy.load(tmp_path / "policy.yaml")
     release = shoal.anonymise(tmp_path / "staff.csv", policy, output=tmp_path / "out", seed=3)
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["data.csv", "release.json", "report.html"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "data.csv",
+        "recipient.html",
+        "release.json",
+        "report.html",
+    ]
     manifest = json.loads((tmp_path / "out" / "release.json").read_text())
     assert set(manifest) >= CONTRACT_KEYS
     assert list(manifest) == sorted(manifest)

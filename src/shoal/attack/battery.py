@@ -115,7 +115,10 @@ def _tries(tables: Tables, randomness: Randomness, trials: int, *, in_order: boo
         yield "distance_linking", _one(distance_linking, shown, people, tables.numbers, **judged, **strangers)
     for name in tables.sensitive if quasi else ():
         for infer in (homogeneity, skewness, learned):
-            yield f"{infer.__name__}: {name}", _one(infer, shown, original, quasi, name, **chance, **known)
+            yield (
+                f"{infer.__name__.replace('learned', 'learned_inference')}: {name}",
+                _one(infer, shown, original, quasi, name, **chance, **known),
+            )
     for name in tables.pseudonyms:
         yield f"pseudonyms: {name}", partial(_on_pseudonyms, tables, name, in_order=in_order)
 

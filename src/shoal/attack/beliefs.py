@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.attack.coverage import Coverage, Match, compatible
+from shoal.schema.arrays import Floats, Integers, Mask
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped, unused-ignore]
+    from scipy.sparse import csr_matrix
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 CELLS = 10_000_000
 """Numbers of records, by person and label, that are held at a time."""
@@ -30,11 +28,11 @@ CELLS = 10_000_000
 class Beliefs:
     """Some people and, for each, how many fitting records have which sensitive label."""
 
-    people: Ints
+    people: Integers
     """Their rows in the table of people."""
-    rows: Ints
+    rows: Integers
     """Beside each entry of ``labels``: for whom it is, as a place in ``people``."""
-    labels: Ints
+    labels: Integers
     records: Floats
     fitting: Floats
     """For each of the people, all records that fit, with or without a label that tells something."""
@@ -52,7 +50,7 @@ class Beliefs:
         return self.best / np.maximum(self.fitting, 1)
 
     @property
-    def modal(self) -> NDArray[np.bool_]:
+    def modal(self) -> Mask:
         """The entries that are the commonest of their person, or tie for it."""
         return np.asarray(self.records == self.best[self.rows])
 
@@ -64,7 +62,7 @@ class Sensitive:
     match: Match = field(repr=False)
     coverage: Coverage = field(repr=False)
     """Of the sensitive attribute."""
-    values: Ints = field(repr=False)
+    values: Integers = field(repr=False)
     """The code of each one's true value, for all in the table of people."""
     histogram: csr_matrix = field(repr=False)
     """Classes × labels that tell something."""
@@ -78,7 +76,7 @@ class Sensitive:
         sensitive: str,
         known: Mapping[str, pl.DataFrame] | None = None,
     ) -> Sensitive:
-        from scipy.sparse import csr_matrix  # type: ignore[import-untyped, unused-ignore]
+        from scipy.sparse import csr_matrix
 
         match = Match.of(release, people, attributes, known)
         coverage = Coverage.of(people[sensitive], release[sensitive], (known or {}).get(sensitive))
@@ -107,7 +105,7 @@ class Sensitive:
         """Labels that could not be read, so that nothing was ruled out or concluded by them."""
         return self.match.unread + self.coverage.unread
 
-    def beliefs(self, people: Ints) -> Iterator[Beliefs]:
+    def beliefs(self, people: Integers) -> Iterator[Beliefs]:
         """About these rows of the table of people, as many at a time as memory allows."""
         order = people[np.argsort(self.match.target_of[people], kind="stable")]
         wanted, place = np.unique(self.match.target_of[order], return_inverse=True)
@@ -120,16 +118,16 @@ class Sensitive:
             if len(part):
                 yield self._beliefs(order[part], fitting[place[part]])
 
-    def _compatible(self, targets: Ints) -> Iterator[tuple[Ints, Ints]]:
+    def _compatible(self, targets: Integers) -> Iterator[tuple[Integers, Integers]]:
         return compatible(self.match.targets[targets], self.match.classes, self.match.coverages)
 
-    def right(self, people: Ints, labels: Ints) -> NDArray[np.bool_]:
+    def right(self, people: Integers, labels: Integers) -> Mask:
         """Whether a claim about the person beside it is true: the label tells something and covers their value."""
         covered = self.coverage.covers(self.values[people], labels)
         return np.asarray(covered & ~self.coverage.everything[labels])
 
-    def _beliefs(self, people: Ints, fitting: Floats) -> Beliefs:
-        from scipy.sparse import csr_matrix  # type: ignore[import-untyped, unused-ignore]
+    def _beliefs(self, people: Integers, fitting: Floats) -> Beliefs:
+        from scipy.sparse import csr_matrix
 
         wanted, place = np.unique(self.match.target_of[people], return_inverse=True)
         shape = (len(wanted), len(self.match.classes))

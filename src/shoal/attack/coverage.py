@@ -15,14 +15,13 @@ from typing import Self
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.attack.joining import Codes, join
 from shoal.attack.pairs import Pairs, pairs_of
 from shoal.errors import DataError
+from shoal.schema.arrays import Integers, Mask, places_among
 from shoal.schema.grouping import count_groups
 
-Integers = NDArray[np.int64]
 _RECORDS = "__shoal_records"
 _PLACE = "__shoal_place"
 
@@ -33,7 +32,7 @@ class Coverage:
 
     values: pl.Series = field(repr=False)
     labels: pl.Series = field(repr=False)
-    everything: NDArray[np.bool_] = field(repr=False)
+    everything: Mask = field(repr=False)
     """Which labels cover every value; they are not repeated among the pairs."""
     of_value: Integers = field(repr=False)
     of_label: Integers = field(repr=False)
@@ -74,7 +73,7 @@ class Coverage:
         """Each pair as one number, in order."""
         return self.of_value * len(self.labels) + self.of_label
 
-    def covers(self, values: Integers, labels: Integers) -> NDArray[np.bool_]:
+    def covers(self, values: Integers, labels: Integers) -> Mask:
         """For values and labels beside each other, given by their codes: whether the label covers the value."""
         asked = values * len(self.labels) + labels
         place = np.searchsorted(self._keys, asked)
@@ -83,7 +82,7 @@ class Coverage:
             found = self._keys[np.minimum(place, len(self._keys) - 1)] == asked
         return np.asarray(self.everything[labels] | found)
 
-    def matrix(self) -> NDArray[np.bool_]:
+    def matrix(self) -> Mask:
         """Values × labels, for small ones."""
         covers = np.tile(self.everything, (len(self.values), 1))
         covers[self.of_value, self.of_label] = True
@@ -91,10 +90,10 @@ class Coverage:
 
     def codes(self, values: pl.Series) -> Integers:
         """The place of each of the values among the distinct ones."""
-        return places_among(values, self.values)
+        return known_places(values, self.values)
 
     def label_codes(self, labels: pl.Series) -> Integers:
-        return places_among(labels, self.labels)
+        return known_places(labels, self.labels)
 
 
 def compatible(targets: Codes, classes: Codes, coverages: Sequence[Coverage]) -> Iterator[tuple[Integers, Integers]]:
@@ -162,7 +161,7 @@ class Match:
             total += np.bincount(target, weights=records[released], minlength=len(total))
         return np.rint(total).astype(np.int64)[self.target_of]
 
-    def fits(self, people: Integers, records: Integers) -> NDArray[np.bool_]:
+    def fits(self, people: Integers, records: Integers) -> Mask:
         """Whether the released record beside each person can be theirs."""
         agree = np.ones(len(people), dtype=bool)
         for place, coverage in enumerate(self.coverages):
@@ -182,11 +181,9 @@ def distinct_rows(columns: Sequence[Integers]) -> tuple[Codes, Integers]:
     return rows.to_numpy().astype(np.int64).reshape(rows.height, len(columns)), where.to_numpy()
 
 
-def places_among(values: pl.Series, among: pl.Series) -> Integers:
-    """The place of each value among distinct ones."""
-    known = pl.DataFrame({"value": among, "place": np.arange(len(among))})
-    asked = pl.DataFrame({"value": values.cast(among.dtype)})
-    found = asked.join(known, on="value", how="left", nulls_equal=True, maintain_order="left")["place"]
+def known_places(values: pl.Series, among: pl.Series) -> Integers:
+    """The place of each value among distinct ones, which have all of them."""
+    found = places_among(values, among)
     if found.null_count():
         raise DataError(f"column '{values.name}': {found.null_count()} values were not known beforehand")
     return found.to_numpy()

@@ -17,14 +17,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.attack.result import CERTAIN, Attack, Rate
 from shoal.attack.truth import own_records
 from shoal.errors import DataError
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from shoal.schema.arrays import Floats, Integers
 
 NEIGHBOURS = 16
 """Among so many different points equally near ones are looked for."""
@@ -64,7 +61,7 @@ def distance_linking(  # noqa: PLR0913  # what the attacker has, what is true, h
     return Attack(
         "distance_linking",
         "Linking by the nearest numbers" + (CERTAIN if certain else ""),
-        f"{', '.join(numbers)} of {len(mine)} people",
+        f"{', '.join(numbers)} of {len(mine):,} people",
         Rate(float(right.sum()), len(mine)),
         Rate(len(mine) / release.height, len(mine)),
         strangers,
@@ -107,7 +104,7 @@ class Nearest:
 
     @classmethod
     def of(cls, points: Floats) -> Nearest:
-        from scipy.spatial import cKDTree  # type: ignore[import-untyped, unused-ignore]
+        from scipy.spatial import cKDTree
 
         whole = np.isfinite(points).all(axis=1)
         distinct, where, records = np.unique(points[whole], axis=0, return_inverse=True, return_counts=True)

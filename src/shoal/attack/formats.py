@@ -15,7 +15,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-Places = NDArray[np.int64]
+from shoal.schema.arrays import Integers
+
+Places = Integers
 Texts = NDArray[np.bytes_]
 
 NRIC_SERIES = {
@@ -136,7 +138,7 @@ def _write_pan(places: Places) -> Texts:
     return _joined(letters[:, :3], holder, letters[:, 3], _digits(number + 1, 4) + ord("0"), letter + ord("A"))
 
 
-def _dihedral() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _dihedral() -> tuple[Integers, Integers, Integers]:
     """The group of a regular pentagon, Verhoeff's permutation applied 0 … 7 times, the inverses."""
     one, other = np.divmod(np.arange(10), 5)
     turn = np.where(one[:, None] == 1, other[:, None] - other, other[:, None] + other) % 5
@@ -150,8 +152,8 @@ def _dihedral() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]
 _PRODUCT, _TURNED, _INVERSE = _dihedral()
 
 
-def _digits(values: Places, width: int) -> NDArray[np.int64]:
-    digits: NDArray[np.int64] = values[:, None] // 10 ** np.arange(width - 1, -1, -1, dtype=np.int64) % 10
+def _digits(values: Places, width: int) -> Integers:
+    digits: Integers = values[:, None] // 10 ** np.arange(width - 1, -1, -1, dtype=np.int64) % 10
     return digits
 
 

@@ -17,13 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.attack.result import Attack, Rate
 from shoal.errors import DataError
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from shoal.schema.arrays import Floats, Integers
 
 ASSIGNED = 1_500
 """With more distinct values than this, on either side, each pseudonym takes the value of the nearest cumulative share:
@@ -35,9 +32,9 @@ class Paired:
     """A pseudonymised column beside its original: both in order, with the frequencies that an attacker sees."""
 
     name: str
-    records: Ints
+    records: Integers
     """Of each pseudonym, in the order of pseudonyms."""
-    truth: Ints
+    truth: Integers
     """Which value the pseudonym stands for, as its place among the attacker's values; −1 for one they lack."""
     known: Floats
     """How often each of the attacker's values occurs in what they know, in the order of values."""
@@ -127,15 +124,15 @@ def sorting(paired: Paired) -> Attack:
     return paired.attack("sorting", "Sorting of an ordered pseudonym", "which values there are, and their order", right)
 
 
-def _ranks(counts: Floats) -> tuple[Ints, Ints]:
+def _ranks(counts: Floats) -> tuple[Integers, Integers]:
     """For each entry the ranks, from the commonest, that it and its ties take: from the first to before the last."""
     rising = np.sort(-counts)
     return np.searchsorted(rising, -counts, "left"), np.searchsorted(rising, -counts, "right")
 
 
-def _assigned(mine: Floats, theirs: Floats) -> Ints:
+def _assigned(mine: Floats, theirs: Floats) -> Integers:
     """The value that each pseudonym takes."""
-    from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped, unused-ignore]
+    from scipy.optimize import linear_sum_assignment
 
     below, known_below = np.cumsum(mine), np.cumsum(theirs)
     if max(len(mine), len(theirs)) > ASSIGNED:

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.attack.beliefs import Beliefs, Floats, Ints, Sensitive
+from shoal.attack.beliefs import Beliefs, Sensitive
 from shoal.attack.people import TRIALS, People, as_numbers, selected
 from shoal.attack.result import Attack, Rate
 from shoal.errors import InputError
 from shoal.randomness import Randomness
+from shoal.schema.arrays import Floats, Integers, as_floats
 
 CLOSE = 0.05
 """Numbers are close that differ by no more than this share of their range in the original."""
@@ -151,7 +152,7 @@ class _Line:
         return float((near & (low <= value) & (value <= high)).sum())
 
 
-def _tally(seen: Sensitive, people: Ints, confidence: float, line: _Line | None) -> _Tally:
+def _tally(seen: Sensitive, people: Integers, confidence: float, line: _Line | None) -> _Tally:
     """With a confidence of 0 everybody is claimed; whom no record fits gets the commonest value of the release."""
     tally = _Tally(len(people), similar=None if line is None else 0.0)
     prior, by_guessing = seen.prior, seen.guessed
@@ -173,7 +174,7 @@ def _tally(seen: Sensitive, people: Ints, confidence: float, line: _Line | None)
     return tally
 
 
-def _expected(seen: Sensitive, people: Ints, rows: Ints, labels: Ints) -> Floats:
+def _expected(seen: Sensitive, people: Integers, rows: Integers, labels: Integers) -> Floats:
     """For each of the people, the chance that one of their labels, drawn by lot, is right."""
     right = seen.right(people[rows], labels)
     lots = np.bincount(rows, minlength=len(people))
@@ -199,4 +200,4 @@ def span(values: pl.Series) -> float:
 def _looked_up(values: pl.Series, table: pl.DataFrame) -> Floats:
     asked = pl.DataFrame({"old": values})
     found = asked.join(table.unique("old"), on="old", how="left", maintain_order="left")["new"]
-    return found.fill_null(float("nan")).to_numpy()
+    return as_floats(found)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Codes = NDArray[np.int64]
+from shoal.schema.arrays import Integers, Mask
+
+Codes = Integers
 """One row for each combination, one column for each attribute."""
 
 PIECE = 1_000_000
@@ -27,14 +27,14 @@ class Covering(Protocol):
     """What is needed of a Coverage."""
 
     @property
-    def everything(self) -> NDArray[np.bool_]: ...
+    def everything(self) -> Mask: ...
     @property
     def of_value(self) -> Integers: ...
     @property
     def of_label(self) -> Integers: ...
     @property
     def first(self) -> Integers: ...
-    def covers(self, values: Integers, labels: Integers) -> NDArray[np.bool_]: ...
+    def covers(self, values: Integers, labels: Integers) -> Mask: ...
 
 
 @dataclass(frozen=True)

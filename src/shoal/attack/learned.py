@@ -11,23 +11,21 @@ Only the excess over a control group is the release's doing: a good model is rig
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.attack.coverage import Coverage
 from shoal.attack.inference import CLOSE, span
-from shoal.attack.labels import text_of
 from shoal.attack.people import TRIALS, People, as_numbers, drawn, selected
 from shoal.attack.result import Attack, Rate
 from shoal.errors import DataError
+from shoal.hierarchy.labels import text_of
 from shoal.randomness import Randomness
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from shoal.schema.arrays import Floats, Integers, Mask
 
 LEARNED = 20_000
 """Released records that the model learns from, at most."""
@@ -88,7 +86,7 @@ class _Forest:
     asked: Floats = field(repr=False)
     seed: int
 
-    def labels(self, of: Ints, among: Ints) -> Ints:
+    def labels(self, of: Integers, among: Integers) -> Integers:
         """The likeliest of the labels, for each of the people."""
         chances, labels = self._chances(of, np.isin(of, among))
         return np.asarray(labels[chances.argmax(axis=1)])
@@ -104,12 +102,14 @@ class _Forest:
         within = below[:, 4:] - below[:, :-4]
         return np.asarray(low + cell * (within.argmax(axis=1) - 1))
 
-    def _chances(self, of: Ints, there: NDArray[np.bool_]) -> tuple[Floats, Ints]:
+    def _chances(self, of: Integers, there: Mask) -> tuple[Floats, Integers]:
         """People × classes, and what the classes are."""
-        from sklearn.ensemble import RandomForestClassifier  # type: ignore[import-untyped, unused-ignore]
+        from sklearn.ensemble import RandomForestClassifier
 
         model = RandomForestClassifier(TREES, max_leaf_nodes=LEAVES, random_state=self.seed)
-        model.fit(self.seen[there], of[there])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # nearly as many classes as records: what a number often is
+            model.fit(self.seen[there], of[there])
         return np.asarray(model.predict_proba(self.asked)), np.asarray(model.classes_, dtype=np.int64)
 
 

@@ -17,15 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.attack.coverage import Match
 from shoal.attack.result import CERTAIN, Attack, Rate
 from shoal.attack.truth import own_records
 from shoal.errors import DataError
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from shoal.schema.arrays import Floats, Integers
 
 
 def linking(  # noqa: PLR0913  # what the attacker has, what is true, what counts
@@ -70,9 +67,9 @@ def linking(  # noqa: PLR0913  # what the attacker has, what is true, what count
     return Attack(
         "linking",
         "Linking with an auxiliary file" + (CERTAIN if certain else ""),
-        f"{', '.join(attributes)} of {len(mine)} people",
+        f"{', '.join(attributes)} of {len(mine):,} people",
         Rate(float((sure if certain else chance).sum()), len(mine)),
-        Rate(len(mine) / release.height, len(mine)),
+        Rate(len(mine) / max(release.height, len(mine)), len(mine)),
         None if strangers is None else Rate(float((strangers == 1).sum()), len(strangers)),
         details=details,
         claims_only=True,

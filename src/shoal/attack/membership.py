@@ -12,15 +12,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.attack.coverage import Match, compatible
 from shoal.attack.people import TRIALS, People, as_numbers, selected
 from shoal.attack.result import Attack, Rate
 from shoal.errors import DataError
 from shoal.randomness import Randomness
-
-Floats = NDArray[np.float64]
+from shoal.schema.arrays import Floats
 
 
 def membership(  # noqa: PLR0913  # what is attacked, what is known, how far to go
@@ -98,7 +96,7 @@ def _points(frame: pl.DataFrame, numbers: Sequence[str]) -> Floats:
 
 def _nearest(released: Floats, people: Floats) -> Floats:
     """Each person's distance to the nearest released record; records that lack a number are left out."""
-    from scipy.spatial import cKDTree  # type: ignore[import-untyped, unused-ignore]
+    from scipy.spatial import cKDTree
 
     released = released[np.isfinite(released).all(axis=1)]
     if not len(released):

@@ -7,17 +7,15 @@ joining for masks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.attack.joining import spread
-from shoal.attack.labels import Line, Shape, members, shape_of, text_of
+from shoal.hierarchy.labels import Line, Shape, members, read_numbers, shape_of, text_of
+from shoal.schema.arrays import Floats, Integers, Mask
 
-Integers = NDArray[np.int64]
 Found = tuple[Integers, Integers]
 Read = tuple[Integers, Integers, Integers]
 """Values, the labels beside them, and all labels that were understood, though they may cover nobody."""
@@ -35,7 +33,7 @@ LEAST_ROUND = 5
 class Pairs:
     of_value: Integers
     of_label: Integers
-    everything: NDArray[np.bool_]
+    everything: Mask
     unread: int
 
 
@@ -54,7 +52,7 @@ def pairs_of(values: pl.Series, labels: pl.Series, known: pl.DataFrame | None) -
     return _sorted(found, everything | left, int(left.sum()))
 
 
-def _sorted(found: list[Found], everything: NDArray[np.bool_], unread: int) -> Pairs:
+def _sorted(found: list[Found], everything: Mask, unread: int) -> Pairs:
     value = np.concatenate([each[0] for each in found]).astype(np.int64)
     label = np.concatenate([each[1] for each in found]).astype(np.int64)
     told = ~everything[label]
@@ -74,7 +72,7 @@ def _equal(texts: pl.Series, labels: pl.Series) -> Found:
     """The same text, or the same number where the label is the text of no value."""
     value, label = _joined(texts, labels)
     other = np.setdiff1d(np.arange(len(labels)), label)
-    numbers = [text_of(each.cast(pl.Float64, strict=False)) for each in (texts, labels.gather(other))]
+    numbers = [text_of(read_numbers(each)) for each in (texts, labels.gather(other))]
     there = [np.flatnonzero(each.is_not_null().to_numpy()) for each in numbers]
     more, place = _joined(numbers[0].gather(there[0]), numbers[1].gather(there[1]))
     return np.concatenate([value, there[0][more]]), np.concatenate([label, other[there[1][place]]])
@@ -115,24 +113,23 @@ class Reader:
     def on_line(self, left: Integers) -> Read:
         if self.line is None or not len(left):
             return _NOTHING
-        stretches = self.line.stretches(self.labels.gather(left).to_list())
-        place = np.array([at for at, stretch in enumerate(stretches) if stretch is not None], dtype=np.int64)
-        ends = np.array([stretch for stretch in stretches if stretch is not None]).reshape(-1, 2)
-        value, label = _between(self.line, ends)
-        return value, left[place][label], left[place]
+        start, stop = self.line.stretches(self.labels.gather(left))
+        read = ~np.isnan(start)
+        value, label = _between(self.line, start[read], stop[read])
+        return value, left[read][label], left[read]
 
     def rounded(self, left: Integers) -> Read:
         """A number is itself, and a rounded one where all released numbers are multiples of a base that the values are
         not: then it is within one base of the value, whichever way it was rounded."""
         if self.line is None or self.line.kind != "number" or self.known is not None:
             return _NOTHING
-        numbers = self.labels.cast(pl.Float64, strict=False)
+        numbers = read_numbers(self.labels)
         place = np.flatnonzero(numbers.is_not_null().to_numpy())
         released = numbers.gather(place).to_numpy()
         base = rounding_base(released, self.line.points[np.isfinite(self.line.points)])
         if base is None:
             return _NONE, _NONE, place
-        value, label = _between(self.line, np.column_stack([np.nextafter(released - base, np.inf), released + base]))
+        value, label = _between(self.line, np.nextafter(released - base, np.inf), released + base)
         return value, place[label], place
 
     def sets(self, left: Integers) -> Read:
@@ -155,16 +152,16 @@ class Reader:
         return value, label, np.array([place for places in shapes.values() for place in places], dtype=np.int64)
 
 
-def _between(line: Line, ends: NDArray[np.float64]) -> Found:
+def _between(line: Line, first: Floats, end: Floats) -> Found:
     """The values on each stretch."""
     order = np.argsort(line.points, kind="stable")
     points = line.points[order][: int(np.isfinite(line.points).sum())]
-    start, stop = np.searchsorted(points, ends[:, 0]), np.searchsorted(points, ends[:, 1])
+    start, stop = np.searchsorted(points, first), np.searchsorted(points, end)
     run, place = spread(start, np.maximum(stop - start, 0))
     return order[place], run
 
 
-def rounding_base(released: NDArray[np.float64], values: NDArray[np.float64]) -> float | None:
+def rounding_base(released: Floats, values: Floats) -> float | None:
     """The largest of …, 1, 2.5, 5, 10, … that all released numbers are multiples of; None if all values are too."""
     if not len(released) or (len(released) < LEAST_ROUND and np.isin(released, values).any()):
         return None
@@ -173,21 +170,22 @@ def rounding_base(released: NDArray[np.float64], values: NDArray[np.float64]) ->
     return None if base is None or _multiples(values, base) else base
 
 
-def _multiples(numbers: NDArray[np.float64], base: float) -> bool:
+def _multiples(numbers: Floats, base: float) -> bool:
     return bool(np.isclose(np.rint(numbers / base) * base, numbers, rtol=1e-9, atol=1e-9).all())
 
 
 def _masked(texts: pl.Series, labels: pl.Series, shape: Shape) -> Found:
-    """Values of the label's length that show the same characters. What is covered at the end may be missing (codes of
+    """Values of the label's length that show the same characters. What is covered at one side may be missing (codes of
     several lengths, laid beside the longest); where no value has such a length, the mask's own length says nothing."""
     length, kept = shape
     sizes = texts.str.len_chars().fill_null(-1).to_numpy()
-    at_end = all(start == 0 for start, _ in kept)
+    at_end, at_start = all(start == 0 for start, _ in kept), all(stop == length for _, stop in kept)
     shown = sum(stop - start for start, stop in kept)
-    fit = (sizes >= shown) & (sizes <= length) if at_end else sizes == length
+    fit = (sizes >= shown) & (sizes <= length) if at_end or at_start else sizes == length
     if fit.any():
         chosen = np.flatnonzero(fit)
-        both = [_pick(each, kept) for each in (texts.gather(chosen), labels)]
+        pick = _outside if at_start else _pick
+        both = [pick(each, shape) for each in (texts.gather(chosen), labels)]
     else:
         chosen = np.flatnonzero(sizes >= shown)
         both = [_outside(each, shape) for each in (texts.gather(chosen), labels)]
@@ -195,10 +193,10 @@ def _masked(texts: pl.Series, labels: pl.Series, shape: Shape) -> Found:
     return chosen[value], label
 
 
-def _pick(texts: pl.Series, kept: Sequence[tuple[int, int]]) -> pl.Series:
+def _pick(texts: pl.Series, shape: Shape) -> pl.Series:
     """The characters that a mask shows, of each text."""
     shown = texts.str.slice(0, 0)
-    for start, stop in kept:
+    for start, stop in shape[1]:
         shown = shown + "\0" + texts.str.slice(start, stop - start)
     return shown
 

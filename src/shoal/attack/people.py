@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.errors import DataError
+from shoal.hierarchy.labels import read_numbers
 from shoal.randomness import Randomness
+from shoal.schema.arrays import Floats, Integers
 
-TRIALS = 2_000
-Ints = NDArray[np.int64]
+TRIALS = 5_000
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class People:
 
     frame: pl.DataFrame = field(repr=False)
     """The original, then the control group."""
-    members: Ints = field(repr=False)
-    strangers: Ints = field(repr=False)
+    members: Integers = field(repr=False)
+    strangers: Integers = field(repr=False)
 
     @classmethod
     def of(
@@ -50,7 +50,7 @@ class People:
         return cls(frame, members, mine.height + drawn(strangers.height, randomness, "strangers", most))
 
     @property
-    def judged(self) -> Ints:
+    def judged(self) -> Integers:
         """Members, then strangers."""
         return np.concatenate([self.members, self.strangers])
 
@@ -65,15 +65,15 @@ def selected(frame: pl.DataFrame, columns: Sequence[str], whose: str) -> pl.Data
     return frame.select(list(dict.fromkeys(columns)))
 
 
-def drawn(size: int, randomness: Randomness, purpose: str, most: int) -> Ints:
+def drawn(size: int, randomness: Randomness, purpose: str, most: int) -> Integers:
     """So many rows of the table, in order."""
     if size <= most:
         return np.arange(size)
     return np.sort(randomness.stream("attack", purpose).permutation(size)[:most])
 
 
-def as_numbers(values: pl.Series) -> NDArray[np.float64]:
+def as_numbers(values: pl.Series) -> Floats:
     """The values as numbers, those that are none as not-a-number."""
     if values.dtype.is_temporal():
         values = values.to_physical()
-    return values.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy(writable=True)
+    return read_numbers(values).fill_null(float("nan")).to_numpy(writable=True)

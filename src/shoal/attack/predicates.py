@@ -13,14 +13,11 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from shoal.attack.coverage import Coverage, places_among
+from shoal.attack.coverage import Coverage, known_places
 from shoal.attack.joining import spread
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from shoal.hierarchy.labels import read_numbers
+from shoal.schema.arrays import Floats, Integers, Mask, as_floats
 
 
 class Is(IntEnum):
@@ -47,10 +44,10 @@ class Attribute:
         labels = column.unique(maintain_order=True)
         numbers = None
         if labels.dtype.is_numeric() or (labels.dtype == pl.String and labels.drop_nulls().len()):
-            read = labels.cast(pl.Float64, strict=False)
-            if read.is_finite().sum() == len(labels) - labels.null_count() > 0:
-                numbers = read.fill_null(float("nan")).to_numpy()
-        return cls(labels, places_among(column, labels), numbers)
+            read = read_numbers(labels)
+            if read.count() == len(labels) - labels.null_count() > 0:
+                numbers = as_floats(read)
+        return cls(labels, known_places(column, labels), numbers)
 
     @property
     def counts(self) -> Integers:
@@ -60,7 +57,7 @@ class Attribute:
     def median(self) -> float:
         return float(np.nanmedian(self.numbers[self.codes])) if self.numbers is not None else float("nan")
 
-    def guess(self, uniform: Floats) -> tuple[Integers, Bools]:
+    def guess(self, uniform: Floats) -> tuple[Integers, Mask]:
         """For each number in (0, 1) a label, and whether it is the value that was drawn; of numbers the next one.
 
         >>> labels, exact = Attribute.of(pl.Series([1, 2, 4])).guess(np.array([0.1, 0.3, 0.6, 0.9]))
@@ -106,7 +103,7 @@ class Table:
         both = zip(attributes, names, strict=True)
         return cls(tuple(Column.known(each, frame[name], domain[name]) for each, name in both), frame.height)
 
-    def isolates(self, predicates: Sequence[Predicate]) -> Bools:
+    def isolates(self, predicates: Sequence[Predicate]) -> Mask:
         """Whether exactly one record meets each predicate."""
         return np.array([self._count(predicate) == 1 for predicate in predicates], dtype=bool)
 
@@ -143,8 +140,7 @@ class Column:
     @cached_property
     def numbers(self) -> Floats:
         """Of each row; NaN where it has none."""
-        read = self.coverage.values.cast(pl.Float64, strict=False).fill_null(float("nan"))
-        return np.asarray(read.to_numpy()[self.codes])
+        return np.asarray(as_floats(read_numbers(self.coverage.values))[self.codes])
 
     @cached_property
     def _by_number(self) -> tuple[Integers, Floats]:
@@ -183,7 +179,7 @@ class Column:
         values, (order, starts) = self._values(label), self._by_value
         return order[spread(starts[values], starts[values + 1] - starts[values])[1]]
 
-    def meets(self, condition: Condition, rows: Integers) -> Bools:
+    def meets(self, condition: Condition, rows: Integers) -> Mask:
         """Which of these rows do."""
         _, test, label = condition
         if test is Is.SAME:

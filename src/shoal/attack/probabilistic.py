@@ -15,19 +15,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.attack.coverage import Match, distinct_rows
-from shoal.attack.labels import text_of
 from shoal.attack.linking import with_strangers
 from shoal.attack.result import CERTAIN, Attack, Rate
 from shoal.attack.truth import own_records
 from shoal.attack.weights import OUTCOMES, Weights
 from shoal.errors import DataError
+from shoal.hierarchy.labels import text_of
 from shoal.randomness import Randomness
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from shoal.schema.arrays import Floats, Integers, Mask
 
 MOST_PAIRS = 1_000_000
 """Pairs of a person and a class that are compared at most; fewer people are tried where there would be more."""
@@ -76,7 +73,7 @@ def probabilistic_linking(  # noqa: PLR0913  # what the attacker has, what is tr
     return Attack(
         "probabilistic_linking",
         "Probabilistic record linkage" + (CERTAIN if certain else ""),
-        f"{', '.join(attributes)} of {len(chosen)} people",
+        f"{', '.join(attributes)} of {len(chosen):,} people",
         Rate(float(right), len(chosen)),
         Rate(len(chosen) / release.height, len(chosen)),
         Rate(float(claims[len(chosen) :].sum()), len(strangers)) if len(strangers) else None,
@@ -166,7 +163,7 @@ class Candidates:
                 left[released] -= 1
         return np.array(linked, dtype=np.int64)
 
-    def claims(self, weight: Floats, likely: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def claims(self, weight: Floats, likely: Mask) -> Mask:
         """Whether one record alone is the likeliest of a person, and likelier theirs than not."""
         best = np.full(self.people, -np.inf)
         np.maximum.at(best, self.person, weight)

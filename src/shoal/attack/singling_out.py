@@ -18,14 +18,11 @@ from math import comb
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.attack.predicates import Attribute, Condition, Is, Predicate, Table
 from shoal.attack.result import Attack, Rate
 from shoal.errors import DataError
 from shoal.randomness import Randomness, Stream
-
-Integers = NDArray[np.int64]
 
 MOST_ATTRIBUTES = 4
 """In one predicate."""

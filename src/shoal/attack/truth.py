@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.errors import DataError
-
-Integers = NDArray[np.int64]
+from shoal.schema.arrays import Integers
 
 
 def own_records(

@@ -23,20 +23,39 @@ def run(
     engine: Annotated[str, typer.Option(help="polars (this machine) or spark (a cluster).")] = "polars",
     seed: Annotated[int | None, typer.Option(help="Makes the run repeatable: for tests only.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the release that is there.")] = False,  # noqa: FBT002
+    evidence: Annotated[bool, typer.Option("--evidence", help="Attack the release and try its use.")] = False,  # noqa: FBT002
+    control: Annotated[
+        str | None, typer.Option(help="People who are not in the data, to compare attacks with; implies --evidence.")
+    ] = None,
+    pdf: Annotated[bool, typer.Option("--pdf", help="The reports as PDF too (needs Chromium).")] = False,  # noqa: FBT002
     json: Json = False,  # noqa: FBT002
 ) -> None:
-    """Anonymise data by a policy and write a release folder: the data, release.json, report.html.
+    """Anonymise data by a policy and write a release folder: the data, release.json, report.html, recipient.html.
 
     Example: shoal run policy.yaml --input patients.csv --output release/
     """
     from shoal.cli.summary import in_words, print_release
     from shoal.policy import Policy
+    from shoal.release.attacking import read_table
+    from shoal.release.evidence import Study
     from shoal.release.job import release_folder
 
     chosen = Policy.load(policy)
     folder = output or Path(f"{chosen.name}-release")
+    strangers = None if control is None else read_table(control, "control group")
     with progress() as report:
-        release = release_folder(chosen, folder, data=input, engine=engine, seed=seed, force=force, progress=report)
+        tell = None if report is None else lambda done, total: report("attack", done, total)
+        release = release_folder(
+            chosen,
+            folder,
+            data=input,
+            engine=engine,
+            seed=seed,
+            force=force,
+            study=Study(strangers, tell) if evidence or control is not None else None,
+            pdf=pdf,
+            progress=report,
+        )
     note(in_words(release.manifest.solution))
     if json:
         print_json(release.manifest.to_dict())
@@ -116,24 +135,40 @@ def profile(
     data: Annotated[str, typer.Argument(metavar="DATA", help="A file or a database URL.")],
     table: Annotated[str | None, typer.Option(help="Table of a database.")] = None,
     sheet: Sheet = None,
+    sets: Annotated[bool, typer.Option("--sets", help="Find sets of attributes that single people out.")] = False,  # noqa: FBT002
+    max_size: Annotated[int | None, typer.Option(help="With --sets: attributes in a set, at most; else 3.")] = None,
+    person: Annotated[str | None, typer.Option(help="With --sets: the column that names the person.")] = None,
+    safe_harbor: Annotated[  # noqa: FBT002
+        bool, typer.Option("--safe-harbor", help="Look for the 18 identifiers of HIPAA; exit 1 if one is found.")
+    ] = False,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Show what a table holds: value types, recognised identifiers, a proposed role and technique, and why.
 
     Example: shoal profile patients.csv
     """
-    from shoal.cli.summary import print_profile
+    from shoal.cli.profile import Asked, find_sets, refuse_senseless
     from shoal.discover import profile as profile_table
+    from shoal.discover.safe_harbor import check_safe_harbor
     from shoal.io import explained
     from shoal.release.frames import source_at
 
+    refuse_senseless(sets=sets, max_size=max_size, person=person)
     source = source_at({"url": data, "table": table} if table else {"path": data, "sheet": sheet} if sheet else data)
     with explained(source):
-        found = profile_table(source.scan())
+        frame = source.scan()
+        found = profile_table(frame)
+        asked = Asked(
+            found,
+            find_sets(frame, found, max_size, person) if sets else None,
+            check_safe_harbor(frame, found) if safe_harbor else None,
+        )
     if json:
-        print_json(found.to_dict())
+        print_json(asked.to_dict())
     else:
-        print_profile(found, data)
+        asked.print(data)
+    if not asked.met:
+        raise typer.Exit(1)
 
 
 def measure(
@@ -158,7 +193,10 @@ def measure(
     household: Annotated[str | None, typer.Option(help="Column that names the household.")] = None,
     purpose: Annotated[str | None, typer.Option(help="What the data is for, as research or test_data.")] = None,
     target: Annotated[str | None, typer.Option(help="An attribute to predict, to try usefulness by.")] = None,
-    require: Annotated[list[str] | None, typer.Option(help="k=5, prosecutor_max=0.2 …: exit 1 if not met.")] = None,
+    rule: Annotated[
+        list[str] | None, typer.Option(help="Judge sums of sensitive numbers: threshold=3, dominance=1,0.8, p=0.1 …")
+    ] = None,
+    require: Annotated[list[str] | None, typer.Option(help="k=5, distinct_l=3, t=0.2 …: exit 1 if not met.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
     json: Json = False,  # noqa: FBT002
 ) -> None:
@@ -166,8 +204,8 @@ def measure(
 
     Example: shoal measure release/data.csv --qi age,sex,pin --require k=5
     """
-    from shoal.cli.gates import finish
-    from shoal.cli.summary import print_measurement
+    from shoal.cli.gates import finish, refuse_junit
+    from shoal.cli.measurement import print_measurement
     from shoal.release.assessing import Wanted, circumstances
     from shoal.release.measuring import MeasureRequest, measure_data
 
@@ -183,14 +221,25 @@ def measure(
         target=target,
     )
     wanted = Wanted(said, suda, weight, household)
+    refuse_junit(junit)
     if auxiliary is not None:
         from shoal.cli.reassess import reassess_and_print
 
+        alone = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--original": original, "--rule": rule}
+        for option, given in {**alone, "--suda": suda or None, "--weight": weight, "--harm": harm}.items():
+            if given is not None:
+                raise InputError(f"{option}: can't go with --auxiliary, which links new data with a release")
         found = reassess_and_print(data, auxiliary, require or [], policy=policy, as_json=json)
         finish(f"shoal measure {data}", found, junit)
         return
     request = MeasureRequest.of(
-        policy=policy, qi=qi, sensitive=sensitive, person=person, require=require or [], wanted=wanted
+        policy=policy,
+        qi=qi,
+        sensitive=sensitive,
+        person=person,
+        require=require or [],
+        wanted=wanted,
+        rules=rule or [],
     )
     measured = measure_data(data, request, original=original)
     if json:
@@ -208,7 +257,7 @@ def attack(
     policy: Annotated[Path | None, typer.Option(help="Take roles and hierarchies from a policy.")] = None,
     qi: Annotated[str | None, typer.Option("--qi", help="What an attacker knows, separated by commas.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="What an attacker wants to know.")] = None,
-    trials: Annotated[int, typer.Option(help="People that each attack is tried on, at most.")] = 2000,
+    trials: Annotated[int, typer.Option(help="People that each attack is tried on, at most.")] = 5000,
     require: Annotated[list[str] | None, typer.Option(help="linking=0.01 …: exit 1 if an attack does better.")] = None,
     safe: Annotated[bool, typer.Option("--safe", help="Exit 1 if any attack finds more than guessing.")] = False,  # noqa: FBT002
     seed: Annotated[int | None, typer.Option(help="Makes it repeatable: for tests only.")] = None,
@@ -220,9 +269,10 @@ def attack(
     Example: shoal attack release/ --original patients.csv --control others.csv
     """
     from shoal.cli.attack import print_attacks
-    from shoal.cli.gates import finish
+    from shoal.cli.gates import finish, refuse_junit
     from shoal.release.attacking import Roles, attack_bounds, attack_data
 
+    refuse_junit(junit)
     roles = Roles.of(release, policy=policy, qi=qi, sensitive=sensitive)
     bounds = attack_bounds(require or [])
     with progress() as report:

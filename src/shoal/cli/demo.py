@@ -10,18 +10,25 @@ import typer
 from shoal.cli.output import print_table, progress
 from shoal.examples import hospital
 from shoal.policy import Policy
+from shoal.release.attacking import read_table
+from shoal.release.evidence import Study
 from shoal.release.job import Release, release_folder
 
 SHOWN = 5
+OTHERS = 2
+"""The seed of people whom the hospital never saw: the control group of the attacks."""
 
 
 def run_demo(folder: Path, *, force: bool) -> Release:
     folder.mkdir(parents=True, exist_ok=True)
     hospital.write(folder / "hospital.csv")
     (folder / "hospital.yaml").write_text(hospital.policy(), encoding="utf-8")
+    hospital.write(folder / "control.csv", seed=OTHERS)
     policy = Policy.load(folder / "hospital.yaml")
     with progress() as report:
-        return release_folder(policy, folder / "release", force=force, progress=report)
+        tell = None if report is None else lambda done, total: report("attack", done, total)
+        study = Study(read_table(str(folder / "control.csv"), "control group"), tell)
+        return release_folder(policy, folder / "release", force=force, study=study, progress=report)
 
 
 def print_demo(release: Release, folder: Path) -> None:
@@ -38,6 +45,9 @@ def print_demo(release: Release, folder: Path) -> None:
     typer.echo(f"people: {manifest.data.rows:,}, suppressed: {manifest.suppressed_records:,}")
     typer.echo(f"k before: {k_before.k} ({k_before.uniques:,} people stand alone)")
     typer.echo(f"k after:  {k_after.k} (by age, sex, PIN and occupation nobody is one of fewer than {k_after.k})")
+    tried = manifest.evidence.get("attacks", [])
+    found = sum(attack["found"] for attack in tried)
+    typer.echo(f"attacks:  {len(tried)} tried, {found or 'none'} found more than guessing or than in strangers")
     for warning in manifest.warnings:
         typer.echo(f"warning:  {warning}")
     typer.echo(f"release:  {release.folder}")

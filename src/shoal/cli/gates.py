@@ -22,33 +22,38 @@ def finish(title: str, findings: Sequence[Finding], junit: Path | None) -> None:
     if junit is not None:
         write_junit(title, findings, junit)
     missed = [finding for finding in findings if not finding.met]
-    if missed and os.environ.get("GITHUB_ACTIONS"):
-        for finding in missed:
-            typer.echo(f"::error title={_escaped(title)}::{_escaped(in_words(finding))}", err=True)
+    noted = bool(os.environ.get("GITHUB_ACTIONS"))
+    for finding in missed:
+        said = in_words(finding)
+        typer.echo(f"::error title={_property(title)}::{_escaped(said)}" if noted else f"not met: {said}", err=True)
     if missed:
         raise typer.Exit(NOT_MET)
 
 
+def refuse_junit(path: Path | None) -> None:
+    """Before the work, so that it is not in vain."""
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise TargetError(f"{path}: {'is a folder' if path.is_dir() else 'its folder does not exist'}")
+
+
 def in_words(finding: Finding) -> str:
-    achieved = f"{finding.achieved:g}" if math.isfinite(finding.achieved) else "nothing"
-    return f"{finding.name}: required {finding.required:g}, found {achieved}"
+    achieved = f"found {finding.achieved:g}" if math.isfinite(finding.achieved) else "no figure could be found"
+    return f"{finding.name}: required {finding.required:g}, {achieved}"
 
 
 def write_junit(title: str, findings: Sequence[Finding], path: Path) -> None:
     """One case per figure; whole or not at all."""
     suite = ElementTree.Element(
         "testsuite",
-        name=title,
+        name=_printable(title),
         tests=str(len(findings)),
         failures=str(sum(not finding.met for finding in findings)),
     )
     for finding in findings:
-        case = ElementTree.SubElement(suite, "testcase", classname="shoal", name=finding.name)
+        case = ElementTree.SubElement(suite, "testcase", classname="shoal", name=_printable(finding.name))
         if not finding.met:
-            ElementTree.SubElement(case, "failure", message=in_words(finding))
+            ElementTree.SubElement(case, "failure", message=_printable(in_words(finding)))
     hidden = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    if not path.parent.is_dir():
-        raise TargetError(f"{path}: its folder does not exist")
     with writing(str(path)):
         try:
             ElementTree.ElementTree(suite).write(hidden, encoding="utf-8", xml_declaration=True)
@@ -60,3 +65,13 @@ def write_junit(title: str, findings: Sequence[Finding], path: Path) -> None:
 def _escaped(text: str) -> str:
     """What would end an annotation."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    """What would end one of its properties too."""
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _printable(text: str) -> str:
+    """XML has no way to write control characters, which a name may hold."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in text)

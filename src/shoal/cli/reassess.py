@@ -10,22 +10,24 @@ import typer
 from shoal.cli.output import print_json
 from shoal.policy import Policy
 from shoal.privacy import Finding
-from shoal.release.reassessing import HISTORY, reassess
+from shoal.release.reassessing import HISTORY, reassess, reassessment_bounds
 from shoal.report.figures import count
 
 
 def reassess_and_print(
     release: str, auxiliary: str, require: Sequence[str], *, policy: Path | None, as_json: bool
 ) -> tuple[Finding, ...]:
+    bounds = reassessment_bounds(require)
     found = reassess(release, auxiliary, None if policy is None else Policy.load(policy))
-    findings = found.findings(require)
+    findings = found.findings(bounds)
     if as_json:
         print_json(found.to_dict())
         return findings
     typer.echo(
         f"linked by {', '.join(found.attributes)}: {found.fitting:,} of {count(found.people, 'person', 'people')} fit"
     )
-    typer.echo(f"fewest records that one of them could be: {found.fewest:,}; only one: {found.alone:,}")
+    if found.fitting:
+        typer.echo(f"fewest records that one of them could be: {found.fewest:,}; only one: {found.alone:,}")
     if found.holds:
         typer.echo(f"nobody is among fewer than the {found.k:,} that the release promised")
     else:

@@ -9,7 +9,6 @@ import typer
 from shoal.cli.output import print_table
 from shoal.discover import Profile
 from shoal.release import Release
-from shoal.release.measuring import Measured
 from shoal.solve import Solution
 
 
@@ -44,24 +43,6 @@ def in_words(solution: Solution) -> str | None:
     return (
         f"solved: {solution.recoding}, {looked}, {found}, loss {solution.loss:.3g}, {solution.suppressed:,} suppressed"
     )
-
-
-def print_measurement(measured: Measured) -> None:
-    figures = measured.to_dict()
-    rows = [("records", f"{figures['rows']:,}"), ("suppressed records", f"{figures['suppressed']:,}")]
-    rows += [("classes", f"{figures['classes']:,}")]
-    rows += [(f"class size, {name}", f"{size:,.4g}") for name, size in figures["class_size"].items()]
-    rows += [(name, f"{value:.4g}") for name, value in figures["risk"].items()]
-    rows += [(f"fewest values of {name} in a class", str(least)) for name, least in figures["diversity"].items()]
-    if measured.before is not None:
-        rows += [(f"{name} before", f"{value:.4g}") for name, value in figures["risk_before"].items()]
-    print_table("Risk", ("figure", "value"), rows)
-    if measured.models:
-        verdicts = [
-            (finding.name, f"{finding.required:g}", f"{finding.achieved:g}", "met" if finding.met else "NOT MET")
-            for finding in measured.models
-        ]
-        print_table("Required", ("figure", "required", "achieved", ""), verdicts)
 
 
 def print_profile(profile: Profile, label: str) -> None:

@@ -26,7 +26,6 @@ from typing import TypeVar
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from stdnum import verhoeff
 
 from shoal.errors import DataError
@@ -45,6 +44,7 @@ from shoal.examples.lives import (
 )
 from shoal.examples.names import COMMUNITIES, Community
 from shoal.randomness import Randomness
+from shoal.schema.arrays import Floats
 
 PEOPLE = 5_000
 SEED = 1
@@ -100,7 +100,7 @@ class _Dice:
     def __init__(self, randomness: Randomness, people: int) -> None:
         self._randomness = randomness
         self._rows = np.arange(people, dtype=np.uint64)
-        self._thrown: dict[str, NDArray[np.float64]] = {}
+        self._thrown: dict[str, Floats] = {}
 
     def chance(self, number: int) -> Chance:
         return lambda purpose: float(self._throw(purpose)[number])
@@ -110,7 +110,7 @@ class _Dice:
         start = int(prime * self._throw(purpose)[0])
         return pow((start + number) % (prime - 1) + 1, -1, prime)
 
-    def _throw(self, purpose: str) -> NDArray[np.float64]:
+    def _throw(self, purpose: str) -> Floats:
         if purpose not in self._thrown:
             self._thrown[purpose] = self._randomness.stream("hospital", purpose).uniform(self._rows)
         return self._thrown[purpose]

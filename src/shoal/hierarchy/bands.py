@@ -13,9 +13,9 @@ from typing import Self
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.hierarchy.base import BoundHierarchy, quotient
+from shoal.schema.arrays import Floats
 
 Domain = tuple[float, float] | None
 """Lowest and highest value; None where there is no value at all."""
@@ -57,7 +57,7 @@ class Bands(BoundHierarchy):
         positions = self.position(self.read(values), level)
         return _once_per_band(positions, lambda bands: self.text(bands, level))
 
-    def share(self, values: pl.Series, level: int) -> NDArray[np.float64]:
+    def share(self, values: pl.Series, level: int) -> Floats:
         if self.domain is None or self.domain[0] == self.domain[1]:
             return np.zeros(len(values))
         positions = self.position(self.read(values), level)

@@ -14,12 +14,12 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import ConfigDict, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from shoal.errors import DataError
+from shoal.schema.arrays import Floats
 from shoal.schema.columns import Column
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import Registry
@@ -90,7 +90,7 @@ class BoundHierarchy(ABC):
         """Generalised values as text, for 0 < level < height; nulls stay null. An unknown value is a DataError."""
 
     @abstractmethod
-    def share(self, values: pl.Series, level: int) -> NDArray[np.float64]:
+    def share(self, values: pl.Series, level: int) -> Floats:
         """Loss of each value's cell at 0 < level < height, in [0, 1].
 
         (leaves under the generalised value − 1) ÷ (leaves of the attribute − 1), or range ÷ domain range for numbers.
@@ -117,7 +117,7 @@ class BoundHierarchy(ABC):
             return pl.Series(values.name, [TOP], dtype=pl.String).new_from_index(0, len(values))
         return self.label(values, level).alias(values.name)
 
-    def loss(self, values: pl.Series, level: int) -> NDArray[np.float64]:
+    def loss(self, values: pl.Series, level: int) -> Floats:
         """What is lost of each value at a level: 0 as it is, 1 at the top; a missing value loses only at the top."""
         self._check(level)
         if level in (0, self.height):

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.hierarchy.base import BoundHierarchy, Hierarchy
+from shoal.schema.arrays import Floats
 from shoal.schema.columns import Column
 
 
@@ -36,5 +36,5 @@ class BoundFlat(BoundHierarchy):
         """There is no level between 0 and the top; kept for completeness, and truthful."""
         return values.cast(pl.String)
 
-    def share(self, values: pl.Series, level: int) -> NDArray[np.float64]:
+    def share(self, values: pl.Series, level: int) -> Floats:
         return np.zeros(len(values))

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.hierarchy.base import BoundHierarchy, quotient
+from shoal.schema.arrays import Floats
 from shoal.schema.columns import Column
 
 
@@ -52,7 +51,7 @@ class Ladder(BoundHierarchy):
     def label(self, values: pl.Series, level: int) -> pl.Series:
         return self._look_up(values, self.rungs[level])
 
-    def share(self, values: pl.Series, level: int) -> NDArray[np.float64]:
+    def share(self, values: pl.Series, level: int) -> Floats:
         return self._look_up(values, shares(self.rungs[level])).fill_null(0.0).to_numpy()
 
     def _keys(self, values: pl.Series) -> pl.Series:

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.hierarchy.base import BoundHierarchy
+from shoal.schema.arrays import Integers
 from shoal.schema.columns import Column
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

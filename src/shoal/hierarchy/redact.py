@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from shoal.errors import DataError
 from shoal.hierarchy.base import BoundHierarchy, Hierarchy
 from shoal.hierarchy.ladder import shares
+from shoal.schema.arrays import Floats
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
 
@@ -106,7 +105,7 @@ class BoundRedact(BoundHierarchy):
         pad = kept.str.pad_end if self.how.side is Side.RIGHT else kept.str.pad_start
         return pad(length, self.how.char)
 
-    def share(self, values: pl.Series, level: int) -> NDArray[np.float64]:
+    def share(self, values: pl.Series, level: int) -> Floats:
         labels = self.label(self.leaves, level)
         table = pl.DataFrame({"label": labels, "share": shares(labels)}).unique()
         asked = pl.DataFrame({"label": self.label(values, level)})

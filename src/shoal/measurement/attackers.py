@@ -22,14 +22,11 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.privacy import Classes
 from shoal.privacy.population import ESTIMATORS, Sample, uniques
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from shoal.schema.arrays import Floats, Integers
 
 THRESHOLD = 0.2
 
@@ -166,7 +163,7 @@ def _estimated_above(sample: Sample, fraction: float, unique: float, threshold: 
     Those have at most ``most`` people there. A class that shows f has at most so many with the chance that f or more of
     ``most`` people are drawn: its size is f and a negative binomial number (Benedetti and Franconi 1998).
     """
-    from scipy.special import bdtrc  # type: ignore[import-untyped, unused-ignore]
+    from scipy.special import bdtrc
 
     most = math.ceil(1 / threshold) - 1
     if not most:

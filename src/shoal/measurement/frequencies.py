@@ -21,13 +21,12 @@ from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.errors import DataError, InputError
+from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.schema.registry import did_you_mean
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+Codes = Integers
 Missing = Literal["value", "wildcard"]
 
 _RECORDS, _WEIGHT, _PLACE = "__shoal_records", "__shoal_weight", "__shoal_combination"
@@ -46,7 +45,7 @@ class Combinations:
     """The distinct combinations of the keys, with the records that have each and its frequencies."""
 
     cells: pl.DataFrame
-    records: NDArray[np.int64]
+    records: Integers
     frequencies: Frequencies
 
     def __len__(self) -> int:
@@ -154,7 +153,7 @@ def _matched(cells: pl.DataFrame, own: Floats, alpha: float) -> Floats:
     return found
 
 
-def _by_common_keys(mine: NDArray[np.bool_], patterns: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], ...]]:
+def _by_common_keys(mine: Mask, patterns: Mask) -> Iterator[tuple[Mask, ...]]:
     """The keys in common with the patterns, and which patterns have just these in common."""
     shared, which = np.unique(patterns & mine, axis=0, return_inverse=True)
     for place, common in enumerate(shared):

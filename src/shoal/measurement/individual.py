@@ -26,10 +26,11 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shoal.errors import InputError
-from shoal.measurement.frequencies import Combinations, Floats, Missing, check_keys, check_weights, combine
+from shoal.measurement.frequencies import Combinations, Missing, check_keys, check_weights, combine
+from shoal.schema.arrays import Floats, Integers
 
 Form = Literal["approximate", "exact"]
 
@@ -112,7 +113,7 @@ class SampleRisk:
     """The same where finding one member finds the household; None without households."""
     light_weights: int = 0
     """Records with a weight below 1, which stand for less than themselves."""
-    steps: tuple[Floats, NDArray[np.int64]] = field(
+    steps: tuple[Floats, Integers] = field(
         default_factory=lambda: (np.empty(0), np.empty(0, dtype=np.int64)), repr=False, compare=False
     )
     """The distinct risks, rising, and how many records have each."""

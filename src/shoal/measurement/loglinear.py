@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.errors import DataError, InputError
-from shoal.measurement.frequencies import Floats, check_keys, check_weights, combine
+from shoal.measurement.frequencies import check_keys, check_weights, combine
+from shoal.schema.arrays import Floats, places_among
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -121,7 +121,7 @@ def cross_table(frame: pl.LazyFrame, keys: Sequence[str], weight: str) -> CrossT
     shape = tuple(len(known) for known in values.values())
     if prod(shape) > MOST_CELLS:
         raise InputError("the cross table of the keys has too many cells", advice="take fewer keys or coarser values")
-    codes = [_places(found.cells[name], known) for name, known in values.items()]
+    codes = [places_among(found.cells[name], known).to_numpy() for name, known in values.items()]
     cell = np.ravel_multi_index(codes, shape) if len(found) else np.empty(0, dtype=np.int64)
     records, weights = np.zeros(prod(shape)), np.zeros(prod(shape))
     records[cell], weights[cell] = found.frequencies.sample, found.frequencies.population
@@ -178,9 +178,3 @@ def _trend(name: str, values: pl.Series) -> Floats:
         raise DataError(f"'{name}' can't be a trend: it has values that are missing or not numbers")
     figures = values.cast(pl.Float64).to_numpy()
     return np.asarray((figures - figures.mean()) / (figures.std() or 1.0))
-
-
-def _places(column: pl.Series, known: pl.Series) -> NDArray[np.int64]:
-    table = pl.DataFrame({"value": known, "place": np.arange(len(known))})
-    found = pl.DataFrame({"value": column}).join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
-    return found["place"].to_numpy()

@@ -10,11 +10,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.schema import Counts
-
-Integers = NDArray[np.int64]
+from shoal.schema.arrays import Integers
 
 _BITS = 63
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.errors import BugError, InputError
 from shoal.hierarchy.reading import Reading
 from shoal.measurement.population import with_population
 from shoal.privacy import Classes, Finding, Histograms, PrivacyModel
 from shoal.schema import Column, Counts
+from shoal.schema.arrays import Integers, Mask, places_among
 from shoal.schema.grouping import count_groups
 from shoal.schema.keyed import count_combinations
 
@@ -39,7 +39,7 @@ class Risk:
     uniques: int
 
     @classmethod
-    def of(cls, people: NDArray[np.int64]) -> Risk:
+    def of(cls, people: Integers) -> Risk:
         """The risk that classes of these sizes leave."""
         if not len(people):
             return cls(0, 0.0, 0.0, 0.0, 0.0, 0)
@@ -149,7 +149,7 @@ def _counted(frame: pl.LazyFrame, attributes: tuple[str, ...], person: str | Non
     return Counts.from_pairs(count_groups(pairs, (*attributes, _PERSON), "records"), attributes, _PERSON, "records")
 
 
-def _histograms(counts: Counts, where: NDArray[np.int64], classes: int, name: str, known: Known | None) -> Histograms:
+def _histograms(counts: Counts, where: Integers, classes: int, name: str, known: Known | None) -> Histograms:
     values = counts.values_of(name)
     known = known or Known(Reading(Column(name, storage=values.dtype)))
     reading, original = known.reading, known.whole
@@ -164,16 +164,15 @@ def _histograms(counts: Counts, where: NDArray[np.int64], classes: int, name: st
     return Histograms(original["records"].to_numpy()[back], where, order[codes], counts.records, classes, tree)
 
 
-def _places(values: pl.Series, among: pl.Series) -> NDArray[np.int64]:
+def _places(values: pl.Series, among: pl.Series) -> Integers:
     """Where each of the values stands among others, which have all of them."""
-    known = pl.DataFrame({"value": among, "place": np.arange(len(among))})
-    found = pl.DataFrame({"value": values}).join(known, on="value", how="left", nulls_equal=True, maintain_order="left")
-    if found["place"].null_count():
+    found = places_among(values, among)
+    if found.null_count():
         raise BugError("the released table has sensitive values that the original doesn't have")
-    return found["place"].to_numpy()
+    return found.to_numpy()
 
 
-def _all_starred(classes: Counts) -> NDArray[np.bool_]:
+def _all_starred(classes: Counts) -> Mask:
     """The combinations of which every value is a star."""
     starred = np.full(classes.size, bool(classes.attributes))
     for place, values in enumerate(classes.values):

@@ -20,12 +20,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shoal.errors import InputError
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from shoal.schema.arrays import Floats, Integers
 
 _ROUNDING = 1e-12
 """Of the cell's total: what sums of floating-point numbers may be off by."""

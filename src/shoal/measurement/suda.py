@@ -23,12 +23,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.measurement.uniques import Integers, find_uniques
-
-Floats = NDArray[np.float64]
+from shoal.measurement.uniques import find_uniques
+from shoal.schema.arrays import Floats, Integers
 
 POWER = 1.2
 """How steeply DIS-SUDA follows the score; the value that statistical offices' tools use."""

@@ -21,8 +21,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
+from shoal.schema.arrays import Integers
 
-Integers = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 Places = tuple[int, ...]
 

@@ -16,14 +16,13 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.measurement.risk import SUPPRESSED, Measurement, Risk
 from shoal.privacy import Finding, PrivacyModel
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.schema.arrays import Integers
 
-Integers = NDArray[np.int64]
 _NUMBERS = 1 << 62
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.hierarchy import TOP, BoundHierarchy
 from shoal.schema import Counts
+from shoal.schema.arrays import Mask
 from shoal.techniques.recode import RecodeStep
 
 
@@ -17,7 +18,7 @@ def recode_cells(
     counts: Counts,
     hierarchies: Mapping[str, BoundHierarchy],
     levels: NDArray[np.int8],
-    withheld: NDArray[np.bool_],
+    withheld: Mask,
     *,
     drop: bool,
 ) -> RecodeStep:

@@ -13,8 +13,9 @@ import numpy as np
 from pydantic import Field
 
 from shoal.privacy.base import ROUNDING, Figures, Floor, SensitiveModel
-from shoal.privacy.classes import Classes, Histograms, Integers, Mask
+from shoal.privacy.classes import Classes, Histograms
 from shoal.privacy.room import within_caps
+from shoal.schema.arrays import Integers, Mask
 
 
 class AlphaK(SensitiveModel):

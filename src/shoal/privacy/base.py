@@ -21,13 +21,13 @@ from math import isfinite
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.privacy.classes import Classes, Histograms, Integers, Mask
+from shoal.privacy.classes import Classes, Histograms
+from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import Registry
 
-Figures = NDArray[np.float64]
+Figures = Floats
 
 ROUNDING = 1e-12
 """A class exactly at a bound is judged by the definition, not by the last bit of a quotient or a logarithm."""

@@ -15,8 +15,9 @@ import numpy as np
 from pydantic import Field
 
 from shoal.privacy.base import ROUNDING, Figures, Floor, SensitiveModel
-from shoal.privacy.classes import Histograms, Integers, Mask
+from shoal.privacy.classes import Histograms
 from shoal.privacy.room import within_caps
+from shoal.schema.arrays import Integers, Mask
 
 SLACK = 1e-9
 """Relative. More than what rounding lets through, so that the floor lies below every class that is accepted."""

@@ -11,12 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.errors import BugError
+from shoal.schema.arrays import Integers, Mask, sums_by
 
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 PeopleIn = Callable[[Integers, int], Integers]
 
 _NOTHING: Integers = np.empty(0, dtype=np.int64)
@@ -134,7 +132,7 @@ class Classes:
     population: Integers | None = None
     """Per class, how many records of the population table look alike; None where no population is known."""
     attributes: tuple[str, ...] = ()
-    cells: NDArray[np.int64] | None = None
+    cells: Integers | None = None
     """Per class and quasi-identifier, a number for the released value: equal numbers, equal values."""
     shared_people: PeopleIn | None = None
     """Distinct people in unions of the classes, where a person may be in several; None where people just add up."""
@@ -167,7 +165,7 @@ class Classes:
         """Distinct people per group of classes."""
         if self.shared_people is not None:
             return self.shared_people(groups, number)
-        return np.bincount(groups, weights=self.people, minlength=number).astype(np.int64)
+        return sums_by(groups, self.people, number)
 
     def only(self, kept: Mask) -> Classes:
         """Some of the classes, numbered anew in their order."""

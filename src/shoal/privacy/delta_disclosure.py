@@ -15,7 +15,8 @@ import numpy as np
 from pydantic import Field
 
 from shoal.privacy.base import ROUNDING, Figures, Floor, SensitiveModel
-from shoal.privacy.classes import Histograms, Integers, Mask
+from shoal.privacy.classes import Histograms
+from shoal.schema.arrays import Integers, Mask
 
 
 class DeltaDisclosure(SensitiveModel):

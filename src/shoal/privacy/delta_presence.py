@@ -19,7 +19,8 @@ from pydantic import Field, model_validator
 
 from shoal.errors import BugError
 from shoal.privacy.base import Figures, Finding, PrivacyModel
-from shoal.privacy.classes import Classes, Mask
+from shoal.privacy.classes import Classes
+from shoal.schema.arrays import Mask
 
 
 class DeltaPresence(PrivacyModel):

@@ -20,7 +20,8 @@ from pydantic import Field, model_validator
 
 from shoal.errors import BugError, DataError
 from shoal.privacy.base import Figures, Floor, PrivacyModel
-from shoal.privacy.classes import Classes, Integers, Mask
+from shoal.privacy.classes import Classes
+from shoal.schema.arrays import Integers, Mask
 
 
 class KMap(PrivacyModel):

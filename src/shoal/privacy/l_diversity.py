@@ -24,7 +24,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from shoal.privacy.base import ROUNDING, Figures, Floor, SensitiveModel
-from shoal.privacy.classes import Histograms, Integers, Mask
+from shoal.privacy.classes import Histograms
+from shoal.schema.arrays import Integers, Mask
 
 _TABLED = 64
 _ODD_SUMS = 2 * np.cumsum(np.concatenate(([0.0], 1 / np.arange(1, 2 * _TABLED, 2))))

@@ -12,7 +12,8 @@ import numpy as np
 from pydantic import Field
 
 from shoal.privacy.base import Figures, Floor, SensitiveModel
-from shoal.privacy.classes import Classes, Histograms, Integers, Mask
+from shoal.privacy.classes import Classes, Histograms
+from shoal.schema.arrays import Integers, Mask
 
 
 class PSensitive(SensitiveModel):

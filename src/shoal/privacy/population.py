@@ -24,12 +24,10 @@ from math import exp, inf, lgamma, log, log1p, pi, sqrt
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.errors import DataError
-from shoal.privacy.classes import Integers
+from shoal.schema.arrays import Floats, Integers
 
-Floats = NDArray[np.float64]
 FloatOrFloats = TypeVar("FloatOrFloats", float, Floats)
 
 SMALL_FRACTION = 0.1

@@ -16,8 +16,9 @@ import numpy as np
 from pydantic import Field
 
 from shoal.privacy.base import Figures, TableModel
-from shoal.privacy.classes import Classes, Mask
+from shoal.privacy.classes import Classes
 from shoal.privacy.population import Sample, uniques
+from shoal.schema.arrays import Mask
 
 
 class Model(StrEnum):

@@ -11,11 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.privacy.classes import Integers
-
-Floats = NDArray[np.float64]
+from shoal.schema.arrays import Floats, Integers
 
 NOTHING_FITS = 1e18
 STEPS = 4

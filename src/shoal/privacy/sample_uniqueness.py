@@ -12,7 +12,8 @@ import numpy as np
 from pydantic import Field
 
 from shoal.privacy.base import Figures, Floor, TableModel
-from shoal.privacy.classes import Classes, Integers, Mask
+from shoal.privacy.classes import Classes
+from shoal.schema.arrays import Integers, Mask
 
 
 class SampleUniqueness(TableModel):

@@ -23,8 +23,9 @@ from pydantic import Field
 
 from shoal.errors import InputError
 from shoal.privacy.base import ROUNDING, Figures, Floor, SensitiveModel
-from shoal.privacy.classes import Histograms, Integers, Mask
+from shoal.privacy.classes import Histograms
 from shoal.privacy.room import within_distance
+from shoal.schema.arrays import Floats, Integers, Mask
 
 SIZES_TRIED = 1000
 """How far the floor looks for the smallest class that can be close enough."""
@@ -151,7 +152,7 @@ def _sums(surplus: NDArray[Number], groups: Integers) -> NDArray[Number]:
     return np.add.reduceat(surplus[:, order], starts, axis=1)
 
 
-def _largest_remainders(known: Figures, size: int) -> NDArray[np.float64]:
+def _largest_remainders(known: Figures, size: int) -> Floats:
     """Whole numbers that add up to the size and have the least equal distance to the shares."""
     quotas = known * size
     counts = np.floor(quotas)

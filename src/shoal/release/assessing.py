@@ -15,6 +15,7 @@ from shoal.measurement.individual import SampleRisk, measure_sample
 from shoal.measurement.reidentification import THRESHOLDS, Reidentification, assess
 from shoal.measurement.suda import Suda, suda
 from shoal.policy.assessment import Assess
+from shoal.schema.detect import detect
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,26 @@ def assess_table(frame: pl.LazyFrame | None, measured: Measurement, quasi: tuple
     special = sample = None
     if frame is not None and quasi:
         special = suda(frame, quasi) if wanted.suda else None
-        sample = measure_sample(frame, quasi, wanted.weight, wanted.household) if wanted.weight is not None else None
+        sample = None if wanted.weight is None else _sample(frame, quasi, wanted.weight, wanted.household)
     return Assessed(
-        attackers_of(measured.beside_population(), population_size=size, threshold=wanted.threshold),
+        attackers_in(measured, wanted),
         None if own.harm is None else _assessment(measured.k, own),
         None if size is None else population_uniques(people, size),
         special,
         sample,
     )
+
+
+def _sample(frame: pl.LazyFrame, quasi: tuple[str, ...], weight: str, household: str | None) -> SampleRisk:
+    """Weights that a text file holds are read as the numbers they are."""
+    if weight in frame.collect_schema() and detect(frame, [weight])[weight].is_number:
+        frame = frame.with_columns(pl.col(weight).cast(pl.Float64))
+    return measure_sample(frame, quasi, weight, household)
+
+
+def attackers_in(measured: Measurement, wanted: Wanted) -> Attackers:
+    size = wanted.circumstances.population_size
+    return attackers_of(measured.beside_population(), population_size=size, threshold=wanted.threshold)
 
 
 def _assessment(k: int, own: Assess) -> Reidentification:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from polars import selectors
 
 from shoal.attack import Attack
 from shoal.attack.battery import Attacked, Tables, run_attacks
@@ -18,6 +19,7 @@ from shoal.io import explained
 from shoal.policy import Policy
 from shoal.privacy import Finding
 from shoal.randomness import Randomness
+from shoal.release.belonging import need_something_in_common, other_people
 from shoal.release.folder import data_file, names_in, roles_of
 from shoal.release.frames import source_at
 from shoal.release.pairing import known_labels, need_columns, typed
@@ -39,6 +41,11 @@ ATTACKS = (
     "cumulative",
     "sorting",
 )
+_CLOCKED = ("hashes_per_second", "seconds_for_whole_space")
+
+
+class NothingToAttackError(DataError):
+    """A release without anything that an attacker could go by."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,8 @@ class Roles:
     @classmethod
     def of(cls, release: str, *, policy: Path | None, qi: str | None, sensitive: str | None) -> Roles:
         """From what the user says; else from a policy; else from the release's own manifest."""
+        if qi is not None and not names_in(qi):
+            raise InputError("--qi names no column")
         chosen = None if policy is None else Policy.load(policy)
         known = {name: attribute.role for name, attribute in chosen.attributes.items()} if chosen else roles_of(release)
         if qi is None and not known:
@@ -63,9 +72,13 @@ class Roles:
                 advice="a release folder that this version wrote says it itself",
             )
         with_role = {role: tuple(name for name, own in known.items() if own == role) for role in Role}
+        quasi, wanted = names_in(qi) or with_role[Role.QUASI], names_in(sensitive)
+        for name in wanted:
+            if name in quasi:
+                raise InputError(f"'{name}' can't be known to an attacker and be what the attacker wants to know")
         return cls(
-            names_in(qi) or with_role[Role.QUASI],
-            names_in(sensitive) or with_role[Role.SENSITIVE],
+            quasi,
+            wanted or tuple(name for name in with_role[Role.SENSITIVE] if name not in quasi),
             with_role[Role.DIRECT],
             with_role[Role.INSENSITIVE],
             chosen,
@@ -92,7 +105,8 @@ class AttackReport:
         ]
         missing = [Finding(key, bound, inf, met=False) for key, bound in bounds.items() if not self._tried(key)]
         every = [
-            Finding(_label(one), one.yardstick.share, one.success.share, not one.found) for one in self.done.attacks
+            Finding(f"{_label(one)} against {_than(one)}", one.yardstick.share, one.success.share, not one.found)
+            for one in self.done.attacks
         ]
         return (*asked, *missing, *(every if safe else ()))
 
@@ -106,7 +120,7 @@ class AttackReport:
             "sensitive": list(self.roles.sensitive),
             "control": self.control,
             "rows_in_order": self.done.in_order,
-            "attacks": [attack.to_dict() for attack in self.done.attacks],
+            "attacks": [_repeatable(attack.to_dict()) for attack in self.done.attacks],
             "skipped": dict(self.done.skipped),
             "found": [attack.key for attack in self.done.found],
         }
@@ -135,10 +149,16 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
         }.items()
         if place is not None
     }
+    _need_to_belong(frames["release"], frames["original"], roles)
     given = frames.get("auxiliary table"), frames.get("control group")
     return attack_frames(
         frames["release"], frames["original"], roles, *given, trials=trials, seed=seed, progress=progress
     )
+
+
+def _need_to_belong(release: pl.DataFrame, original: pl.DataFrame, roles: Roles) -> None:
+    compared = [name for name in (*roles.quasi, *roles.sensitive) if name in release and name in original]
+    need_something_in_common(release, original, compared, known_labels(roles.policy, original))
 
 
 def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
@@ -156,7 +176,9 @@ def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
     there = tuple(name for name in release.columns if name in original.columns)
     if not there:
         raise DataError("the original and the release have no column in common: they can't belong together")
-    need_columns(original, roles.quasi, "the original")
+    need_columns(original, (*roles.quasi, *roles.sensitive), "the original")
+    if auxiliary is not None and not set(auxiliary.columns) & set(release.columns):
+        raise DataError("the auxiliary table has no column in common with the release")
     roles = replace(
         roles,
         quasi=tuple(name for name in roles.quasi if name in release.columns),
@@ -164,6 +186,7 @@ def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
     )
     if control is not None:
         need_columns(control, (*roles.quasi, *roles.sensitive), "the control group")
+        control = other_people(control, original, (*roles.quasi, *roles.sensitive))
     tables = Tables(
         release,
         original,
@@ -176,7 +199,9 @@ def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
         known_labels(roles.policy, original),
     )
     if not (tables.quasi or tables.numbers or tables.pseudonyms):
-        raise DataError("the release has nothing to attack: no quasi-identifier, altered number or pseudonym is in it")
+        raise NothingToAttackError(
+            "the release has nothing to attack: no quasi-identifier, altered number or pseudonym is in it"
+        )
     done = run_attacks(tables, Randomness(seed), trials=trials, progress=progress)
     return AttackReport(done, release.height, roles, control is not None)
 
@@ -188,19 +213,34 @@ def attack_bounds(require: Sequence[str]) -> dict[str, float]:
         name, _, number = text.partition("=")
         if name not in ATTACKS:
             raise InputError(f"--require: unknown attack '{name}'{did_you_mean(name, ATTACKS)}")
-        try:
-            bounds[name] = float(number)
-        except ValueError:
-            raise InputError(f"--require: '{name}' needs a number, as in {name}=0.01") from None
+        bounds[name] = _share(number, name)
     return bounds
+
+
+def _share(text: str, name: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = nan
+    if not 0 <= share <= 1:
+        raise InputError(f"--require: '{name}' needs a number from 0 to 1, as in {name}=0.01")
+    return share
 
 
 def in_words(attack: Attack) -> str:
     """One sentence that claims no more than was measured."""
-    than = "strangers" if attack.yardstick is attack.control else "guessing"
     if attack.found:
-        return f"gets more out of the release than {than}"
-    return f"no more than {than}, within the interval"
+        return f"gets more out of the release than {_than(attack)}"
+    return f"no more than {_than(attack)}, within the interval"
+
+
+def _than(attack: Attack) -> str:
+    return "strangers" if attack.yardstick is attack.control else "guessing"
+
+
+def _repeatable(told: dict[str, Any]) -> dict[str, Any]:
+    """Without what depends on the machine's mood: the same seed gives the same bytes."""
+    return told | {"details": {name: value for name, value in told["details"].items() if name not in _CLOCKED}}
 
 
 def _label(attack: Attack) -> str:
@@ -213,7 +253,7 @@ def read_table(place: str, whose: str) -> pl.DataFrame:
         frame = source.scan().collect(engine="streaming")
     if not frame.height:
         raise DataError(f"the {whose} has no records")
-    return typed(frame)
+    return typed(frame.with_columns(selectors.duration().dt.total_microseconds()))
 
 
 def _altered_numbers(original: pl.Series, released: pl.Series) -> bool:

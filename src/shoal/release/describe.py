@@ -9,12 +9,14 @@ from shoal.measurement import Measurement
 from shoal.plan import PlannedStep
 from shoal.policy import Policy
 from shoal.randomness import now
+from shoal.release.evidence import Evidence
 from shoal.release.manifest import Manifest
 from shoal.release.pipeline import Rewritten
+from shoal.release.telling import facts_of
 from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
 
 
-def report_facts(policy: Policy, manifest: Manifest, done: Rewritten) -> ReportFacts:
+def report_facts(policy: Policy, manifest: Manifest, done: Rewritten, evidence: Evidence | None = None) -> ReportFacts:
     return ReportFacts(
         name=policy.name,
         use_case=policy.use_case,
@@ -37,6 +39,7 @@ def report_facts(policy: Policy, manifest: Manifest, done: Rewritten) -> ReportF
         warnings=manifest.warnings,
         person=policy.person is not None,
         recoding=manifest.solution.recoding,
+        **facts_of(evidence),
     )
 
 
@@ -50,7 +53,7 @@ def _risk(measurement: Measurement) -> RiskFacts:
         prosecutor_max=risk.prosecutor_max,
         prosecutor_average=risk.prosecutor_average,
         uniques=risk.uniques,
-        class_sizes=tuple(measurement.classes.people.tolist()),
+        class_sizes=measurement.classes.people,
     )
 
 

@@ -32,6 +32,14 @@ def roles_of(data: str) -> dict[str, Role]:
         raise _no_manifest(data) from None
 
 
+def promised_k(data: str) -> int:
+    """The k that the release was written with."""
+    try:
+        return int((manifest_of(data) or {})["risk"]["k"])
+    except (KeyError, TypeError, ValueError):
+        raise _no_manifest(data) from None
+
+
 def manifest_of(data: str) -> dict[str, Any] | None:
     path = Path(data) / MANIFEST
     if "://" in data or not path.is_file():
@@ -46,8 +54,8 @@ def manifest_of(data: str) -> dict[str, Any] | None:
 
 
 def names_in(text: str | None) -> tuple[str, ...]:
-    """What stands between the commas."""
-    return tuple(name.strip() for name in text.split(",") if name.strip()) if text else ()
+    """What stands between the commas, each once."""
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip())) if text else ()
 
 
 def _no_manifest(data: str) -> SourceError:

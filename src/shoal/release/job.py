@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import resource
 import tempfile
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import InputError
@@ -27,10 +30,12 @@ from shoal.policy import Policy, warnings_in
 from shoal.randomness import Randomness
 from shoal.release.describe import report_facts
 from shoal.release.engines import make_engine
+from shoal.release.evidence import Evidence, Study, Table, gather
 from shoal.release.frames import FrameSource, FrameTarget, as_lazy, like, source_at
 from shoal.release.manifest import DataFile, Manifest
 from shoal.release.pipeline import Pipeline, Progress, Recounted, Rewritten
-from shoal.report import render
+from shoal.report import render, write_pdf
+from shoal.report.pdf import find_browser
 
 
 @dataclass(frozen=True)
@@ -67,14 +72,15 @@ def anonymise(
         return release_folder(policy, Path(output or default_folder(policy)), data=str(data), seed=seed, force=force)
     if output is not None:
         raise InputError("a table in memory gives a table in memory; `output` goes with a path")
-    target = FrameTarget()
+    target, randomness = FrameTarget(), Randomness(seed)
     with tempfile.TemporaryDirectory() as folder:
-        pipeline = Pipeline(policy, PolarsEngine(), Randomness(seed))
+        pipeline = Pipeline(policy, PolarsEngine(), randomness)
         aside = Path(folder) / "people.arrow"
         done = pipeline.rewrite(FrameSource(as_lazy(data)), target, aside=aside)
         recounted = pipeline.recount(target.frame.lazy(), done, aside=aside)
-    manifest = _manifest(policy, DataFile("", done.records, ""), done, recounted)
-    return Release(manifest, render(report_facts(policy, manifest, done)), like(data, target.frame))
+    evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), randomness, None)
+    manifest = _manifest(policy, DataFile("", done.records, ""), done, recounted, evidence)
+    return Release(manifest, render(report_facts(policy, manifest, done, evidence)), like(data, target.frame))
 
 
 def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
@@ -85,24 +91,39 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
     engine: str = "polars",
     seed: int | None = None,
     force: bool = False,
+    study: Study | None = None,
+    pdf: bool = False,
     progress: Progress | None = None,
 ) -> Release:
-    """Write a release folder: the data file, release.json, report.html. It appears whole, or not at all."""
-    source = source_of(policy, data)
+    """Write a release folder: data, release.json, report.html, recipient.html. It appears whole, or not at all.
+
+    With a ``study`` the release is attacked and compared with the original; with ``pdf`` the reports come as PDF too.
+    """
+    source, randomness = source_of(policy, data), Randomness(seed)
+    if pdf:
+        find_browser()
     with Staging(folder, force=force) as staging, explained(source):
         chosen = make_engine(engine, progress=progress, spool=staging.path)
-        pipeline = Pipeline(policy, chosen, Randomness(seed), progress)
+        pipeline = Pipeline(policy, chosen, randomness, progress)
         aside = staging.path / ".people.arrow"
         elsewhere = open_target(policy.target, base=policy.folder) if policy.target else None
         target = file_target(staging.path / "data", like=source)
         done = pipeline.rewrite(source, target, aside=aside)
         recounted = pipeline.recount(target.scan(), done, aside=aside)
         aside.unlink(missing_ok=True)
-        manifest = _manifest(policy, DataFile(target.path.name, done.records, sha256_of(target.path)), done, recounted)
-        html = render(report_facts(policy, manifest, done))
+        recounted_at = time.perf_counter()
+        evidence = gather(policy, *_tables(done, source.scan(), recounted, target.scan()), randomness, study)
+        written = DataFile(target.path.name, done.records, sha256_of(target.path))
+        manifest = _manifest(policy, written, done, recounted, evidence)
+        facts = report_facts(policy, manifest, done, evidence)
+        html, for_recipient = render(facts), render(facts, recipient=True)
+        manifest = replace(manifest, timing=replace(manifest.timing, report_s=time.perf_counter() - recounted_at))
         with writing(str(folder)):
             (staging.path / "release.json").write_text(manifest.to_json(), encoding="utf-8")
             (staging.path / "report.html").write_text(html, encoding="utf-8")
+            (staging.path / "recipient.html").write_text(for_recipient, encoding="utf-8")
+            for name in ("report", "recipient") if pdf else ():
+                write_pdf(staging.path / f"{name}.html", staging.path / f"{name}.pdf")
         if elsewhere is not None:
             elsewhere.write(target.scan())
         staging.commit()
@@ -122,7 +143,13 @@ def default_folder(policy: Policy) -> Path:
     return Path(f"{policy.name}-release")
 
 
-def _manifest(policy: Policy, data: DataFile, done: Rewritten, recounted: Recounted) -> Manifest:
+def _tables(
+    done: Rewritten, original: pl.LazyFrame, recounted: Recounted, released: pl.LazyFrame
+) -> tuple[Table, Table]:
+    return Table(done.before, original), Table(recounted.after, released)
+
+
+def _manifest(policy: Policy, data: DataFile, done: Rewritten, recounted: Recounted, evidence: Evidence) -> Manifest:
     return Manifest(
         name=policy.name,
         policy_sha256=hashlib.sha256(policy.text.encode()).hexdigest(),
@@ -142,6 +169,7 @@ def _manifest(policy: Policy, data: DataFile, done: Rewritten, recounted: Recoun
         suppressed_cells=done.suppressed_cells,
         k_without_decoys=done.k_without_decoys,
         warnings=(*warnings_in(policy), *_of_decoys(done)),
+        evidence=evidence.to_dict(),
     )
 
 

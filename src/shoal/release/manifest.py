@@ -18,6 +18,8 @@ class Timing:
     count_s: float = 0.0
     solve_s: float = 0.0
     rewrite_s: float = 0.0
+    report_s: float = 0.0
+    """Evidence and reports, after the recount."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Manifest:
     suppressed_by_rule: int = 0
     suppressed_cells: int = 0
     k_without_decoys: int | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    """Attackers, assessment, usefulness, attacks: what ``release.evidence`` gathered."""
     shoal: str = field(default=__version__)
 
     @property
@@ -84,6 +88,7 @@ class Manifest:
             "timing": asdict(self.timing),
             "peak_rss_mb": self.peak_rss_mb,
             "warnings": list(self.warnings),
+            **self.evidence,
         }
 
     def to_json(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import inf
 from pathlib import Path
@@ -15,56 +15,26 @@ from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import Reading
 from shoal.io import explained
 from shoal.measurement import Known, Measurement, measure_classes
+from shoal.measurement.attackers import Attackers
+from shoal.measurement.sensitivity import Rule, SensitiveCells
 from shoal.measurement.useful import Usefulness
 from shoal.measurement.usefulness import class_figures
 from shoal.policy import Policy
 from shoal.privacy import Finding, PrivacyModel
 from shoal.randomness import Randomness
-from shoal.release.assessing import Assessed, Wanted, assess_table
+from shoal.release.assessing import Assessed, Wanted, assess_table, attackers_in
 from shoal.release.folder import data_file, names_in
+from shoal.release.formal import Formal, measure_formal
 from shoal.release.frames import as_lazy, source_at
 from shoal.release.pairing import Pairing
 from shoal.release.reading import as_policy_reads
+from shoal.release.rules import parse_rule, sensitive_groups
+from shoal.release.thresholds import Evidence, Threshold
 from shoal.release.usefulness import loss_beside, measure_pair
-from shoal.schema import Column, Role
+from shoal.schema import Column, Columns, Role
 from shoal.schema.detect import detect
 from shoal.schema.grouping import count_groups
 from shoal.schema.registry import did_you_mean
-
-AT_LEAST = ("k", "class_size_min", "class_size_average")
-AT_MOST = (
-    "prosecutor_max",
-    "prosecutor_average",
-    "journalist_max",
-    "marketer",
-    "uniques",
-    "suppressed",
-    "records_above",
-    "reidentification",
-)
-
-
-@dataclass(frozen=True)
-class Threshold:
-    name: str
-    bound: float
-
-    @classmethod
-    def parse(cls, text: str) -> Threshold:
-        name, _, number = text.partition("=")
-        if name not in (*AT_LEAST, *AT_MOST):
-            raise InputError(f"--require: unknown figure '{name}'{did_you_mean(name, (*AT_LEAST, *AT_MOST))}")
-        try:
-            return cls(name, float(number))
-        except ValueError:
-            raise InputError(f"--require: '{name}' needs a number, as in {name}=5") from None
-
-    def check(self, figures: dict[str, float]) -> Finding:
-        achieved = figures[self.name]
-        if self.name == "reidentification" and achieved == inf:
-            raise InputError("--require: the probability of re-identification needs the potential harm, as --harm high")
-        met = achieved >= self.bound if self.name in AT_LEAST else achieved <= self.bound
-        return Finding(self.name, self.bound, achieved, met)
 
 
 @dataclass(frozen=True)
@@ -76,6 +46,8 @@ class MeasureRequest:
     require: tuple[Threshold, ...] = ()
     policy: Policy | None = None
     wanted: Wanted = field(default_factory=Wanted)
+    rules: tuple[Rule, ...] = ()
+    """Of linear sensitivity, for sums of the sensitive numbers."""
 
     @classmethod
     def of(  # noqa: PLR0913  # one argument per option of `shoal measure`
@@ -87,18 +59,20 @@ class MeasureRequest:
         person: str | None = None,
         require: Sequence[str] = (),
         wanted: Wanted | None = None,
+        rules: Sequence[str] = (),
     ) -> MeasureRequest:
         thresholds = tuple(Threshold.parse(text) for text in require)
+        judged = tuple(dict.fromkeys(parse_rule(text) for text in rules))
         if (policy is None) == (qi is None):
             raise InputError("say which attributes are quasi-identifiers: either --policy POLICY or --qi a,b,c")
         wanted = wanted or Wanted()
         if policy is None:
-            return cls(names_in(qi), names_in(sensitive), person, (), thresholds, None, wanted)
+            return cls(names_in(qi), names_in(sensitive), person, (), thresholds, None, wanted, judged)
         chosen = Policy.load(policy)
         listed = tuple(dict.fromkeys((*(names_in(sensitive) or chosen.with_role(Role.SENSITIVE)), *chosen.modelled)))
         wanted = wanted.within(chosen.assess)
         quasi, person = chosen.quasi_identifiers, person or chosen.person
-        return cls(quasi, listed, person, chosen.models, thresholds, chosen, wanted)
+        return cls(quasi, listed, person, chosen.models, thresholds, chosen, wanted, judged)
 
 
 @dataclass(frozen=True)
@@ -111,10 +85,19 @@ class Measured:
     assessed: Assessed | None = None
     usefulness: Usefulness | None = None
     loss: float | None = None
+    formal: Formal | None = None
+    sensitivity: Mapping[str, SensitiveCells] = field(default_factory=dict)
+    """Per sensitive attribute that is a number, where rules were given."""
+    attackers_before: Attackers | None = None
 
     @property
     def k(self) -> int:
         return self.measurement.k
+
+    @property
+    def no_numbers(self) -> tuple[str, ...]:
+        """The sensitive attributes that rules on sums could not look at."""
+        return tuple(name for name in self.measurement.classes.sensitive if name not in self.sensitivity)
 
     @property
     def met(self) -> bool:
@@ -136,10 +119,17 @@ class Measured:
             "models": [finding.to_dict() for finding in self.models],
             "utility": class_figures(self.measurement),
         }
+        if self.formal is not None:
+            result["formal"] = self.formal.to_dict()
+        if self.sensitivity:
+            result["sensitivity"] = {name: found.to_dict() for name, found in self.sensitivity.items()}
+            result["sensitivity_left_out"] = list(self.no_numbers)
         if self.loss is not None:
             result["utility"]["loss"] = self.loss
         if self.before is not None:
             result["risk_before"] = asdict(self.before.risk)
+        if self.attackers_before is not None:
+            result["attackers_before"] = self.attackers_before.to_dict()
         if self.usefulness is not None:
             result["usefulness"] = self.usefulness.to_dict()
         return result if self.assessed is None else result | self.assessed.to_dict()
@@ -165,46 +155,84 @@ def measure(
 
 def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFrame | None) -> Measured:
     present = tuple(frame.collect_schema())
+    _refuse_unknown(request, present)
     person = request.person if request.person in present else None
-    measurement = _classes(frame, request, person)
-    if not measurement.rows:
-        raise DataError("the table has no records")
-    before, useful, loss = None, None, None
+    columns = _columns(frame, request)
+    measurement = _classes(frame, request, person, columns)
+    _refuse_nothing_to_measure(measurement, request, columns)
+    groups = sensitive_groups(frame, request.quasi, columns, request.rules, person)
+    before, useful, loss, attackers = None, None, None, None
     if original is not None:
         randomness = Randomness()
         named = tuple(original.collect_schema())
-        before = _classes(original, request, request.person if request.person in named else None)
+        _refuse_absent((*request.quasi, *request.sensitive), named, "the original")
+        whose = request.person if request.person in named else None
+        before = _classes(original, request, whose, _columns(original, request))
+        attackers = attackers_in(before, request.wanted)
         pair = Pairing.of(original, frame, randomness)
         useful = measure_pair(pair, request.wanted.circumstances, request.policy, randomness)
         loss = None if request.policy is None else loss_beside(measurement, pair.original, request.policy)
     assessed = assess_table(frame, measurement, request.quasi, request.wanted)
-    figures = _figures(measurement, assessed)
+    formal = measure_formal(measurement.classes, columns)
+    evidence = Evidence(_figures(measurement, assessed, formal), measurement.classes, formal, columns, groups)
     findings = [*measurement.find(request.models)]
-    findings += [threshold.check(figures) for threshold in request.require]
-    return Measured(measurement, tuple(findings), before, assessed, useful, loss)
+    findings += [finding for threshold in request.require for finding in threshold.check(evidence)]
+    return Measured(measurement, tuple(findings), before, assessed, useful, loss, formal, groups, attackers)
 
 
-def _classes(frame: pl.LazyFrame, request: MeasureRequest, person: str | None) -> Measurement:
-    present = tuple(frame.collect_schema())
-    wanted = (*request.quasi, *request.sensitive)
-    for name in wanted:
+def _refuse_unknown(request: MeasureRequest, present: tuple[str, ...]) -> None:
+    _refuse_absent((*request.quasi, *request.sensitive), present, "the data")
+    if request.policy is not None:
+        return
+    _refuse_absent((request.person,) if request.person is not None else (), present, "the data")
+    named = (*request.quasi, *request.sensitive)
+    if twice := [name for place, name in enumerate(named) if name in named[:place]]:
+        raise InputError(f"column '{twice[0]}' is named twice", advice="quasi-identifier or sensitive, once")
+
+
+def _refuse_absent(names: Sequence[str], present: tuple[str, ...], what: str) -> None:
+    for name in names:
         if name not in present:
-            raise DataError(f"the data has no column '{name}'{did_you_mean(name, present)}")
-    counted = measure_classes(frame, request.quasi, person, request.sensitive, _known(frame, request.policy))
-    return as_policy_reads(counted, request.policy)
+            raise DataError(f"{what} has no column '{name}'{did_you_mean(name, present)}")
 
 
-def _known(frame: pl.LazyFrame, policy: Policy | None) -> dict[str, Known]:
-    """How the sensitive attributes that the policy's models look at are ordered and grouped."""
-    if policy is None or not policy.modelled:
+def _refuse_nothing_to_measure(measurement: Measurement, request: MeasureRequest, columns: Columns) -> None:
+    """A table without records; one record, or a named column without any value, by which nothing can be told."""
+    if not measurement.rows:
+        raise DataError("the table has no records")
+    if measurement.rows == 1:
+        raise DataError("the table has one record: there is nobody to hide among, so nothing can be measured")
+    if request.policy is not None:
+        return
+    empty = [name for name in request.quasi if measurement.released[name].is_null().all()]
+    empty += [name for name, column in columns.items() if column.missing == column.rows]
+    if empty:
+        raise DataError(f"column '{empty[0]}' has no values at all", advice="leave it out")
+
+
+def _classes(frame: pl.LazyFrame, request: MeasureRequest, person: str | None, columns: Columns) -> Measurement:
+    known = {name: Known(Reading(column, _bound(frame, request.policy, column))) for name, column in columns.items()}
+    return as_policy_reads(measure_classes(frame, request.quasi, person, request.sensitive, known), request.policy)
+
+
+def _columns(frame: pl.LazyFrame, request: MeasureRequest) -> dict[str, Column]:
+    """The value types of the sensitive attributes: as the policy declares those that its models look at, else as found.
+
+    What no model looks at may have been changed before it was released; what was declared need not fit it any more.
+    """
+    if not request.sensitive:
         return {}
-    declared = {name: policy.attributes[name].declared(name) for name in policy.modelled}
+    policy = request.policy
+    modelled = () if policy is None else policy.modelled
+    declared = {} if policy is None else {name: policy.attributes[name].declared(name) for name in modelled}
     known = {name: column for name, column in declared.items() if column is not None}
-    columns = detect(frame, policy.modelled, known)
-    return {name: Known(Reading(columns[name], _bound(frame, policy, columns[name]))) for name in policy.modelled}
+    return detect(frame, request.sensitive, known)
 
 
-def _bound(frame: pl.LazyFrame, policy: Policy, column: Column) -> BoundHierarchy | None:
+def _bound(frame: pl.LazyFrame, policy: Policy | None, column: Column) -> BoundHierarchy | None:
+    """The hierarchy of an attribute that the policy's models look at."""
+    if policy is None or column.name not in policy.modelled:
+        return None
     hierarchy = policy.attributes[column.name].hierarchy
     if hierarchy is None:
         return None
@@ -212,12 +240,13 @@ def _bound(frame: pl.LazyFrame, policy: Policy, column: Column) -> BoundHierarch
     return hierarchy.resolve(policy.folder).bind(column, counted)
 
 
-def _figures(measurement: Measurement, assessed: Assessed) -> dict[str, float]:
+def _figures(measurement: Measurement, assessed: Assessed, formal: Formal) -> dict[str, float]:
     sizes = measurement.classes.people
     chance = assessed.assessment
     return {
         "records_above": assessed.attackers.prosecutor.above,
         "reidentification": inf if chance is None else chance.probability,
+        **formal.whole,
         **asdict(measurement.risk),
         "class_size_min": float(sizes.min(initial=0) if not len(sizes) else sizes.min()),
         "class_size_average": float(sizes.mean()) if len(sizes) else 0.0,

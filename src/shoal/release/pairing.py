@@ -10,6 +10,7 @@ import polars as pl
 
 from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy, Flat
+from shoal.measurement.useful import Recode
 from shoal.policy import Policy
 from shoal.randomness import Randomness
 from shoal.schema import Column
@@ -74,6 +75,25 @@ def bound_hierarchies(policy: Policy | None, original: pl.DataFrame) -> dict[str
     return found
 
 
+def recoded(policy: Policy | None, pair: Pairing) -> Recode:
+    """For each quasi-identifier that has one level in the release, which label each original value became."""
+    found = {
+        name: recoded_labels(*hierarchy, pair.released[name])
+        for name, hierarchy in bound_hierarchies(policy, pair.original).items()
+    }
+    return {name: recode for name, recode in found.items() if recode is not None}
+
+
+def recoded_labels(bound: BoundHierarchy, values: pl.Series, released: pl.Series) -> pl.DataFrame | None:
+    """The same for one attribute; None where several levels are in use."""
+    shown = set(released.cast(pl.String).unique().to_list())
+    for level in range(bound.height):
+        labels = bound.generalise(values, level).cast(pl.String)
+        if shown <= {*labels.to_list(), "*", None}:
+            return pl.DataFrame({"value": values, "label": labels})
+    return None
+
+
 def known_labels(policy: Policy | None, original: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """By quasi-identifier, each value of the original and what its hierarchy may turn it into."""
     return {
@@ -117,6 +137,8 @@ def _every(frame: pl.LazyFrame, step: int, first: int) -> pl.DataFrame:
 
 
 def _read(values: pl.Series, column: Column) -> pl.Series:
+    if column.is_number and values.dtype.is_float():
+        return values.set(~values.is_finite(), None)
     if column.is_number:
         return column.numbers(values)
     return column.dates(values) if column.is_date else values

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from shoal.policy import Policy
 from shoal.privacy import Finding
 from shoal.randomness import now
 from shoal.release.attacking import read_table
-from shoal.release.folder import data_file, manifest_of, roles_of
+from shoal.release.folder import data_file, manifest_of, promised_k, roles_of
 from shoal.release.pairing import known_labels
 from shoal.schema import Role
 
@@ -59,38 +60,45 @@ class Reassessment:
     def to_dict(self) -> dict[str, Any]:
         return asdict(self) | {"holds": self.holds}
 
-    def findings(self, require: Sequence[str]) -> tuple[Finding, ...]:
-        """That nobody is among fewer than k, or what `--require` says instead."""
-        if not require:
+    def findings(self, bounds: Mapping[str, float]) -> tuple[Finding, ...]:
+        """That nobody is among fewer than k, or what is required instead."""
+        if not bounds:
             return (Finding("k", self.k, self.fewest, self.holds),)
-        return tuple(self._finding(text) for text in require)
+        return tuple(self._finding(name, bound) for name, bound in bounds.items())
 
-    def _finding(self, text: str) -> Finding:
-        name, _, number = text.partition("=")
-        if name not in ("k", "uniques"):
-            raise InputError(f"--require: with --auxiliary only k and uniques can be required, not '{name}'")
-        try:
-            bound = float(number)
-        except ValueError:
-            raise InputError(f"--require: '{name}' needs a number, as in {name}=5") from None
+    def _finding(self, name: str, bound: float) -> Finding:
         if name == "k":
             return Finding("k", bound, self.fewest, not self.fitting or self.fewest >= bound)
         return Finding("uniques", bound, self.alone, self.alone <= bound)
 
 
+def reassessment_bounds(require: Sequence[str]) -> dict[str, float]:
+    """What `--require` says beside `--auxiliary`: the least k, the most people who fit one record only."""
+    bounds = {}
+    for text in require:
+        name, _, number = text.partition("=")
+        if name not in ("k", "uniques"):
+            raise InputError(f"--require: with --auxiliary only k and uniques can be required, not '{name}'")
+        try:
+            bounds[name] = float(number)
+        except ValueError:
+            bounds[name] = nan
+        if not 0 <= bounds[name] < inf:
+            raise InputError(f"--require: '{name}' needs a number, as in {name}=5")
+    return bounds
+
+
 def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reassessment:
     """Link new outside data with a release folder and add the result to its history."""
-    manifest = manifest_of(release)
-    if manifest is None:
+    if manifest_of(release) is None:
         raise InputError(f"{release}: is not a release folder; --auxiliary re-assesses releases")
-    past = history_of(release)
+    past, k = history_of(release), promised_k(release)
     shown, people = read_table(data_file(release), "release"), read_table(auxiliary, "auxiliary table")
     common = tuple(name for name in shown.columns if name in people.columns)
     if not common:
         raise DataError("the auxiliary table has no column in common with the release")
     quasi = tuple(name for name, role in roles_of(release).items() if role is Role.QUASI and name in shown.columns)
     shown, known = without_suppressed(shown, quasi), known_labels(policy, people)
-    k = int(manifest.get("risk", {}).get("k", 0))
     tried = [
         _judged(Match.of(shown, people, names, known).candidates(), names, k, auxiliary)
         for names in _sets(tuple(name for name in quasi if name in common), common)
@@ -109,7 +117,7 @@ def history_of(release: str) -> list[dict[str, Any]]:
         past = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError):
         past = None
-    if not isinstance(past, list):
+    if not isinstance(past, list) or not all(isinstance(entry, dict) for entry in past):
         raise SourceError(f"{path}: is not the history of a release")
     return past
 

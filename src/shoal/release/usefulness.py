@@ -5,12 +5,12 @@ from __future__ import annotations
 import polars as pl
 
 from shoal.measurement import Measurement
-from shoal.measurement.useful import Recode, Usefulness, measure_usefulness
+from shoal.measurement.useful import Usefulness, measure_usefulness
 from shoal.measurement.usefulness import loss_of
 from shoal.policy import Policy
 from shoal.policy.assessment import Assess
 from shoal.randomness import Randomness
-from shoal.release.pairing import Pairing, bound_hierarchies
+from shoal.release.pairing import Pairing, bound_hierarchies, recoded
 from shoal.schema import Role
 
 
@@ -26,7 +26,7 @@ def measure_pair(pair: Pairing, own: Assess, policy: Policy | None, randomness: 
         randomness=randomness,
         target=own.target,
         purpose=own.purpose,
-        recode=_recode(policy, pair),
+        recode=recoded(policy, pair),
         aligned=in_order,
     )
 
@@ -46,16 +46,3 @@ def loss_beside(measured: Measurement, original: pl.DataFrame, policy: Policy) -
             for level in levels
         ).unique("label", keep="first", maintain_order=True)
     return loss_of(measured, losses, {name: policy.attributes[name].weight for name in quasi})
-
-
-def _recode(policy: Policy | None, pair: Pairing) -> Recode:
-    """For each quasi-identifier that has one level in the release, which label each original value became."""
-    recode = {}
-    for name, (bound, values) in bound_hierarchies(policy, pair.original).items():
-        shown = set(pair.released[name].cast(pl.String).unique().to_list())
-        for level in range(bound.height):
-            labels = bound.generalise(values, level).cast(pl.String)
-            if shown <= {*labels.to_list(), "*", None}:
-                recode[name] = pl.DataFrame({"value": values, "label": labels})
-                break
-    return recode

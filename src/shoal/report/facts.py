@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from shoal.report.evidence import (
     AssessmentFacts,
     AttackerFacts,
@@ -23,11 +21,12 @@ from shoal.report.evidence import (
     UsefulnessFacts,
 )
 from shoal.report.tries import Exploration
+from shoal.schema.arrays import Integers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-ClassSizes: TypeAlias = "Sequence[int] | NDArray[np.int64] | Mapping[int, int]"
+ClassSizes: TypeAlias = "Sequence[int] | Integers | Mapping[int, int]"
 """People per equivalence class, one by one, or how many classes there are of each size."""
 
 

@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from shoal.schema.arrays import Integers, sums_by
+
 Codes = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.int32]
 
 _BITS = 63
@@ -113,10 +114,10 @@ class Counts:
         where[order] = np.cumsum(new) - 1
         number = int(new.sum())
         codes = np.asfortranarray(self.codes[order[new]][:, places])
-        records = np.bincount(where, weights=self.records, minlength=number).astype(np.int64)
+        records = sums_by(where, self.records, number)
         people = records
         if self.people is not self.records:
-            people = np.bincount(where, weights=self.people, minlength=number).astype(np.int64)
+            people = sums_by(where, self.people, number)
         shared = np.column_stack((self.shared[:, 0], where[self.shared[:, 1]]))
         return Counts(attributes, values, codes, records, people, np.unique(shared, axis=0)), where
 

@@ -15,10 +15,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.schema.arrays import Integers
 from shoal.schema.counts import Counts
 from shoal.schema.grouping import BATCH_RECORDS, SEGMENT_RECORDS, count_groups
-
-Integers = NDArray[np.int64]
 
 MOST_CODES = 1 << 20
 """Codes of one attribute; 0 is for a missing value."""

@@ -23,12 +23,12 @@ from dataclasses import replace
 from math import floor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.privacy import PrivacyModel
 from shoal.privacy.k_anonymity import KAnonymity
-from shoal.solve.problem import Integers, Problem
+from shoal.schema.arrays import Integers, Mask
+from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable, Rollup
 from shoal.solve.solution import Solution
 
@@ -60,7 +60,7 @@ def k_without_decoys(problem: Problem, solution: Solution) -> int:
     return int(table.people[released].min()) if released.any() else 0
 
 
-def _cheapest(needed: Integers, records: Integers, short: NDArray[np.bool_], allowed: int) -> Integers:
+def _cheapest(needed: Integers, records: Integers, short: Mask, allowed: int) -> Integers:
     """The short classes to fill with the decoys allowed: those that keep most records for a decoy."""
     candidates = np.flatnonzero(short)
     price = needed[candidates] / records[candidates]
@@ -87,7 +87,7 @@ def _classes(problem: Problem, solution: Solution) -> ClassTable:
     return Rollup(problem).at(tuple(solution.levels[ladder.attribute] for ladder in problem.ladders))
 
 
-def _withheld(table: ClassTable, solution: Solution) -> NDArray[np.bool_]:
+def _withheld(table: ClassTable, solution: Solution) -> Mask:
     return np.bincount(table.member, weights=solution.withheld, minlength=table.number) > 0
 
 

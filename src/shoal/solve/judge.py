@@ -6,16 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.privacy import Classes, kept_by
+from shoal.schema.arrays import Integers, Mask
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable
 from shoal.solve.solution import Solution
 from shoal.solve.utility import Loss, Utility
-
-Mask = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.errors import InfeasibleError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import group_of
+from shoal.schema.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -23,8 +22,8 @@ class Ladder:
     """
 
     attribute: str
-    groups: tuple[NDArray[np.int64], ...]
-    losses: tuple[NDArray[np.float64], ...]
+    groups: tuple[Integers, ...]
+    losses: tuple[Floats, ...]
     lowest: int
     height: int
     leaves: int
@@ -43,7 +42,7 @@ class Ladder:
     def size(self, level: int) -> int:
         return self.sizes[level]
 
-    def share(self, level: int) -> NDArray[np.float64]:
+    def share(self, level: int) -> Floats:
         """The share of the attribute's values that each distinct value's cell stands for; 1 ÷ leaves as it is."""
         return (self.losses[level] * (self.leaves - 1) + 1) / self.leaves
 

@@ -23,7 +23,6 @@ from dataclasses import replace
 from math import inf, prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.solve.advice import infeasible
 from shoal.solve.descent import descend, raise_lowest
@@ -37,8 +36,6 @@ Progress = Callable[[int, int], None]
 
 MOST_NODES = 10_000_000
 """Nodes that the exact search keeps bounds for; larger lattices are made smaller first, or searched downhill."""
-Mask = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 
 def solve_lattice(

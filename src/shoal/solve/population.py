@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.schema import Counts
-
-Integers = NDArray[np.int64]
+from shoal.schema.arrays import Integers
 
 _TABLE, _POPULATION = "__shoal_table", "__shoal_population"
 

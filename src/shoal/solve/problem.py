@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from shoal.privacy import Classes, Floor, Histograms, PrivacyModel
 from shoal.privacy.classes import BLOCK_CELLS
 from shoal.schema import Counts
+from shoal.schema.arrays import Floats, Integers, Mask, sums_by
 from shoal.solve.ladder import Ladder
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Tally:
 
     @cached_property
     def whole(self) -> Integers:
-        return np.bincount(self.value, weights=self.count, minlength=self.values).astype(np.int64)
+        return sums_by(self.value, self.count, self.values)
 
     def within(self, member: Integers, number: int) -> Histograms:
         """By class, when combination i belongs to class ``member[i]``."""
@@ -46,7 +45,7 @@ class Tally:
         return Histograms.of(self.whole, dense.reshape(number, self.values), self.tree)
 
     @cached_property
-    def _weights(self) -> NDArray[np.float64]:
+    def _weights(self) -> Floats:
         return self.count.astype(np.float64)
 
     def merged(self, groups: Integers, number: int) -> Tally:
@@ -96,7 +95,7 @@ class Problem:
         return together
 
     @cached_property
-    def weights(self) -> NDArray[np.float64]:
+    def weights(self) -> Floats:
         """Of the attributes; they add up to 1."""
         given = np.array([ladder.weight for ladder in self.ladders], dtype=np.float64)
         return given / given.sum() if len(given) else given
@@ -107,7 +106,7 @@ class Problem:
         ``cells`` are numbers for the released values of each class; only models on some of the quasi-identifiers look
         at them.
         """
-        records = np.bincount(member, weights=self.counts.records, minlength=number).astype(np.int64)
+        records = sums_by(member, self.counts.records, number)
         plain = not len(self.counts.shared)
         people = (
             records if plain and self.counts.people is self.counts.records else self.counts.people_in(member, number)
@@ -117,13 +116,13 @@ class Problem:
             records,
             people,
             {name: tally.within(member, number) for name, tally in self.tallies.items()},
-            None if population is None else np.bincount(member, weights=population, minlength=number).astype(np.int64),
+            None if population is None else sums_by(member, population, number),
             tuple(ladder.attribute for ladder in self.ladders),
             cells,
             None if plain else (lambda groups, many: self.counts.people_in(groups[member], many)),
         )
 
-    def loss(self, levels: NDArray[np.int8], suppressed: NDArray[np.bool_]) -> float:
+    def loss(self, levels: NDArray[np.int8], suppressed: Mask) -> float:
         """The contract's loss when combination i's attribute a is released on level ``levels[i, a]``."""
         lost = np.zeros(self.counts.size)
         for place, ladder in enumerate(self.ladders):
@@ -172,6 +171,6 @@ def build_problem(  # noqa: PLR0913  # all that a problem consists of
     quasi = tuple(ladder.attribute for ladder in ladders)
     combinations, where = counts.project(quasi)
     if population is not None:
-        population = np.bincount(where, weights=population, minlength=combinations.size).astype(np.int64)
+        population = sums_by(where, population, combinations.size)
     tallies = {name: known.tally(counts, where, name) for name, known in (sensitive or {}).items()}
     return Problem(combinations, ladders, models, tallies, population, suppression_limit)

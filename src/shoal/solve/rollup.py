@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.privacy import Histograms
+from shoal.schema.arrays import Integers, sums_by
 from shoal.solve.problem import Problem, Tally
 
-Integers = NDArray[np.int64]
 Node = tuple[int, ...]
 
 KEPT_TABLES = 96
@@ -169,9 +168,9 @@ class Rollup:
         sizes = [ladder.size(level) for ladder, level in zip(self.problem.ladders, node, strict=True)]
         groups, first = self._grouping.number(columns, sizes, below.number)
         number = len(first)
-        records = _sums(groups, below.records, number)
+        records = sums_by(groups, below.records, number)
         if self._plain:
-            people = records if below.people is below.records else _sums(groups, below.people, number)
+            people = records if below.people is below.records else sums_by(groups, below.people, number)
         else:
             people = self.problem.counts.people_in(groups[below.member], number)
         return ClassTable(node, tuple(column[first] for column in columns), records, people, (below, groups))
@@ -195,10 +194,6 @@ class Rollup:
             onto[ladder.groups[low]] = ladder.groups[high]
             self._upward[key] = onto
         return self._upward[key]
-
-
-def _sums(groups: Integers, counted: Integers, number: int) -> Integers:
-    return np.bincount(groups, weights=counted, minlength=number).astype(np.int64)
 
 
 class _Grouping:

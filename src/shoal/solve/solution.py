@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.schema.arrays import Integers, Mask
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -18,14 +20,14 @@ class Solution:
     nodes_total: int
     nodes_checked: int
     suppressed: int
-    withheld: NDArray[np.bool_]
+    withheld: Mask
     """For each combination of the counts, whether its records are to be suppressed."""
     recoding: str = "global"
     bound: float | None = None
     """No transformation of this kind has a lower objective, where that is proven."""
     cells: NDArray[np.int8] | None = None
     """Per combination and quasi-identifier, the level of that cell; None where ``levels`` says it all."""
-    filling: NDArray[np.int64] | None = None
+    filling: Integers | None = None
     """For each combination, how many decoys are released that look like its records; None where there are none."""
 
     @property

@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from shoal.schema.arrays import Floats, Mask
+
 Cell = tuple[int, ...]
 
 
@@ -37,8 +37,8 @@ Cell = tuple[int, ...]
 class Demand:
     """For one published quantity: what each cell can lose, and how far each must be able to move (0: not at all)."""
 
-    holds: Array
-    need: Array
+    holds: Floats
+    need: Floats
     upward: bool
 
 
@@ -46,13 +46,13 @@ class Demand:
 class _Open:
     """A demand of one cell that is not met yet, with the movements so far taken into account."""
 
-    holds: Array
+    holds: Floats
     rest: float
     falling: int
     """The sign of the corners that limit the movement: −1 when the cell shall rise."""
 
 
-def protect(sensitive: NDArray[np.bool_], price: Array, demands: Sequence[Demand]) -> tuple[NDArray[np.bool_], int]:
+def protect(sensitive: Mask, price: Floats, demands: Sequence[Demand]) -> tuple[Mask, int]:
     """Which cells are withheld, and how many sensitive ones could not be protected.
 
     ``price`` is what withholding a cell costs, above 0; infinite where a cell is empty or known anyway.
@@ -75,7 +75,7 @@ def protect(sensitive: NDArray[np.bool_], price: Array, demands: Sequence[Demand
     return prices == 0, exposed
 
 
-def _hide(cell: Cell, prices: Array, wanted: list[_Open]) -> bool:
+def _hide(cell: Cell, prices: Floats, wanted: list[_Open]) -> bool:
     """Withhold boxes around the cell until its demands are met."""
     while any(demand.rest > 0 for demand in wanted):
         opposite = _best_box(cell, prices, [demand for demand in wanted if demand.rest > 0])
@@ -97,7 +97,7 @@ def _move(demand: _Open, corners: Sequence[Cell], signs: Sequence[int]) -> None:
     demand.rest -= step
 
 
-def _best_box(cell: Cell, prices: Array, wanted: list[_Open]) -> Cell | None:
+def _best_box(cell: Cell, prices: Floats, wanted: list[_Open]) -> Cell | None:
     """The opposite corner of the box that costs least for the progress it makes."""
     cost = _sum_of_corners(cell, prices)
     progress = np.ones(prices.shape)
@@ -111,7 +111,7 @@ def _best_box(cell: Cell, prices: Array, wanted: list[_Open]) -> Cell | None:
     return tuple(int(at) for at in np.unravel_index(best, prices.shape))
 
 
-def _sum_of_corners(cell: Cell, prices: Array) -> Array:
+def _sum_of_corners(cell: Cell, prices: Floats) -> Floats:
     """The price of the box for every choice of the opposite corner."""
     total = np.zeros(prices.shape)
     for mixed in product((False, True), repeat=len(cell)):
@@ -121,7 +121,7 @@ def _sum_of_corners(cell: Cell, prices: Array) -> Array:
     return total
 
 
-def _movement(cell: Cell, demand: _Open) -> Array:
+def _movement(cell: Cell, demand: _Open) -> Floats:
     """How far the cell can move around the box, for every choice of the opposite corner."""
     limit = np.full(demand.holds.shape, np.inf)
     for mixed in product((False, True), repeat=len(cell)):
@@ -136,7 +136,7 @@ def _mix(cell: Cell, mixed: Sequence[bool]) -> tuple[slice, ...]:
     return tuple(slice(None) if free else slice(at, at + 1) for at, free in zip(cell, mixed, strict=True))
 
 
-def _along(axis: int, at: int, shape: tuple[int, ...]) -> Array:
+def _along(axis: int, at: int, shape: tuple[int, ...]) -> Floats:
     """−1 where a step along the axis goes from one group to another, +1 where it goes to or from the total."""
     size = shape[axis]
     sign = np.full(size, 1.0 if at == size - 1 else -1.0)

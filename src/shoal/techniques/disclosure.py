@@ -14,7 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.errors import DataError
-from shoal.techniques.complementary import Array, Demand, protect
+from shoal.schema.arrays import Floats, Integers, Mask
+from shoal.techniques.complementary import Demand, protect
 from shoal.techniques.strata import stratum_codes
 from shoal.techniques.tally import PEOPLE, Tally, is_total, value_of
 
@@ -23,8 +24,6 @@ MAX_CELLS = 1_000_000
 
 _TOTAL_PRICE = 10.0
 """How much dearer a withheld total is than a group with as many people."""
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Rule:
     share: float
     """Of the largest contributions, where those are kept."""
 
-    def sensitive(self, tally: Tally, groups: pl.DataFrame) -> Flags:
+    def sensitive(self, tally: Tally, groups: pl.DataFrame) -> Mask:
         found = _numbers(groups, PEOPLE) < self.minimum
         for at, column in enumerate(tally.columns):
             givers = _numbers(groups, f"givers.{at}")
@@ -47,7 +46,7 @@ class Rule:
                 found |= self._excess(groups, at) > 0
         return found
 
-    def demands(self, tally: Tally, groups: pl.DataFrame, sensitive: Flags) -> Iterator[tuple[Array, Array, bool]]:
+    def demands(self, tally: Tally, groups: pl.DataFrame, sensitive: Mask) -> Iterator[tuple[Floats, Floats, bool]]:
         """Per line: what it can lose, how far it must be able to move, and whether upwards."""
         # A group that is shown at all has a person in it, and everyone knows that.
         yield *self._people(tally, _numbers(groups, PEOPLE), known=1), True
@@ -62,14 +61,14 @@ class Rule:
             yield size, np.maximum(need, excess), True
             yield size, np.minimum(need, size), False
 
-    def _people(self, tally: Tally, people: Array, known: int) -> tuple[Array, Array]:
+    def _people(self, tally: Tally, people: Floats, known: int) -> tuple[Floats, Floats]:
         short = (people > 0) & (people < self.minimum)
         if tally.person is None:
             return np.maximum(people - known, 0.0), np.where(short, self.minimum - people, 0.0)
         # Small groups may share their people, so only one that is large by itself can hide another.
         return np.where(people < self.minimum, 0.0, self.minimum), np.where(short, float(self.minimum), 0.0)
 
-    def _excess(self, groups: pl.DataFrame, at: int) -> Array:
+    def _excess(self, groups: pl.DataFrame, at: int) -> Floats:
         """How much larger a sum would have to be for its largest parts not to dominate it."""
         top = groups[f"top.{at}"].list.sum().cast(pl.Float64).to_numpy()
         return np.asarray(top / self.share - _numbers(groups, f"sum.{at}"))
@@ -80,7 +79,7 @@ class Grid:
     """The place of each line in an array with one axis per attribute, whose last place is the total."""
 
     shape: tuple[int, ...]
-    places: NDArray[np.int64]
+    places: Integers
 
     @classmethod
     def of(cls, groups: pl.DataFrame, attributes: int) -> Grid:
@@ -99,7 +98,7 @@ class Grid:
             )
         return cls(tuple(shape), np.ravel_multi_index(codes, shape).astype(np.int64))
 
-    def spread(self, lines: NDArray[np.generic], empty: float = 0.0) -> Array:
+    def spread(self, lines: NDArray[np.generic], empty: float = 0.0) -> Floats:
         dense = np.full(self.shape, empty)
         dense.flat[self.places] = lines
         return dense
@@ -109,8 +108,8 @@ class Grid:
 class Verdict:
     """For each line: whether it is withheld, and whether anything under it is."""
 
-    withheld: Flags
-    covers_withheld: Flags
+    withheld: Mask
+    covers_withheld: Mask
 
 
 def judge(rule: Rule, tally: Tally, groups: pl.DataFrame, *, totals_known: bool) -> Verdict:
@@ -137,7 +136,7 @@ def judge(rule: Rule, tally: Tally, groups: pl.DataFrame, *, totals_known: bool)
     return Verdict(withheld.flat[grid.places], _covering(withheld).flat[grid.places])
 
 
-def _covering(withheld: Flags) -> Flags:
+def _covering(withheld: Mask) -> Mask:
     """Whether a cell is withheld or, for a total, anything that it sums."""
     covering = withheld.copy()
     for axis in range(withheld.ndim):
@@ -146,5 +145,5 @@ def _covering(withheld: Flags) -> Flags:
     return covering
 
 
-def _numbers(groups: pl.DataFrame, name: str) -> Array:
+def _numbers(groups: pl.DataFrame, name: str) -> Floats:
     return groups[name].cast(pl.Float64).to_numpy()

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import DataError
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from shoal.schema.arrays import Floats, Integers, Mask
 
 MOST = 40_000_000
 """Occurrences of combinations of one size that are held at once: about 1.5 GB."""
@@ -36,7 +34,7 @@ class Baskets:
     def __len__(self) -> int:
         return len(self.items)
 
-    def keep(self, cells: NDArray[np.bool_]) -> Baskets:
+    def keep(self, cells: Mask) -> Baskets:
         return Baskets(self.records[cells], self.items[cells], self.weights[cells], self.people)
 
     def recoded(self, labels: Integers, worth: Floats) -> tuple[Baskets, Integers]:

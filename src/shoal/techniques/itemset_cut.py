@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.techniques.itemset_baskets import Baskets, Combinations, Floats, Integers, combinations
+from shoal.schema.arrays import Floats, Integers, Mask
+from shoal.techniques.itemset_baskets import Baskets, Combinations, combinations
 from shoal.techniques.itemset_suppress import common_cells, hitting
 
 _LITTLE = 1e-9
@@ -89,7 +89,7 @@ class _Rare:
     def involved(self) -> Integers:
         return np.unique(self.labels[self.support < self.k])
 
-    def gained(self, merged: NDArray[np.bool_]) -> int:
+    def gained(self, merged: Mask) -> int:
         """People of rare combinations that become common if all these labels become one."""
         inside = merged[self.labels]
         touched = inside.any(axis=1)
@@ -104,7 +104,7 @@ class _Rare:
 
 def _best_groups(
     rare: _Rare, tree: Tree, levels: Integers, times: Integers, *, may_leave_out: bool
-) -> list[tuple[int, NDArray[np.bool_]]]:
+) -> list[tuple[int, Mask]]:
     """Levels, and which items to raise to each; none where nothing is rare, or nothing is worth it."""
     now, losses = tree.at(levels)
     valued = []
@@ -124,7 +124,7 @@ def _best_groups(
     return chosen
 
 
-def _groups(tree: Tree, levels: Integers, involved: NDArray[np.bool_]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+def _groups(tree: Tree, levels: Integers, involved: Mask) -> Iterator[tuple[int, Mask]]:
     """The groups above the involved items, lowest first, with all the items under each."""
     now, _ = tree.at(levels)
     for level in range(1, len(tree.labels)):

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.errors import InfeasibleError
-from shoal.techniques.itemset_baskets import Baskets, Integers
+from shoal.schema.arrays import Integers, Mask
+from shoal.techniques.itemset_baskets import Baskets
 from shoal.techniques.itemset_cut import Tree, find_cut
 from shoal.techniques.itemset_suppress import common_cells
 
@@ -23,7 +23,7 @@ class Release:
     """What becomes of the items: the level of each, and which cells stay."""
 
     levels: Integers
-    stays: NDArray[np.bool_]
+    stays: Mask
     loss: float
 
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.techniques.itemset_baskets import Baskets, Floats, Integers, combinations
+from shoal.schema.arrays import Floats, Integers, Mask
+from shoal.techniques.itemset_baskets import Baskets, combinations
 
 _NOTHING = 1e-9
 """Loss of a cell that says nothing any more, so that it can be divided by."""
 
 
-def common_cells(baskets: Baskets, k: int, m: int) -> NDArray[np.bool_]:
+def common_cells(baskets: Baskets, k: int, m: int) -> Mask:
     """Which cells stay."""
     stays = np.ones(len(baskets), dtype=np.bool_)
     while True:

@@ -39,11 +39,12 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from shoal.errors import DataError
+from shoal.schema.arrays import Integers
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Step, Technique
 from shoal.techniques.microaggregate_mdav import mdav_groups
-from shoal.techniques.microaggregate_points import Integers, Points
+from shoal.techniques.microaggregate_points import Points
 from shoal.techniques.microaggregate_univariate import join_runs, optimal_runs
 from shoal.techniques.strata import stratum_codes
 

@@ -12,19 +12,25 @@ distance from a pivot, and the triangle inequality says which of them can't be t
     |d(x, pivot) − d(y, pivot)|  ≤  d(x, y)  ≤  d(x, pivot) + d(y, pivot)
 
 As groups are cut off from the outside inwards, the farthest record is found at the outer end, and the nearest ones of
-an outer record in a thin shell. The groups are the same.
+an outer record in a thin shell; or, where records are numbers of one person each, by a k-d tree over those that were
+left when it was made. The groups are the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from shoal.techniques.microaggregate_points import Floats, Integers, Points
+from shoal.schema.arrays import Floats, Integers
+from shoal.techniques.microaggregate_points import Points
 
-_FIRST_LOOK = 256
+_FIRST_LOOK = 512
 """Records compared at once at first; each further look is twice as wide."""
+_ASKED = 4
+"""Records that the tree is asked for, for each that is wanted: some of those it knows are gone."""
+_SLACK = 1e-9
 _SORT_AFTER = 0.1
 """Share of the records that may be gone before those left are sorted anew, about a new pivot."""
 
@@ -67,6 +73,7 @@ class _Left:
         self._points = self._all.take(self._rows)
         self._there = np.ones(len(rows), dtype=np.bool_)
         self._outermost = 0
+        self._tree = None if self._several or len(self._points.codes) else _tree_of(self._points)
 
     def sort_if_thinned(self) -> None:
         if self._left < (1.0 - _SORT_AFTER) * len(self._rows):
@@ -102,14 +109,35 @@ class _Left:
         self._sums -= self._all.numbers[:, rows].sum(axis=1)
         for tally, codes in zip(self._tallies, self._all.codes, strict=True):
             np.subtract.at(tally, codes[rows], 1)
-        np.subtract.at(self._records_of, self._people[rows], 1)
-        self.people -= int(np.count_nonzero(self._records_of[np.unique(self._people[rows])] == 0))
+        self.people -= self._people_gone(rows)
         while self._left and not self._there[self._outermost]:
             self._outermost += 1
         return rows
 
+    def _people_gone(self, rows: Integers) -> int:
+        """People who have no record left when these are gone."""
+        if not self._several:
+            return len(rows)
+        np.subtract.at(self._records_of, self._people[rows], 1)
+        return int(np.count_nonzero(self._records_of[np.unique(self._people[rows])] == 0))
+
     def _nearest(self, place: int, k: int) -> Integers:
         """The places of the records nearest to one until there are k people, itself among them."""
+        if self._tree is None:
+            return self._nearest_in_shells(place, k)
+        point, many = self.point(place), _ASKED * k
+        while True:
+            many = min(many, len(self._rows))
+            far, found = self._tree.query(point.numbers[:, 0], many)
+            places = found[self._there[found]]
+            distances = self._points.take(places).distances(point)
+            chosen = self._enough(places, distances, k)
+            # All that are as near have to be there, since the first in the table of equally near ones is taken.
+            if chosen is not None and (many == len(self._rows) or far[-1] > distances[chosen].max() * (1 + _SLACK)):
+                return np.asarray(places[chosen])
+            many *= _ASKED
+
+    def _nearest_in_shells(self, place: int, k: int) -> Integers:
         point, shell = self.point(place), self._shell[place]
         low = high = place
         places, distances = np.empty(0, dtype=np.int64), np.empty(0)
@@ -148,3 +176,9 @@ class _Left:
         while place < len(self._rows):
             yield slice(place, min(place + width, len(self._rows)))
             place, width = place + width, 2 * width
+
+
+def _tree_of(points: Points) -> Any:
+    from scipy.spatial import cKDTree
+
+    return cKDTree(points.numbers.T)

@@ -16,10 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from shoal.schema.arrays import Floats, Integers
 
 EVERY = slice(None)
 
@@ -53,14 +51,12 @@ class Points:
 
     def distances(self, point: Points, part: slice = EVERY) -> Floats:
         """From each record of the part to the only one of ``point``."""
-        squares = np.zeros(len(range(*part.indices(len(self)))))
-        for column, centre in zip(self.numbers, point.numbers, strict=True):
-            gap = column[part] - centre
-            gap *= gap
-            squares += gap
+        gaps = self.numbers[:, part] - point.numbers
+        gaps *= gaps
+        squares: Floats = np.add.reduce(gaps, axis=0)
         for codes, centre_code, weight in zip(self.codes, point.codes, self.weights, strict=True):
             squares += weight * (codes[part] != centre_code)
-        return np.sqrt(squares, out=squares)
+        return np.asarray(np.sqrt(squares, out=squares))
 
 
 def _standardised(values: Floats) -> Floats:

@@ -21,6 +21,7 @@ from pydantic import Field
 
 from shoal.errors import DataError
 from shoal.randomness import Stream
+from shoal.schema.arrays import Floats
 from shoal.schema.columns import ROW, Column
 from shoal.schema.parameters import Parameters
 from shoal.techniques.base import Scope, Step
@@ -57,23 +58,23 @@ class CorrelatedNoiseStep(Step):
             column.from_numbers(result) for column, result in zip(self.columns, results, strict=True)
         )
 
-    def _numbers(self, frame: pl.DataFrame, column: Column) -> NDArray[np.float64]:
+    def _numbers(self, frame: pl.DataFrame, column: Column) -> Floats:
         numbers = column.numbers(frame[column.name])
         if missing := numbers.null_count():
             raise DataError(f"correlated noise has no rule for missing values; column '{column.name}' has {missing}")
         return numbers.cast(pl.Float64).to_numpy()
 
-    def _noisy(self, data: NDArray[np.float64], rows: NDArray[np.uint64]) -> NDArray[np.float64]:
+    def _noisy(self, data: Floats, rows: NDArray[np.uint64]) -> Floats:
         normal = np.column_stack([self.stream.gaussian(rows, lane) for lane in range(data.shape[1])])
-        noisy: NDArray[np.float64] = data + np.sqrt(self.share) * (normal @ _root(np.cov(data, rowvar=False)))
+        noisy: Floats = data + np.sqrt(self.share) * (normal @ _root(np.cov(data, rowvar=False)))
         if not self.rescale:
             return noisy
         mean = data.mean(axis=0)
-        shrunk: NDArray[np.float64] = mean + (noisy - mean) / np.sqrt(1.0 + self.share)
+        shrunk: Floats = mean + (noisy - mean) / np.sqrt(1.0 + self.share)
         return shrunk
 
 
-def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+def _root(covariance: Floats) -> Floats:
     """A matrix A with Aᵀ·A = covariance, also where columns are constant or depend on each other.
 
     It goes through the correlation matrix, so that a column of small numbers is not lost beside one of large numbers.
@@ -81,5 +82,5 @@ def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     spread = np.sqrt(np.diag(covariance))
     unit = np.where(spread > 0, spread, 1.0)
     values, vectors = np.linalg.eigh(covariance / np.outer(unit, unit))
-    root: NDArray[np.float64] = (vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T * spread
+    root: Floats = (vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T * spread
     return root

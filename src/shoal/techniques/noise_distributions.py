@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.randomness import Stream
+from shoal.schema.arrays import Floats
 from shoal.schema.parameters import Parameters
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.uint64]
 
 

@@ -20,6 +20,7 @@ from pydantic import Field
 
 from shoal.errors import DataError
 from shoal.randomness import Stream
+from shoal.schema.arrays import Floats
 from shoal.schema.columns import ROW, Column
 from shoal.schema.parameters import Parameters
 from shoal.techniques.base import Step
@@ -58,9 +59,7 @@ class LocationNoiseStep(Step):
             for column, degrees in zip((self.latitude, self.longitude), moved, strict=True)
         )
 
-    def _moved(
-        self, latitude: NDArray[np.float64], longitude: NDArray[np.float64], rows: NDArray[np.uint64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _moved(self, latitude: Floats, longitude: Floats, rows: NDArray[np.uint64]) -> tuple[Floats, Floats]:
         bearing = 2.0 * np.pi * self.stream.uniform(rows, _BEARING)
         arc = self.metres / EARTH_RADIUS * np.sqrt(self.stream.uniform(rows, _DISTANCE))
         start = np.radians(latitude)

@@ -9,10 +9,10 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.randomness import Stream
+from shoal.schema.arrays import Floats, Integers
 from shoal.schema.columns import ROW, Column
 from shoal.schema.values import ValueType
 from shoal.techniques.base import Step
@@ -30,7 +30,7 @@ _EPOCH = datetime.date(1970, 1, 1)
 _EXACT = Context(prec=400)
 """Digits enough for any float."""
 
-Numbers = NDArray[np.int64] | NDArray[np.float64]
+Numbers = Integers | Floats
 Bounds = tuple[float, float]
 GivenBounds = tuple[float, float] | tuple[datetime.date, datetime.date]
 
@@ -112,7 +112,7 @@ class NumberNoiseStep(NoiseStep):
         # + 0.0 turns the −0.0 that rounding leaves into 0.0
         return np.asarray(np.round(values.astype(np.float64) + noise, self.column.scale) + 0.0, dtype=np.float64)
 
-    def _refuse_overflow(self, values: Numbers, noise: NDArray[np.float64], limit: float) -> None:
+    def _refuse_overflow(self, values: Numbers, noise: Floats, limit: float) -> None:
         largest = np.maximum(np.abs(values + noise), np.abs(noise))
         if not largest.max(initial=0.0) < limit:
             beyond = np.count_nonzero(~(largest < limit))

@@ -30,6 +30,7 @@ from pydantic import Field, model_validator
 
 from shoal.errors import DataError
 from shoal.randomness import Stream
+from shoal.schema.arrays import Integers
 from shoal.schema.columns import ROW, Column
 from shoal.schema.roles import Role
 from shoal.techniques.base import ANY_TYPE, Context, Facts, Lowers, Scope, Step, Technique
@@ -114,13 +115,13 @@ class PermuteStep(Step):
         origin = self._deranged(strata, rows) if self.derange else self._dealt(strata, rows, lane=0)
         return frame.with_columns(frame[name].gather(origin) for name in (self.column.name, *self.together))
 
-    def _dealt(self, strata: NDArray[np.int64], rows: NDArray[np.uint64], lane: int) -> NDArray[np.int64]:
+    def _dealt(self, strata: Integers, rows: NDArray[np.uint64], lane: int) -> Integers:
         """For each record the place that its new value comes from, in the same stratum."""
         origin = np.empty(len(strata), dtype=np.int64)
         origin[np.argsort(strata, kind="stable")] = random_order(strata, self.stream.words(rows, lane)[:, 0])
         return origin
 
-    def _deranged(self, strata: NDArray[np.int64], rows: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def _deranged(self, strata: Integers, rows: NDArray[np.uint64]) -> Integers:
         self._refuse_lonely(strata)
         origin = np.arange(len(strata))
         for lane in count():
@@ -132,16 +133,14 @@ class PermuteStep(Step):
             origin[again] = again[self._dealt(strata[again], rows[again], lane)]
         return origin
 
-    def _refuse_lonely(self, strata: NDArray[np.int64]) -> None:
+    def _refuse_lonely(self, strata: Integers) -> None:
         if lonely := np.count_nonzero(np.bincount(strata) == 1):
             raise DataError(
                 f"column '{self.column.name}': {lonely} record(s) are alone in their stratum, with no one to swap with",
                 advice="use fewer or coarser columns in 'within', or a larger share for 'rank'",
             )
 
-    def _runs(
-        self, values: pl.Series, strata: NDArray[np.int64], rows: NDArray[np.uint64], share: float
-    ) -> NDArray[np.int64]:
+    def _runs(self, values: pl.Series, strata: Integers, rows: NDArray[np.uint64], share: float) -> Integers:
         """Finer strata: runs of neighbours in rank, equally long but for one."""
         size = np.bincount(strata)
         reach = np.floor(share * size).astype(np.int64)

@@ -6,10 +6,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.schema.arrays import Integers
+
 _CODE = "__shoal_stratum__"
 
 
-def stratum_codes(frame: pl.DataFrame, within: tuple[str, ...]) -> NDArray[np.int64]:
+def stratum_codes(frame: pl.DataFrame, within: tuple[str, ...]) -> Integers:
     """The number of each record's stratum, counted in order of first appearance. A missing value is a stratum too.
 
     >>> stratum_codes(pl.DataFrame({"sex": ["f", "m", None, "f"]}), ("sex",)).tolist()
@@ -23,7 +25,7 @@ def stratum_codes(frame: pl.DataFrame, within: tuple[str, ...]) -> NDArray[np.in
     return joined[_CODE].cast(pl.Int64).to_numpy()
 
 
-def random_order(strata: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.int64]:
+def random_order(strata: Integers, words: NDArray[np.uint64]) -> Integers:
     """The records sorted by stratum, and at random within it, by one random word for each.
 
     Stratum and word share 64 bits, so that one sort does; the bits left for the word are far more than it takes to tell
@@ -36,7 +38,7 @@ def random_order(strata: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArra
     return np.argsort(keys, kind="stable")
 
 
-def places_within(strata: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+def places_within(strata: Integers, order: Integers) -> Integers:
     """Each record's place in its stratum, from 0, where ``order`` sorts the records by stratum first.
 
     >>> places_within(np.array([0, 1, 0]), np.array([2, 0, 1])).tolist()

@@ -20,11 +20,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
 from shoal.errors import DataError
 from shoal.hierarchy.base import TOP
+from shoal.schema.arrays import Floats, Integers
 from shoal.schema.columns import Column, Columns
 from shoal.schema.counts import Counts
 from shoal.schema.expressions import Expression, names_in, of_one_record
@@ -73,7 +73,7 @@ class Outliers(Parameters):
         return Fence(column, mean - reach, mean + reach)
 
 
-def _quantile(values: NDArray[np.float64], records: NDArray[np.int64], share: float) -> float:
+def _quantile(values: Floats, records: Integers, share: float) -> float:
     """The quantile of a column given by distinct values and their counts, interpolated between order statistics."""
     order = np.argsort(values)
     last = np.cumsum(records[order])

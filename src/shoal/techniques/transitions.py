@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from polars.exceptions import PolarsError
 
 from shoal.errors import DataError
+from shoal.schema.arrays import Floats, Integers
 from shoal.schema.columns import Column
 from shoal.schema.counts import Counts
 from shoal.techniques.strata import stratum_codes
@@ -21,7 +22,7 @@ MAX_ENTRIES = 20_000_000
 _LINE, _CODE, _RECORDS = "__shoal_line__", "__shoal_code__", "__shoal_records__"
 
 
-def transition_matrix(shares: NDArray[np.float64], keep: float, *, invariant: bool) -> NDArray[np.float64]:
+def transition_matrix(shares: Floats, keep: float, *, invariant: bool) -> Floats:
     """P for categories of the given shares, see ``pram``. A single category stays.
 
     >>> shares = np.array([0.5, 0.3, 0.2])
@@ -50,9 +51,9 @@ class Transitions:
     lines: pl.DataFrame = field(repr=False, compare=False)
     """Attribute, strata columns, and the number of the line that applies to them."""
     values: pl.Series = field(repr=False, compare=False)
-    ends: NDArray[np.float64] = field(repr=False, compare=False)
-    last: NDArray[np.int64] = field(repr=False, compare=False)
-    targets: NDArray[np.int64] = field(repr=False, compare=False)
+    ends: Floats = field(repr=False, compare=False)
+    last: Integers = field(repr=False, compare=False)
+    targets: Integers = field(repr=False, compare=False)
 
     @classmethod
     def from_counts(cls, counts: Counts, keep: float, *, invariant: bool) -> Transitions:
@@ -102,7 +103,7 @@ class Transitions:
         cls,
         keys: pl.DataFrame,
         values: pl.Series,
-        lines: Iterable[tuple[NDArray[np.integer], NDArray[np.float64]]],
+        lines: Iterable[tuple[NDArray[np.integer], Floats]],
     ) -> Transitions:
         targets, ends, lengths = [], [], []
         for number, (candidates, chances) in enumerate(lines):
@@ -115,7 +116,7 @@ class Transitions:
         flat_targets = np.concatenate(targets) if targets else np.empty(0, dtype=np.int64)
         return cls(keys.with_row_index(_LINE), values, flat_ends, last, flat_targets)
 
-    def draw(self, frame: pl.DataFrame, uniform: NDArray[np.float64]) -> pl.Series:
+    def draw(self, frame: pl.DataFrame, uniform: Floats) -> pl.Series:
         """New values for the first column of the frame; a value without a line is a DataError."""
         name, *_ = frame.columns
         line = frame.join(self.lines, on=frame.columns, how="left", nulls_equal=True, maintain_order="left")[_LINE]

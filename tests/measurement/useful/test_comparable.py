@@ -1,50 +1,13 @@
-"""Released labels read as what they stand for."""
+"""An original and a released column made comparable."""
 
 from __future__ import annotations
 
-import datetime
-
-import numpy as np
 import polars as pl
 import pytest
 
 from shoal.measurement.useful import Kind, make_comparable
-from shoal.measurement.useful.labels import date_spans, number_spans
 
 pytestmark = pytest.mark.requirement("R-06")
-
-
-@pytest.mark.parametrize(
-    ("label", "middle"),
-    [
-        ("30-39", 34.5),
-        ("30–39", 34.5),
-        ("[30, 40)", 35.0),
-        ("30 to 39", 34.5),
-        ("-10 to -1", -5.5),
-        ("[0.5, 1.5)", 1.0),
-        ("<18", 9.0),
-        ("≥ 90", 95.0),
-        ("90+", 95.0),
-        ("42", 42.0),
-        ("1e2", 100.0),
-    ],
-)
-def test_a_range_stands_for_its_middle(label: str, middle: float) -> None:
-    assert number_spans(pl.Series([label]), 0, 100).middle.tolist() == [middle]
-
-
-@pytest.mark.parametrize("label", ["560xxx", "young", "", "1-2-3", "inf", "nan"])
-def test_other_words_are_no_range(label: str) -> None:
-    assert not number_spans(pl.Series([label]), 0, 100).known.any()
-
-
-def test_periods_are_ranges_of_days() -> None:
-    spans = date_spans(pl.Series(["2024-02", "2024-W07", "2024-13"]))
-    start = datetime.date(1970, 1, 1)
-    assert spans.low[:2].tolist() == [(datetime.date(2024, 2, day) - start).days for day in (1, 12)]
-    assert spans.high[:2].tolist() == [(datetime.date(2024, 2, day) - start).days for day in (29, 18)]
-    assert np.isnan(spans.low[2])
 
 
 def test_numbers_turned_into_ranges_stay_numbers() -> None:
@@ -85,3 +48,14 @@ def test_words_for_numbers_are_read_through_the_recoding() -> None:
 
 def test_the_kind_can_be_said() -> None:
     assert make_comparable("pin", pl.Series([560001]), pl.Series([560001]), kind=Kind.CATEGORY).kind is Kind.CATEGORY
+
+
+def test_open_periods_reach_to_the_last_original_date() -> None:
+    pair = make_comparable("born", pl.Series(["1970-01-02", "1970-02-03"]), pl.Series(["<1970-02", "1970-02+"]))
+    assert pair.released.to_list() == [(1 + 30) / 2, (31 + 33) / 2]
+
+
+def test_moments_that_are_text_keep_their_time_of_day() -> None:
+    pair = make_comparable("seen", pl.Series(["1970-01-02 12:00"]), pl.Series(["1970-01-02 18:00"]))
+    assert pair.kind is Kind.DATE
+    assert (pair.original.to_list(), pair.released.to_list()) == ([1.5], [1.75])

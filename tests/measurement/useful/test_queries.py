@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.hierarchy.labels import Spans
 from shoal.measurement.useful import Pair, make_comparable
-from shoal.measurement.useful.labels import Spans
 from shoal.measurement.useful.queries import measure_queries
 from shoal.measurement.useful.spread import SpanPlaces, category_weights, leaves_of
 from shoal.randomness import Randomness

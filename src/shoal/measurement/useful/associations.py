@@ -18,10 +18,9 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.measurement.useful.comparable import Coded, Codes, Pair
-from shoal.measurement.useful.labels import Floats
+from shoal.schema.arrays import Floats, Integers
 
 MOST_LABELS = 500
 """A category with more is a name rather than a group; nothing is said of it."""
@@ -91,7 +90,7 @@ def pearson(x: Floats, y: Floats) -> float | None:
     return float(np.clip((x @ y) / scale, -1, 1)) if scale else None
 
 
-def cramers_v(table: NDArray[np.int64], *, corrected: bool = False) -> float | None:
+def cramers_v(table: Integers, *, corrected: bool = False) -> float | None:
     """Of a contingency table; None where a row or a column is alone.
 
     >>> cramers_v(np.array([[30, 10], [10, 30]]))
@@ -113,7 +112,7 @@ def cramers_v(table: NDArray[np.int64], *, corrected: bool = False) -> float | N
     return float(min(1.0, np.sqrt(phi2 / least))) if least > 0 else None
 
 
-def theils_u(table: NDArray[np.int64]) -> float | None:
+def theils_u(table: Integers) -> float | None:
     """The share of the rows' entropy that the columns take away; None where there is one row only.
 
     >>> theils_u(np.array([[2, 0], [0, 2]]))
@@ -168,7 +167,7 @@ def _side(column: pl.Series, coded: Coded, *, numeric: bool) -> _Side:
     return _Side(codes=coded.codes, labels=len(coded.values))
 
 
-def _contingency(first: Codes, second: Codes, shape: tuple[int, int]) -> NDArray[np.int64]:
+def _contingency(first: Codes, second: Codes, shape: tuple[int, int]) -> Integers:
     if first.min(initial=0) < 0 or second.min(initial=0) < 0:
         both = (first >= 0) & (second >= 0)
         first, second = first[both], second[both]
@@ -176,12 +175,12 @@ def _contingency(first: Codes, second: Codes, shape: tuple[int, int]) -> NDArray
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def _filled(table: NDArray[np.int64]) -> NDArray[np.int64]:
+def _filled(table: Integers) -> Integers:
     """Without the rows and columns that hold nothing."""
     table = table[table.sum(axis=1) > 0]
     return table[:, table.sum(axis=0) > 0]
 
 
-def _entropy(counts: NDArray[np.int64]) -> float:
+def _entropy(counts: Integers) -> float:
     shares = counts[counts > 0] / counts.sum()
     return float(-(shares * np.log(shares)).sum())

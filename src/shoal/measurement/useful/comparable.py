@@ -15,8 +15,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.hierarchy.labels import Spans, date_spans, number_spans, read_dates, read_numbers
 from shoal.measurement.risk import SUPPRESSED
-from shoal.measurement.useful.labels import Floats, Spans, date_spans, number_spans, read_dates, read_numbers
+from shoal.schema.arrays import Floats, Mask, as_floats
 
 Codes = NDArray[np.int32]
 Recode = Mapping[str, pl.DataFrame]
@@ -41,7 +42,7 @@ class Coded:
     values: pl.Series
     codes: Codes
     """−1 where a cell is missing."""
-    starred: NDArray[np.bool_]
+    starred: Mask
 
     @classmethod
     def of(cls, column: pl.Series) -> Coded:
@@ -123,7 +124,7 @@ class Pair:
         return self.after.missing
 
     @property
-    def suppressed(self) -> NDArray[np.bool_]:
+    def suppressed(self) -> Mask:
         """The released rows where the cell was taken away, and is not just absent as in the original."""
         return self.after.starred if self.missing_before else self.after.codes < 0
 
@@ -134,7 +135,7 @@ class Pair:
 
     def numbers(self) -> tuple[Floats, Floats]:
         """Both columns with NaN for missing cells."""
-        return _floats(self.original), _floats(self.released)
+        return as_floats(self.original), as_floats(self.released)
 
 
 def make_comparable(
@@ -194,13 +195,12 @@ def _original_numbers(original: pl.Series, kind: Kind, *, forced: bool) -> pl.Se
 
 
 def _spans(numbers: pl.Series, labels: pl.Series, kind: Kind) -> Spans:
-    if kind is Kind.DATE:
-        return date_spans(labels.cast(pl.String))
-    if labels.dtype.is_numeric():
-        return Spans.points(_floats(labels))
-    ends = _floats(numbers)
+    if kind is Kind.NUMBER and labels.dtype.is_numeric():
+        return Spans.points(as_floats(labels))
+    read = date_spans if kind is Kind.DATE else number_spans
+    ends = as_floats(numbers)
     ends = ends[~np.isnan(ends)]
-    return number_spans(labels, *((float(ends.min()), float(ends.max())) if len(ends) else (np.nan, np.nan)))
+    return read(labels.cast(pl.String), *((float(ends.min()), float(ends.max())) if len(ends) else (np.nan, np.nan)))
 
 
 def _leaf_spans(labels: pl.Series, recode: pl.DataFrame, kind: Kind) -> Spans:
@@ -209,7 +209,7 @@ def _leaf_spans(labels: pl.Series, recode: pl.DataFrame, kind: Kind) -> Spans:
     grouped = recode.with_columns(read.alias("number")).group_by("label")
     ends = grouped.agg(low=pl.col("number").min(), high=pl.col("number").max())
     found = pl.DataFrame({"label": labels}).join(ends, on="label", how="left", maintain_order="left")
-    return Spans(_floats(found["low"]), _floats(found["high"]))
+    return Spans(as_floats(found["low"]), as_floats(found["high"]))
 
 
 def _problem(before: pl.Series, after: pl.Series, kind: Kind, recode: pl.DataFrame | None) -> str | None:
@@ -239,10 +239,6 @@ def _recoded(text: pl.Series, recode: pl.DataFrame | None) -> pl.Series:
 
 def _as_text(recode: pl.DataFrame) -> pl.DataFrame:
     return recode.select(pl.col("value", "label").cast(pl.String)).drop_nulls().unique(maintain_order=True)
-
-
-def _floats(values: pl.Series) -> Floats:
-    return values.cast(pl.Float64).fill_null(np.nan).to_numpy()
 
 
 def _incomparable(name: str, original: pl.Series, released: pl.Series, problem: str) -> Pair:

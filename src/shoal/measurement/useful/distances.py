@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from shoal.measurement.useful.comparable import Pair
-from shoal.measurement.useful.labels import Floats
 from shoal.measurement.useful.spread import leaf_shares
+from shoal.schema.arrays import Floats
 
 
 @dataclass(frozen=True)

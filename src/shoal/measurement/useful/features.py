@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.measurement.useful.comparable import Pair
-from shoal.measurement.useful.labels import Floats
 from shoal.measurement.useful.rows import Rows
+from shoal.schema.arrays import Floats, Mask
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Features:
     """One column per attribute: the number, or the code of the label; NaN where it is missing."""
 
     matrix: Floats
-    categories: NDArray[np.bool_]
+    categories: Mask
 
 
 def side_by_side(pairs: Sequence[Pair], before: Rows, after: Rows, most_labels: int) -> tuple[Features, Features]:

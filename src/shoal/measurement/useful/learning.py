@@ -19,13 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.measurement.useful.comparable import Pair
 from shoal.measurement.useful.features import Features, as_released, coded_alike, in_own_words, side_by_side
-from shoal.measurement.useful.labels import Floats
 from shoal.measurement.useful.rows import Rows, one_thread, sample_rows
 from shoal.randomness import Randomness, Stream
+from shoal.schema.arrays import Floats, Integers, Mask
 
 FOLDS = 5
 MOST_RECORDS = 20_000
@@ -37,7 +36,7 @@ _MOST_LABELS = 250
 _TREES = 60
 _FEWEST_RECORDS = 10
 
-Folds = NDArray[np.int64]
+Folds = Integers
 
 
 @dataclass(frozen=True)
@@ -141,8 +140,8 @@ class _Learner:
             return float(target.mean()) if len(target) else 0.0
         return float(np.bincount(target.astype(np.int64)).argmax())
 
-    def _fit(self, known: Features, target: Floats, train: NDArray[np.bool_], asked: Floats) -> Floats:
-        from sklearn.ensemble import (  # type: ignore[import-untyped, unused-ignore]
+    def _fit(self, known: Features, target: Floats, train: Mask, asked: Floats) -> Floats:
+        from sklearn.ensemble import (
             HistGradientBoostingClassifier,
             HistGradientBoostingRegressor,
         )

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.measurement.useful.comparable import Pair
-from shoal.measurement.useful.labels import Floats
+from shoal.schema.arrays import Floats
 
 _NOTHING = 1e-9
 """An eigenvalue below is that of a direction without spread."""

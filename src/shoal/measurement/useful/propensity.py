@@ -22,13 +22,12 @@ from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.measurement.useful.comparable import Pair
 from shoal.measurement.useful.features import design, side_by_side
-from shoal.measurement.useful.labels import Floats
 from shoal.measurement.useful.rows import one_thread, sample_rows
 from shoal.randomness import Randomness
+from shoal.schema.arrays import Floats, Mask
 
 MOST_RECORDS = 30_000
 """Of each table; a larger one is sampled."""
@@ -68,7 +67,7 @@ def measure_propensity(
     return replace(found, sampled=sampled)
 
 
-def score(chances: Floats, released: NDArray[np.bool_], parameters: int, *, independent: bool = False) -> Propensity:
+def score(chances: Floats, released: Mask, parameters: int, *, independent: bool = False) -> Propensity:
     """The figures for given propensity scores.
 
     >>> found = score(np.array([0.25, 0.5, 0.5, 0.75]), np.array([False, False, True, True]), 3)
@@ -82,10 +81,10 @@ def score(chances: Floats, released: NDArray[np.bool_], parameters: int, *, inde
     return Propensity(pmse, expected, pmse / expected, (pmse - expected) / deviation, parameters)
 
 
-def _chances(matrix: Floats, released: NDArray[np.bool_]) -> Floats:
+def _chances(matrix: Floats, released: Mask) -> Floats:
     """Maximum likelihood but for a trace of a penalty, so that tables which fall apart completely have a finite fit."""
-    from sklearn.exceptions import ConvergenceWarning  # type: ignore[import-untyped, unused-ignore]
-    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped, unused-ignore]
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=_HARDLY_ANY_PENALTY, solver="newton-cholesky", max_iter=50)
     with one_thread(), warnings.catch_warnings():

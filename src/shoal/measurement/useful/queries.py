@@ -21,6 +21,7 @@ from shoal.measurement.useful.comparable import Codes, Pair
 from shoal.measurement.useful.rows import Rows, sample_rows
 from shoal.measurement.useful.spread import SpanPlaces, category_weights, leaves_of
 from shoal.randomness import Randomness, Stream
+from shoal.schema.arrays import Mask
 
 Weights = NDArray[np.float32]
 
@@ -59,7 +60,7 @@ class _Askable:
     labels: int
     leaves: pl.DataFrame | SpanPlaces
 
-    def draw(self, stream: Stream, lane: int) -> tuple[NDArray[np.bool_], Weights]:
+    def draw(self, stream: Stream, lane: int) -> tuple[Mask, Weights]:
         """A random range or set: which original rows are in it, and the weight of each released row."""
         number = len(self.values)
         wanted = np.zeros(number + 1, dtype=np.bool_)

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from shoal.measurement.useful.associations import pearson
 from shoal.measurement.useful.comparable import Pair
 from shoal.randomness import Stream
+from shoal.schema.arrays import Integers
 
-Rows = NDArray[np.int64]
+Rows = Integers
 
 _AGREEMENT = 0.5
 
@@ -29,7 +29,7 @@ def sample_rows(stream: Stream, rows: int, most: int, *, lane: int = 0) -> Rows:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Fits of this size lose more by threads that wait for each other than they gain, and on a busy machine by far."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1):
         yield

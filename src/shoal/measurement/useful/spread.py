@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from shoal.hierarchy.labels import Spans
 from shoal.measurement.useful.comparable import Codes, Pair
-from shoal.measurement.useful.labels import Floats, Spans
+from shoal.schema.arrays import Floats, Mask
 
 
 def leaves_of(pair: Pair) -> pl.DataFrame:
@@ -59,7 +59,7 @@ class SpanPlaces:
 
     first: Codes
     end: Codes
-    empty: NDArray[np.bool_]
+    empty: Mask
 
     @classmethod
     def of(cls, spans: Spans, values: Floats) -> SpanPlaces:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.solve.cells.table import SAME_PRICE, Integers, Mask, number_rows
+from shoal.schema.arrays import Floats, Integers, Mask
+from shoal.solve.cells.table import SAME_PRICE, number_rows
 
 MOST_PATTERNS = 1 << 14
 """Patterns looked at one by one; with more of them, what is left is found by putting cells back one after the other."""
@@ -27,7 +27,7 @@ class Rows:
 
     codes: Sequence[Integers]
     records: Integers
-    weights: NDArray[np.float64]
+    weights: Floats
     starrable: tuple[int, ...]
     always: int
     """The attributes that are starred for everybody."""
@@ -62,7 +62,7 @@ class Options:
 
     row: Integers
     pattern: Integers
-    price: NDArray[np.float64]
+    price: Floats
     """By combination: what a record of it pays for company; infinite if there is none, 0 if it needs no star."""
     checked: int
 
@@ -92,7 +92,7 @@ def cheapest_options(rows: Rows, progress: Progress | None = None) -> Options:
     )
 
 
-def _put_back(rows: Rows, price: NDArray[np.float64]) -> list[tuple[Integers, int]]:
+def _put_back(rows: Rows, price: Floats) -> list[tuple[Integers, int]]:
     """For those without an option: all stars but one, then the heaviest cells come back while there is company."""
     pattern = np.zeros(len(price), dtype=np.int64)
     heaviest = sorted(rows.starrable, key=lambda place: -rows.weights[place])

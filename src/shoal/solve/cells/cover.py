@@ -11,10 +11,10 @@ import heapq
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.schema.arrays import Floats, Integers
 from shoal.solve.cells.company import Options, Rows
-from shoal.solve.cells.table import SAME_PRICE, Integers
+from shoal.solve.cells.table import SAME_PRICE
 
 ROUNDS = 3
 """Rounds of exchange; later ones gain next to nothing."""
@@ -70,7 +70,7 @@ class Cover:
         self.row = place[options.row]
         self.reach = reach_of(rows, options, rare, place)
         self.records = rows.records[rare]
-        self.cost: NDArray[np.float64] = self.records * options.price[rare]
+        self.cost: Floats = self.records * options.price[rare]
         self.have = self.records.copy()
         self.option = np.full(len(rare), -1, dtype=np.int64)
 

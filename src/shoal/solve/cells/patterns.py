@@ -14,7 +14,8 @@ from math import prod
 
 import numpy as np
 
-from shoal.solve.cells.table import SAME_PRICE, CellTable, Floats, Integers, Mask, Pattern
+from shoal.schema.arrays import Floats, Integers, Mask
+from shoal.solve.cells.table import SAME_PRICE, CellTable, Pattern
 
 MOST_PATTERNS = 1 << 14
 """Patterns looked at one by one; with more of them, the costlier ones are left to the chain."""

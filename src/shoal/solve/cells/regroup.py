@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.solve.cells.table import SAME_PRICE, CellTable, Floats, Integers, Levels, Mask, Pattern, blank_rows
+from shoal.schema.arrays import Floats, Integers, Mask
+from shoal.solve.cells.table import SAME_PRICE, CellTable, Levels, Pattern, blank_rows
 
 TRIES = 8
 """Classes tried for one row, nearest first, where the models want more than size."""

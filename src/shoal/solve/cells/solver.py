@@ -25,8 +25,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.schema.arrays import Floats
 from shoal.solve.cells.patterns import Progress, pattern_count, settle_by_chain, settle_by_pattern
 from shoal.solve.cells.regroup import join_nearest, put_back, regroup
 from shoal.solve.cells.table import CellTable
@@ -38,7 +38,7 @@ from shoal.solve.solution import Solution
 ROUNDS = 3
 """Rounds of regrouping; later ones gain next to nothing."""
 
-Prices = NDArray[np.float64]
+Prices = Floats
 
 
 def solve_cells(problem: Problem, *, progress: Progress | None = None) -> Solution:

@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.privacy import kept_by
+from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Levels = NDArray[np.int8]
-Mask = NDArray[np.bool_]
 Pattern = tuple[int, ...]
 
 SAME_PRICE = 1e-9

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.errors import InfeasibleError
-from shoal.solve.cells.table import Floats, Levels, Mask, blank_rows, judge
+from shoal.schema.arrays import Floats, Mask
+from shoal.solve.cells.table import Levels, blank_rows, judge
 from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution
 

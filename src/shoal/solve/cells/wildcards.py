@@ -25,9 +25,10 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.solve.cells.company import Options, Progress, Rows, cheapest_options
 from shoal.solve.cells.cover import Cover
-from shoal.solve.cells.table import Floats, Integers, Levels, Mask, number_rows
+from shoal.solve.cells.table import Levels, number_rows
 from shoal.solve.cells.verify import solution_of_cells
 from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution

@@ -13,14 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.solve.cells.table import Floats, Integers, Levels
+from shoal.schema.arrays import Floats, Integers
+from shoal.solve.cells.table import Levels
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
 
-Numeric = Mapping[str, NDArray[np.float64]]
+Numeric = Mapping[str, Floats]
 """For each numeric attribute, the number that each code of it stands for."""
 
 
@@ -132,7 +132,7 @@ class Shapes:
         return np.minimum(levels / max(1, ladder.height), 1.0)
 
 
-def _checked(ladder: Ladder, values: Sequence[float] | NDArray[np.float64] | None) -> Floats | None:
+def _checked(ladder: Ladder, values: Sequence[float] | Floats | None) -> Floats | None:
     if values is None:
         return None
     numbers = np.asarray(values, dtype=np.float64)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.errors import InfeasibleError, InputError
-from shoal.solve.cells.table import Integers
+from shoal.schema.arrays import Integers
 from shoal.solve.cells.verify import verified
 from shoal.solve.clusters.measure import Clustered, Numeric, Shapes, common_levels, information_loss
 from shoal.solve.problem import Problem

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.solve.problem import Problem
 
-Integers = NDArray[np.int64]
 Levels = NDArray[np.int8]
 
 
@@ -20,7 +20,7 @@ class Labelled:
     first: Integers
     levels: Levels
     records: Integers
-    cost: NDArray[np.float64]
+    cost: Floats
 
 
 def label(problem: Problem, member: Integers, number: int) -> Labelled:
@@ -42,7 +42,7 @@ def label(problem: Problem, member: Integers, number: int) -> Labelled:
     return Labelled(order[starts], levels, records, costs_of(problem, order[starts], levels))
 
 
-def is_blank(problem: Problem, levels: Levels) -> NDArray[np.bool_]:
+def is_blank(problem: Problem, levels: Levels) -> Mask:
     """Rows of levels that leave nothing of any attribute: such a record is suppressed, whatever it is called."""
     tops = np.array([ladder.height for ladder in problem.ladders], dtype=np.int8)
     return np.asarray((levels == tops).all(axis=1))
@@ -57,7 +57,7 @@ def without_blank(problem: Problem, member: Integers, number: int) -> tuple[Inte
     return np.where(member < 0, -1, place[member]), int((~blank).sum())
 
 
-def costs_of(problem: Problem, combinations: Integers, levels: Levels) -> NDArray[np.float64]:
+def costs_of(problem: Problem, combinations: Integers, levels: Levels) -> Floats:
     """What a record of each combination loses on the given levels."""
     lost = np.zeros(len(combinations))
     for place, ladder in enumerate(problem.ladders):

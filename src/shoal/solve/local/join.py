@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.schema.arrays import Integers, Mask
 from shoal.solve.local.classes import Labelled, Levels, costs_of, label
 from shoal.solve.local.judge import Judge
 from shoal.solve.problem import Problem
 
-Integers = NDArray[np.int64]
 Matrix = NDArray[np.float32]
 
 CHUNK = 512
@@ -92,7 +92,7 @@ class Joiner:
         lost -= size * self.classes.cost[classes].astype(np.float32)
         return lost
 
-    def _welcome(self, free: Integers, classes: Integers) -> NDArray[np.bool_]:
+    def _welcome(self, free: Integers, classes: Integers) -> Mask:
         """Whether each class still holds with its newcomer."""
         if self.judge.by_size:
             return np.ones(len(free), dtype=bool)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.privacy import Classes, Histograms, SensitiveModel, kept_by
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.schema.arrays import Integers, Mask, sums_by
 from shoal.solve.problem import Problem
-
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 class Judge:
@@ -81,15 +78,15 @@ class Judge:
             self._records(chosen, group, number),
             self._people(chosen, group, number),
             sensitive,
-            None if population is None else _sums(population[chosen], group, number),
+            None if population is None else sums_by(group, population[chosen], number),
         )
 
     def _records(self, chosen: Integers, group: Integers, number: int) -> Integers:
-        return _sums(self.problem.counts.records[chosen], group, number)
+        return sums_by(group, self.problem.counts.records[chosen], number)
 
     def _people(self, chosen: Integers, group: Integers, number: int) -> Integers:
         counts = self.problem.counts
-        people = _sums(counts.people[chosen], group, number)
+        people = sums_by(group, counts.people[chosen], number)
         if not len(counts.shared):
             return people
         where = np.full(counts.size, -1, dtype=np.int64)
@@ -113,7 +110,3 @@ class _Rows:
         ends = np.cumsum(length)
         shift = np.repeat(self.first[chosen] - (ends - length), length)
         return self.order[shift + np.arange(len(shift))], np.repeat(group, length)
-
-
-def _sums(counted: Integers, group: Integers, number: int) -> Integers:
-    return np.bincount(group, weights=counted, minlength=number).astype(np.int64)

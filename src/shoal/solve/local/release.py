@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.privacy import kept_by
+from shoal.schema.arrays import Integers, Mask
 from shoal.solve.local.classes import is_blank
 from shoal.solve.local.sweep import node_costs
 from shoal.solve.problem import Problem
 
-Integers = NDArray[np.int64]
 Levels = NDArray[np.int8]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.errors import InfeasibleError
+from shoal.schema.arrays import Integers, Mask
 from shoal.solve.local.classes import Levels, label, without_blank
 from shoal.solve.local.join import Joiner
 from shoal.solve.local.judge import Judge
-from shoal.solve.local.release import Mask, Released, coarser, judged, top_node
+from shoal.solve.local.release import Released, coarser, judged, top_node
 from shoal.solve.local.sweep import Progress, Sweep
-from shoal.solve.problem import Integers, Problem
+from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution
 
 

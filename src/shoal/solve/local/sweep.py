@@ -13,12 +13,11 @@ from math import ceil, prod
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.solve.local.judge import Judge
 from shoal.solve.local.trim import Trimmer
 from shoal.solve.problem import Problem
 
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Node = tuple[int, ...]
 Progress = Callable[[int, int], None]
 
@@ -153,7 +152,7 @@ class Sweep:
         return tuple(ladder.lowest + int(step) for ladder, step in zip(self.problem.ladders, steps, strict=True))
 
 
-def node_costs(problem: Problem) -> list[NDArray[np.float64]]:
+def node_costs(problem: Problem) -> list[Floats]:
     """Per attribute, from its lowest level up, what the whole table would lose on each level."""
     counts = problem.counts
     costs = []
@@ -164,7 +163,7 @@ def node_costs(problem: Problem) -> list[NDArray[np.float64]]:
     return costs
 
 
-def cheapest_nodes(costs: Sequence[NDArray[np.float64]], most: int) -> NDArray[np.int8]:
+def cheapest_nodes(costs: Sequence[Floats], most: int) -> NDArray[np.int8]:
     """The cheapest nodes in the order of their cost, as steps above the lowest level.
 
     The cheapest sums of all attributes have prefixes among the cheapest sums of the first ones, so that no more than

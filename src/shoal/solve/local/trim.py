@@ -9,13 +9,10 @@ who is left out waits for a coarser group, where others are left out for the opp
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.privacy.classes import BLOCK_CELLS
+from shoal.schema.arrays import Integers, Mask
 from shoal.solve.local.judge import Judge
-
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 HALVINGS = 4
 MOST = 4

@@ -9,16 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shoal.errors import BugError
+from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable, Node
 
-Bounds = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Integers = NDArray[np.int64]
+Bounds = Floats
 
 
 class Utility(ABC):

@@ -13,9 +13,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.schema.arrays import Integers, Mask
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable
-from shoal.solve.utility.base import Bounds, Integers, Mask, Utility, box_above
+from shoal.solve.utility.base import Bounds, Utility, box_above
 
 
 class _Merging(Utility):

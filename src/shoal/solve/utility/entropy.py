@@ -12,11 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.schema.arrays import Floats, Mask
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable, Node
-from shoal.solve.utility.base import Bounds, Mask, Utility
-from shoal.solve.utility.separable import Floats
+from shoal.solve.utility.base import Bounds, Utility
 
 
 class Entropy(Utility):

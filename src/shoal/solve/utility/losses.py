@@ -13,8 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.schema.arrays import Floats
 from shoal.solve.ladder import Ladder
-from shoal.solve.utility.separable import Floats, Separable
+from shoal.solve.utility.separable import Separable
 
 DECIMALS = 1e10
 

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable, Node
-from shoal.solve.utility.base import Bounds, Integers, Mask, Utility, box
-
-Floats = NDArray[np.float64]
+from shoal.solve.utility.base import Bounds, Utility, box
 
 
 class Separable(Utility):
@@ -109,7 +108,7 @@ class Separable(Utility):
         return np.asarray(self.combine(sums), dtype=np.float64)
 
 
-def _counted(codes: NDArray[np.int32] | NDArray[np.int64], records: NDArray[np.int64] | Floats, size: int) -> Floats:
+def _counted(codes: NDArray[np.int32] | Integers, records: Integers | Floats, size: int) -> Floats:
     return np.asarray(np.bincount(codes, weights=records, minlength=size), dtype=np.float64)
 
 

@@ -1,0 +1,93 @@
+"""The evidence for a release beyond its classes: gathered here, told by the report.
+
+Quick evidence comes with every release: three attackers, the assessment of the circumstances, how attributes were
+spread before and after. The full evidence compares what can be learnt from both tables and attacks the release; that
+takes seconds rather than milliseconds, so it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import DataError
+from shoal.measurement import Measurement
+from shoal.measurement.useful import Usefulness
+from shoal.policy import Policy
+from shoal.randomness import Randomness
+from shoal.release.assessing import Assessed, Wanted, assess_table
+from shoal.release.attacking import AttackReport, NothingToAttackError, Roles, attack_frames
+from shoal.release.distributions import distributions_of
+from shoal.release.pairing import MOST_ROWS, Pairing
+from shoal.release.usefulness import measure_pair
+from shoal.report.evidence import DistributionFacts
+from shoal.schema import Role
+
+QUICK_ROWS = 200_000
+"""Records by which the distributions are drawn."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    before: Assessed
+    after: Assessed
+    distributions: tuple[DistributionFacts, ...] = ()
+    usefulness: Usefulness | None = None
+    attacks: AttackReport | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the manifest: figures only."""
+        found = self.after.to_dict()
+        if self.usefulness is not None:
+            found["usefulness"] = self.usefulness.to_dict()
+        if self.attacks is not None:
+            found["attacks"] = self.attacks.to_dict()["attacks"]
+        return found
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the full evidence needs besides the two tables."""
+
+    control: pl.DataFrame | None = None
+    """People who are not in the original."""
+    progress: Callable[[int, int], None] | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """One of the two tables, and the classes that were measured in it."""
+
+    measured: Measurement
+    frame: pl.LazyFrame
+
+
+def gather(policy: Policy, before: Table, after: Table, randomness: Randomness, study: Study | None) -> Evidence:
+    wanted, quasi = Wanted(policy.assess), policy.quasi_identifiers
+    was, now = (assess_table(None, table.measured, quasi, wanted) for table in (before, after))
+    if "aggregate" in policy.table_steps:
+        return Evidence(was, now)
+    try:
+        pair = Pairing.of(before.frame, after.frame, randomness, QUICK_ROWS if study is None else MOST_ROWS)
+    except DataError:
+        return Evidence(was, now)
+    if study is None:
+        return Evidence(was, now, distributions_of(pair, policy))
+    useful = measure_pair(pair, policy.assess, policy, randomness)
+    shown = distributions_of(pair, policy, useful.distances)
+    return Evidence(was, now, shown, useful, _attacked(pair, policy, study))
+
+
+def _attacked(pair: Pairing, policy: Policy, study: Study) -> AttackReport | None:
+    """None where there is nothing to attack, or too much: people look rarer in a part of the rows than they are."""
+    if pair.sampled:
+        return None
+    present = {role: tuple(n for n in policy.with_role(role) if n in pair.released.columns) for role in Role}
+    roles = Roles(present[Role.QUASI], present[Role.SENSITIVE], present[Role.DIRECT], present[Role.INSENSITIVE], policy)
+    try:
+        return attack_frames(pair.released, pair.original, roles, control=study.control, progress=study.progress)
+    except NothingToAttackError:
+        return None

@@ -1,0 +1,122 @@
+"""From evidence to the facts that the report shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.attack import Attack
+from shoal.measurement.attackers import AttackerRisk, Attackers
+from shoal.measurement.reidentification import Reidentification
+from shoal.measurement.useful import READINGS, USES, Usefulness
+from shoal.release.attacking import AttackReport, in_words
+from shoal.release.evidence import Evidence
+from shoal.report.evidence import (
+    AssessmentFacts,
+    AttackerFacts,
+    AttackerFigures,
+    AttackFacts,
+    FigureTable,
+    UsefulnessFacts,
+)
+
+_PARTS = {
+    "insider": "an insider tries, by motive and controls",
+    "acquaintance": "a recipient recognises somebody",
+    "breach": "the data gets out at the recipient",
+}
+_ESTIMATES = {"dankar": "chosen by the sampling fraction", "pitman": "Pitman", "zayatz": "Zayatz", "snb": "SNB"}
+
+
+def facts_of(evidence: Evidence | None) -> dict[str, Any]:
+    """The fields of the report's facts that evidence fills."""
+    if evidence is None:
+        return {}
+    useful, attacks = evidence.usefulness, evidence.attacks
+    return {
+        "assessment": _assessment(evidence.after.assessment),
+        "attackers": _attackers(evidence.before.attackers, evidence.after.attackers),
+        "attacks": () if attacks is None else tuple(_attack(one) for one in attacks.done.attacks),
+        "distributions": evidence.distributions,
+        "usefulness": () if useful is None else _usefulness(useful),
+        "purpose": None if useful is None or useful.purpose is None else USES[useful.purpose].title,
+        "tables": _tables(evidence),
+        "limits": (*(() if attacks is None else _untried(attacks)), *(() if useful is None else useful.notes)),
+    }
+
+
+def _assessment(found: Reidentification | None) -> AssessmentFacts | None:
+    if found is None:
+        return None
+    parts = [(name, chance, _PARTS[name]) for name, chance in found.parts.items() if chance is not None]
+    parts.append(("success", found.success, "an attempt succeeds: 1 ÷ k"))
+    return AssessmentFacts(found.probability, found.threshold, str(found.harm), tuple(parts), found.within, found.words)
+
+
+def _attackers(before: Attackers, after: Attackers) -> tuple[AttackerFacts, ...]:
+    def facts(name: str, was: AttackerFigures, now: AttackerFigures) -> AttackerFacts:
+        return AttackerFacts(name, now, after.threshold, after.basis.words, was)
+
+    return (
+        facts("Prosecutor", _figures(before.prosecutor), _figures(after.prosecutor)),
+        facts("Journalist", _figures(before.journalist), _figures(after.journalist)),
+        facts("Marketer", _share(before.marketer, before), _share(after.marketer, after)),
+    )
+
+
+def _figures(risk: AttackerRisk) -> AttackerFigures:
+    return AttackerFigures(risk.max, risk.average, risk.above)
+
+
+def _share(marketer: float, of: Attackers) -> AttackerFigures:
+    """A marketer is judged by the average alone; single records are the journalist's."""
+    return AttackerFigures(of.journalist.max, marketer, of.journalist.above)
+
+
+def _attack(attack: Attack) -> AttackFacts:
+    low, high = attack.success.interval
+    return AttackFacts(
+        attack.title,
+        attack.knows,
+        attack.success.share,
+        low,
+        high,
+        attack.baseline.share,
+        attack.risk,
+        attack.found,
+        None if attack.control is None else attack.control.share,
+        attack.attribute,
+        in_words(attack),
+    )
+
+
+def _usefulness(useful: Usefulness) -> tuple[UsefulnessFacts, ...]:
+    matter = useful.for_purpose if useful.purpose is not None else ()
+    known = [(name, value) for name, value in useful.figures.items() if value is not None]
+    return tuple(
+        UsefulnessFacts(READINGS[name].title, value, READINGS[name].meaning, name in matter) for name, value in known
+    )
+
+
+def _tables(evidence: Evidence) -> tuple[FigureTable, ...]:
+    before, after = evidence.before.population_uniques, evidence.after.population_uniques
+    if before is None or after is None:
+        return ()
+    rows = tuple((title, _number(before[name]), _number(after[name])) for name, title in _ESTIMATES.items())
+    return (
+        FigureTable(
+            "People unique in the population",
+            "Estimated from the sizes of the classes: how many people of the population have a combination of "
+            "quasi-identifying values that nobody else has.",
+            "Dankar et al. 2012",
+            ("Model", "Before", "After"),
+            rows,
+        ),
+    )
+
+
+def _number(figure: float | None) -> str:
+    return "no estimate" if figure is None else f"{figure:,.0f}"
+
+
+def _untried(attacks: AttackReport) -> tuple[str, ...]:
+    return tuple(f"Not tried: {name.replace('_', ' ')}: {reason}." for name, reason in attacks.done.skipped.items())

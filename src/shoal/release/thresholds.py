@@ -1,0 +1,128 @@
+"""What `--require` asks of a measured table: one figure, and the bound that it may not be on the wrong side of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf, isfinite
+
+from pydantic import ValidationError
+
+from shoal.errors import InputError
+from shoal.measurement.sensitivity import SensitiveCells
+from shoal.privacy import Classes, Finding
+from shoal.release.formal import SENSITIVE, WHOLE, Formal, measure_figure, why_not
+from shoal.schema import Column
+from shoal.schema.registry import did_you_mean
+
+AT_LEAST = ("k", "class_size_min", "class_size_average")
+AT_MOST = (
+    "prosecutor_max",
+    "prosecutor_average",
+    "journalist_max",
+    "marketer",
+    "uniques",
+    "suppressed",
+    "records_above",
+    "reidentification",
+    *(name for name in WHOLE if name != "k"),
+)
+CELLS = "sensitive_cells"
+NAMES = (*AT_LEAST, *AT_MOST, *SENSITIVE, CELLS)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What thresholds are held against."""
+
+    figures: Mapping[str, float]
+    """Those of the whole table, by name."""
+    classes: Classes
+    formal: Formal
+    columns: Mapping[str, Column]
+    sensitivity: Mapping[str, SensitiveCells]
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A figure of the table, or of its sensitive attributes: of all of them, or of the one named after a dot."""
+
+    name: str
+    bound: float
+    attribute: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Threshold:
+        """
+        >>> Threshold.parse("distinct_l.diagnosis=3")
+        Threshold(name='distinct_l', bound=3.0, attribute='diagnosis')
+        """
+        asked, _, number = text.rpartition("=")
+        name, _, attribute = (asked or text).partition(".")
+        if name not in NAMES:
+            raise InputError(
+                f"--require: unknown figure '{name}'{did_you_mean(name, NAMES)}", advice=f"one of {', '.join(NAMES)}"
+            )
+        if attribute and name not in (*SENSITIVE, CELLS):
+            raise InputError(f"--require: '{name}' is a figure of the whole table, not of '{attribute}'")
+        found = cls(name, _number(name, number if asked else ""), attribute or None)
+        found._refuse_senseless_bound()
+        return found
+
+    def _refuse_senseless_bound(self) -> None:
+        """What the model itself refuses as its parameter."""
+        if self.name not in SENSITIVE:
+            return
+        try:
+            SENSITIVE[self.name].model(self.attribute or "any", self.bound, 1)
+        except ValidationError as error:
+            said = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise InputError(f"--require: {self.name}={self.bound:g}: {said[:1].lower()}{said[1:]}") from None
+
+    def check(self, evidence: Evidence) -> tuple[Finding, ...]:
+        """One finding; for a figure of sensitive attributes one of each."""
+        if self.name == CELLS:
+            among = self._among(tuple(evidence.sensitivity), "--rule and numbers under --sensitive")
+            return tuple(self._few_cells(name, evidence.sensitivity[name]) for name in among)
+        if self.name in SENSITIVE:
+            among = self._among(tuple(evidence.classes.sensitive), "a sensitive attribute, as --sensitive diagnosis")
+            return tuple(self._by_model(name, evidence) for name in among)
+        achieved = evidence.figures[self.name]
+        if self.name == "reidentification" and achieved == inf:
+            raise InputError("--require: the probability of re-identification needs the potential harm, as --harm high")
+        met = achieved >= self.bound if self.name in AT_LEAST else achieved <= self.bound
+        return (Finding(self.name, self.bound, achieved, met),)
+
+    def _among(self, measured: tuple[str, ...], needs: str) -> tuple[str, ...]:
+        if not measured:
+            raise InputError(f"--require: {self.name} needs {needs}")
+        if self.attribute is None:
+            return measured
+        if self.attribute not in measured:
+            near = did_you_mean(self.attribute, measured)
+            raise InputError(f"--require: {self.name} was not measured of '{self.attribute}'{near}")
+        return (self.attribute,)
+
+    def _few_cells(self, attribute: str, found: SensitiveCells) -> Finding:
+        return Finding(f"{self.name}.{attribute}", self.bound, found.sensitive, found.sensitive <= self.bound)
+
+    def _by_model(self, attribute: str, evidence: Evidence) -> Finding:
+        """Whether it is met is for the model to say; some bounds may be reached, others may not."""
+        classes = evidence.classes
+        if reason := why_not(self.name, classes, attribute, evidence.columns.get(attribute)):
+            raise InputError(f"--require: {self.name} can't be measured of '{attribute}': {reason}")
+        achieved = evidence.formal.attributes[attribute].get(self.name)
+        if achieved is None:
+            achieved = measure_figure(self.name, classes, attribute)
+        model = SENSITIVE[self.name].model(attribute, self.bound, int(classes.people.min()))
+        return Finding(f"{self.name}.{attribute}", self.bound, achieved, bool(model.holds(classes).all()))
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = inf
+    if not isfinite(number):
+        raise InputError(f"--require: '{name}' needs a number, as in {name}=5")
+    return number

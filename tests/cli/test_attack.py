@@ -1,0 +1,261 @@
+"""``shoal attack`` and ``shoal measure --auxiliary`` as users call them: what is found, what is refused, exit codes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+
+from shoal.cli import main
+from shoal.release import attacking
+
+pytestmark = pytest.mark.requirement("R-04")
+
+SHY = "Zyxwvut"
+"""A value that stands in the data and must never stand in any message."""
+QI = ("--qi", "age,city", "--sensitive", "ill", "--trials", "200", "--seed", "1")
+POLICY = """\
+shoal: 1
+name: clinic
+source: people.csv
+attributes:
+  name: {role: direct, technique: suppress}
+  age: {role: quasi, hierarchy: {intervals: {widths: [10, 20, 40]}}}
+  city: {role: quasi}
+  ill: {role: sensitive}
+privacy:
+  - k_anonymity: {k: 10}
+solve:
+  suppression_limit: 0.05
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+Shoal = Callable[..., Done]
+
+
+def people(size: int = 400, first: int = 0) -> pl.DataFrame:
+    """Everybody is alone with age and city. Of ten people in a decade and a city two have each illness: ten who are
+    alike by age and city alone would still give away what is commoner among them."""
+    place = range(first, first + size)
+    return pl.DataFrame(
+        {
+            "name": [f"{SHY} {each}" for each in place],
+            "age": [20 + each % 80 for each in place],
+            "city": [f"{SHY}{each // 80 % 5}" for each in place],
+            "ill": ["ABCDE"[each % 5] for each in place],
+        }
+    )
+
+
+@pytest.fixture
+def shoal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Shoal:
+    """The command, in this process and in a folder with data, policy and some wrong files."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    people().write_csv("people.csv")
+    people().drop("name").write_csv("nameless.csv")
+    people(400, 400).write_csv("others.csv")
+    Path("policy.yaml").write_text(POLICY)
+    Path("empty.csv").touch()
+    Path("head.csv").write_text("name,age,city,ill\n")
+    Path("shoes.csv").write_text("shoe\n41\n42\n")
+    Path("folder").mkdir()
+
+    def call(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["shoal", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Done(int(ended.value.code or 0), *capfd.readouterr())
+
+    return call
+
+
+def junit() -> ElementTree.Element:
+    return ElementTree.parse("out.xml").getroot()  # noqa: S314  # written by the command under test
+
+
+def test_a_file_without_names_gives_people_away(shoal: Shoal) -> None:
+    done = shoal("attack", "nameless.csv", "--original", "people.csv", *QI)
+    assert done.code == 0
+    assert done.err == ""
+    assert "the attacker knows of people: age, city" in done.out
+    assert "FOUND: gets more out of" in done.out
+    assert "attacks found something" in done.out
+    assert "no control group" in done.out
+    assert SHY not in done.out
+
+
+def test_a_release_of_ten_alike_gives_nobody_away(shoal: Shoal) -> None:
+    assert shoal("run", "policy.yaml", "--output", "release", "--seed", "1").code == 0
+    done = shoal("attack", "release", "--original", "people.csv", "--control", "others.csv", "--safe", "--seed", "1")
+    assert done.code == 0, done.out + done.err
+    assert "no attack found more than guessing" in done.out
+    assert "FOUND" not in done.out
+    assert "not tried" not in done.out
+    assert SHY not in done.out + done.err
+
+
+def test_gates_and_their_exit_codes(shoal: Shoal) -> None:
+    call = ("attack", "nameless.csv", "--original", "people.csv", *QI)
+    assert shoal(*call, "--require", "linking=1").code == 0
+    missed = shoal(*call, "--require", "linking=0.05", "--require", "homogeneity=1", "--junit", "out.xml")
+    assert missed.code == 1
+    assert missed.err == "not met: linking: required 0.05, found 1\n"
+    suite = junit()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    safe = shoal(*call, "--safe")
+    assert safe.code == 1
+    assert "not met: linking against guessing: required 0.0025, found 1\n" in safe.err
+
+
+def test_annotations_in_ci_only(shoal: Shoal, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = ("attack", "nameless.csv", "--original", "people.csv", *QI, "--require", "linking=0.05", "--json")
+    assert "::error" not in (done := shoal(*call)).err + done.out
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    done = shoal(*call)
+    assert done.err == "::error title=shoal attack nameless.csv::linking: required 0.05, found 1\n"
+    assert json.loads(done.out)["rows"] == 400
+
+
+def test_json_is_one_object_and_the_same_for_the_same_seed(shoal: Shoal) -> None:
+    call = ("attack", "nameless.csv", "--original", "people.csv", *QI, "--json")
+    first, second = shoal(*call), shoal(*call)
+    assert first == second
+    assert first.err == ""
+    told = json.loads(first.out)
+    assert {each["attack"] for each in told["attacks"]} >= {"linking", "singling_out", "homogeneity", "skewness"}
+    assert SHY not in first.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("nameless.csv",), "--original"),
+        (("nameless.csv", "--original", "people.csv"), "say what an attacker knows"),
+        (("absent.csv", "--original", "people.csv", *QI), "absent.csv"),
+        (("nameless.csv", "--original", "absent.csv", *QI), "absent.csv"),
+        (("folder", "--original", "people.csv", *QI), "folder"),
+        (("empty.csv", "--original", "people.csv", *QI), "empty"),
+        (("nameless.csv", "--original", "empty.csv", *QI), "empty"),
+        (("head.csv", "--original", "people.csv", *QI), "no records"),
+        (("shoes.csv", "--original", "people.csv", *QI), "no column in common"),
+        (("nameless.csv", "--original", "shoes.csv", *QI), "no column in common"),
+        (("strange.csv", "--original", "people.csv", *QI), "no value in common"),
+        (("nameless.csv", "--original", "people.csv", "--qi", "agee"), "did you mean 'age'?"),
+        (("nameless.csv", "--original", "people.csv", "--qi", ","), "--qi names no column"),
+        (("nameless.csv", "--original", "people.csv", "--qi", "age", "--sensitive", "il"), "did you mean 'ill'?"),
+        (("nameless.csv", "--original", "people.csv", "--qi", "age", "--sensitive", "age"), "'age'"),
+        (("nameless.csv", "--original", "people.csv", *QI, "--control", "shoes.csv"), "control group"),
+        (("nameless.csv", "--original", "people.csv", *QI, "--control", "people.csv"), "are in the original"),
+        (("nameless.csv", "--original", "people.csv", *QI, "--control", "odd.csv"), "another type"),
+        (("nameless.csv", "--original", "people.csv", *QI, "--auxiliary", "shoes.csv"), "auxiliary table"),
+        (("nameless.csv", "--original", "people.csv", *QI, "--require", "linkin=0.1"), "did you mean 'linking'?"),
+        (("nameless.csv", "--original", "people.csv", *QI, "--require", "linking=nan"), "from 0 to 1"),
+        (("nameless.csv", "--original", "people.csv", *QI, "--trials", "0"), "--trials"),
+        (("nameless.csv", "--original", "people.csv", "--policy", "shoes.csv"), "shoes.csv"),
+        (("nameless.csv", "--original", "people.csv", "--policy", "absent.yaml"), "absent.yaml"),
+        (("nameless.csv", "--original", "people.csv", *QI, "--trials", "5", "--junit", "no/out.xml"), "no/out.xml"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_wrong_use_gets_one_line(shoal: Shoal, arguments: tuple[str, ...], says: str) -> None:
+    strange = people().with_columns(age=pl.col("age") + 500, city=pl.lit("Elsewhere"), ill=pl.lit("F"))
+    strange.write_csv("strange.csv")
+    people(9, 400).with_columns(age=pl.format("{} {}", pl.lit(SHY), "age")).write_csv("odd.csv")
+    done = shoal("attack", *arguments)
+    assert done.code == 2, done.err
+    assert says in done.err
+    assert len(done.err.splitlines()) == 1
+    assert SHY not in done.err + done.out
+
+
+@pytest.mark.parametrize(
+    ("release", "found"),
+    [
+        (people().drop("name").reverse(), 400),
+        (people().drop("name").head(150), 150),
+        (pl.concat([people(), people(100).with_columns(age=pl.col("age") + 100)]).drop("name"), 400),
+        (people().group_by("city").len("people"), None),
+        (people().drop("name").with_columns(city=pl.lit(None, pl.String)), None),
+        (people().drop("name").head(1), 1),
+    ],
+    ids=["shuffled", "fewer", "decoys", "aggregated", "a column without a value", "one record"],
+)
+def test_releases_of_all_shapes(shoal: Shoal, release: pl.DataFrame, found: int | None) -> None:
+    release.write_parquet("release.parquet")
+    sensitive = ("--sensitive", "ill") if "ill" in release.columns else ()
+    call = ("--original", "people.csv", "--qi", "age,city", *sensitive, "--trials", "100", "--seed", "1", "--json")
+    done = shoal("attack", "release.parquet", *call)
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    linked = {each["attack"]: each for each in told["attacks"]}["linking"]
+    assert found is None or linked["success"]["right"] == pytest.approx(found)
+    assert SHY not in done.out
+
+
+def test_an_auxiliary_table_with_one_column(shoal: Shoal) -> None:
+    people(5).select("city").write_csv("aux.csv")
+    done = shoal("attack", "nameless.csv", "--original", "people.csv", *QI, "--auxiliary", "aux.csv", "--json")
+    linked = {each["attack"]: each for each in json.loads(done.out)["attacks"]}["auxiliary_linking"]
+    assert (linked["success"]["right"], linked["success"]["trials"]) == (0, 5)
+
+
+def test_an_interrupt_ends_it(shoal: Shoal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attacking, "run_attacks", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+    done = shoal("attack", "nameless.csv", "--original", "people.csv", *QI, "--junit", "out.xml", "--json")
+    assert (done.code, done.out) == (130, "")
+    assert done.err == "interrupted: nothing was written\n"
+    assert not Path("out.xml").exists()
+
+
+@pytest.mark.requirement("R-09")
+def test_a_release_is_looked_at_again(shoal: Shoal) -> None:
+    assert shoal("run", "policy.yaml", "--output", "release", "--seed", "1").code == 0
+    people(50).select("age", "city").write_csv("aux.csv")
+    done = shoal("measure", "release", "--auxiliary", "aux.csv")
+    assert done.code == 0
+    assert "50 of 50 people fit" in done.out
+    assert "nobody is among fewer than the 10 that the release promised" in done.out
+    missed = shoal("measure", "release", "--auxiliary", "aux.csv", "--require", "k=400", "--json", "--junit", "out.xml")
+    assert missed.code == 1
+    assert json.loads(missed.out)["fewest"] >= 10
+    assert junit().get("failures") == "1"
+    history = Path("release/history.json").read_text()
+    assert [entry["people"] for entry in json.loads(history)] == [50, 50]
+    for wrong, says in {
+        ("aux.csv", "--require", "kk=5"): "only k and uniques",
+        ("aux.csv", "--require", "k=nan"): "needs a number",
+        ("shoes.csv",): "no column in common",
+        ("empty.csv",): "empty",
+        ("absent.csv",): "absent.csv",
+    }.items():
+        done = shoal("measure", "release", "--auxiliary", *wrong)
+        assert (done.code, done.out) == (2, "")
+        assert says in done.err
+        assert len(done.err.splitlines()) == 1
+    assert Path("release/history.json").read_text() == history
+    assert SHY not in history
+
+
+@pytest.mark.requirement("R-09")
+def test_new_data_that_finds_nobody(shoal: Shoal) -> None:
+    assert shoal("run", "policy.yaml", "--output", "release", "--seed", "1").code == 0
+    pl.DataFrame({"age": [-7]}).write_csv("aux.csv")
+    done = shoal("measure", "release", "--auxiliary", "aux.csv")
+    assert done.code == 0
+    assert "0 of 1 person fit" in done.out
+    assert "fewest" not in done.out

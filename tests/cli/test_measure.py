@@ -1,0 +1,185 @@
+"""``shoal measure``: formal figures, linear sensitivity and gates at the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Call
+
+pytestmark = pytest.mark.requirement("S-05", "R-03", "V-05")
+
+FIRMS = """\
+region,branch,turnover,kind,firm,weight,household,empty
+north,steel,52000,a,1,2,1,
+north,steel,50000,b,2,2,1,
+north,steel,8000,a,3,1.5,2,
+south,paper,10,a,4,3,2,
+south,paper,10,b,5,3,3,
+south,paper,10,b,6,3,3,
+"""
+
+
+@pytest.fixture(autouse=True)
+def firms(tmp_path: Path) -> Path:
+    path = tmp_path / "firms.csv"
+    path.write_text(FIRMS)
+    (tmp_path / "one.csv").write_text("".join(FIRMS.splitlines(keepends=True)[:2]))
+    return path
+
+
+def measure(call: Call, *arguments: str, table: str = "firms.csv", qi: str = "region,branch") -> tuple[int, dict]:
+    ended = call("measure", table, "--qi", qi, "--json", *arguments)
+    return ended.code, ended.found
+
+
+def test_formal_figures_of_any_table(call: Call) -> None:
+    code, found = measure(call, "--sensitive", "kind,turnover")
+    formal = found["formal"]
+    assert code == 0
+    assert formal["k"] == 3
+    assert formal["attributes"]["kind"]["distinct_l"] == 2
+    assert formal["attributes"]["kind"]["alpha"] == pytest.approx(2 / 3)
+    assert formal["attributes"]["turnover"]["delta"] is None
+    assert "t_ordered" in formal["attributes"]["turnover"]
+    assert "t_ordered" in formal["left_out"]["kind"]
+
+
+def test_numbers_of_a_text_file_are_in_the_order_of_numbers(call: Call, tmp_path: Path) -> None:
+    """As text, 10 and 11 stand between 1 and 9. Li et al. 2007: 0.375."""
+    rows = [
+        f"{group},{salary}000"
+        for group, several in ((1, (3, 4, 5)), (2, (6, 8, 11)), (3, (7, 9, 10)))
+        for salary in several
+    ]
+    (tmp_path / "salaries.csv").write_text("group,salary\n" + "\n".join(rows) + "\n")
+    _, found = measure(call, "--sensitive", "salary", table="salaries.csv", qi="group")
+    assert found["formal"]["attributes"]["salary"]["t_ordered"] == pytest.approx(0.375)
+
+
+def test_thresholds_hold_for_every_sensitive_attribute(call: Call) -> None:
+    code, found = measure(call, "--sensitive", "kind,turnover", "--require", "distinct_l=2", "--require", "alpha=0.7")
+    verdicts = {one["name"]: one["met"] for one in found["models"]}
+    assert code == 1
+    assert verdicts == {
+        "distinct_l.kind": True,
+        "distinct_l.turnover": False,
+        "alpha.kind": True,
+        "alpha.turnover": False,
+    }
+    code, _ = measure(call, "--sensitive", "kind,turnover", "--require", "distinct_l.kind=2")
+    assert code == 0
+
+
+def test_two_firms_dominate_but_p_per_cent_is_kept(call: Call) -> None:
+    """Hundepool et al., 4.2.1, example 2: 52,000 and 50,000 of 110,000. The second region has equal ones."""
+    rules = ["--rule", "dominance=2,0.9", "--rule", "p=0.1", "--rule", "pq=0.1,0.5", "--rule", "threshold=4"]
+    code, found = measure(call, "--sensitive", "turnover,kind", *rules, "--require", "sensitive_cells=0")
+    assert code == 1
+    assert found["sensitivity"]["turnover"] == {
+        "cells": 2,
+        "sensitive": 2,
+        "by_rule": {"dominance (2, 0.9)": 1, "p % (10)": 0, "prior-posterior (0.5, 0.1)": 1, "threshold (4)": 2},
+    }
+    assert found["sensitivity_left_out"] == ["kind"]
+    code, _ = measure(call, "--sensitive", "turnover", "--rule", "p=0.1", "--require", "sensitive_cells=0")
+    assert code == 0
+
+
+def test_records_of_one_firm_are_one_contribution(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text("region,amount,firm\n" + "n,5,1\nn,5,1\nn,5,2\n")
+    arguments = ["--sensitive", "amount", "--rule", "threshold=3"]
+    _, by_record = measure(call, *arguments, table="visits.csv", qi="region")
+    _, by_firm = measure(call, *arguments, "--person", "firm", table="visits.csv", qi="region")
+    assert by_record["sensitivity"]["amount"]["sensitive"] == 0
+    assert by_firm["sensitivity"]["amount"]["sensitive"] == 1
+
+
+def test_weights_of_a_text_file_are_numbers(call: Call) -> None:
+    code, found = measure(call, "--weight", "weight", "--household", "household")
+    assert code == 0
+    assert found["sample_risk"]["records"] == 6
+    assert found["sample_risk"]["expected_in_households"] > found["sample_risk"]["expected_reidentifications"]
+
+
+def test_risk_before_is_measured_by_the_same_population(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "released.csv").write_text(FIRMS.replace("north", "*").replace("south", "*"))
+    arguments = ["--original", "firms.csv", "--population-size", "600"]
+    _, found = measure(call, *arguments, table="released.csv", qi="region")
+    assert found["attackers_before"]["basis"] == found["attackers"]["basis"] == "estimate"
+    assert found["attackers_before"]["prosecutor"]["max"] == pytest.approx(1 / 3)
+    assert found["attackers"]["prosecutor"]["max"] == pytest.approx(1 / 6)
+
+
+def test_people_read_sections_and_no_wall(call: Call) -> None:
+    ended = call(
+        *("measure", "firms.csv", "--qi", "region,branch", "--sensitive", "kind,turnover", "--rule", "p=0.1"),
+        *("--harm", "low", "--suda", "--weight", "weight", "--population-size", "600", "--require", "k=3"),
+        *("--original", "firms.csv", "--purpose", "research"),
+    )
+    titles = (
+        "Classes",
+        "Risk",
+        "Probability of re-identification",
+        "Special uniques",
+        "Risk of a sample file",
+        "People unique in the population",
+        "Formal models",
+        "Linear sensitivity",
+        "Usefulness",
+        "Required",
+    )
+    places = [next(n for n, line in enumerate(ended.stdout.splitlines()) if line.startswith(title)) for title in titles]
+    assert ended.code == 0
+    assert places == sorted(places)
+    assert max(map(len, ended.stdout.splitlines())) <= 140
+    assert len(ended.stdout.splitlines()) < 110
+    assert "52000" not in ended.stdout
+
+
+def test_the_hierarchical_distance_takes_the_hierarchy_of_a_policy(call: Call, tmp_path: Path) -> None:
+    """By hand: shares 2 ÷ 3 beside 1 ÷ 2 on the level of the values; on the next level a and b are one group."""
+    (tmp_path / "policy.yaml").write_text(
+        "shoal: 1\nname: firms\nattributes:\n  region: {role: quasi}\n"
+        "  kind: {role: sensitive, hierarchy: {taxonomy: {tree: {known: [a, b], other: [c]}}}}\n"
+        "privacy: [{t_closeness: {attribute: kind, t: 0.5, distance: hierarchical}}]\n"
+    )
+    ended = call("measure", "firms.csv", "--policy", "policy.yaml", "--require", "t_hierarchical=0.1", "--json")
+    figures = ended.found["formal"]["attributes"]["kind"]
+    assert ended.code == 0
+    assert figures["t"] == pytest.approx(1 / 6)
+    assert figures["t_hierarchical"] == pytest.approx(1 / 12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--qi", "regon"), "no column 'regon'; did you mean 'region'"),
+        (("--qi", "region", "--sensitive", "region"), "named twice"),
+        (("--qi", "empty"), "column 'empty' has no values"),
+        (("--qi", "region", "--sensitive", "empty"), "column 'empty' has no values"),
+        (("--qi", "region", "--person", "who"), "no column 'who'"),
+        (("--qi", "region", "--household", "household"), "needs sampling weights"),
+        (("--qi", "region", "--weight", "kind"), "not numbers"),
+        (("--qi", "region", "--sensitive", "kind", "--rule", "p=0.1"), "no numbers to add up in 'kind'"),
+        (("--qi", "region", "--rule", "p=0.1"), "which numbers?"),
+        (("--qi", "region", "--sensitive", "turnover", "--rule", "p=10"), "at most 1"),
+        (("--qi", "region", "--sensitive", "kind", "--require", "t_ordered=0.1"), "neither numbers nor dates"),
+        (("--qi", "region", "--sensitive", "kind", "--require", "t_hierarchical=0.1"), "hierarchy"),
+        (("--qi", "region", "--sensitive", "kind", "--require", "t.knd=0.1"), "did you mean 'kind'"),
+        (("--qi", "region", "--require", "distinct_l=2"), "needs a sensitive attribute"),
+        (("--qi", "region", "--require", "sensitive_cells=0"), "needs --rule"),
+    ],
+)
+def test_wrong_use_is_one_clear_line(call: Call, arguments: tuple[str, ...], says: str) -> None:
+    ended = call("measure", "firms.csv", *arguments)
+    assert ended.code == 2
+    assert ended.stdout == ""
+    assert len(ended.stderr.splitlines()) == 1
+    assert says in ended.stderr
+
+
+def test_one_record_has_nobody_to_hide_among(call: Call) -> None:
+    ended = call("measure", "one.csv", "--qi", "region")
+    assert ended.code == 2
+    assert "one record" in ended.stderr
