@@ -21,13 +21,13 @@ from shoal.randomness import Randomness
 from shoal.release.assessing import Assessed, Wanted, assess_table
 from shoal.release.attacking import AttackReport, NothingToAttackError, Roles, attack_frames
 from shoal.release.distributions import distributions_of
-from shoal.release.pairing import MOST_ROWS, Pairing
+from shoal.release.pairing import Pairing
 from shoal.release.usefulness import measure_pair
 from shoal.report.evidence import DistributionFacts
 from shoal.schema import Role
 
-QUICK_ROWS = 200_000
-"""Records by which the distributions are drawn."""
+QUICK_ROWS = 1_000_000
+"""Of larger tables the distributions come with the full evidence only: they need another pass over both."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,11 @@ class Table:
 def gather(policy: Policy, before: Table, after: Table, randomness: Randomness, study: Study | None) -> Evidence:
     wanted, quasi = Wanted(policy.assess), policy.quasi_identifiers
     was, now = (assess_table(None, table.measured, quasi, wanted) for table in (before, after))
-    if "aggregate" in policy.table_steps:
+    large = max(before.measured.rows, after.measured.rows) > QUICK_ROWS
+    if "aggregate" in policy.table_steps or (large and study is None):
         return Evidence(was, now)
     try:
-        pair = Pairing.of(before.frame, after.frame, randomness, QUICK_ROWS if study is None else MOST_ROWS)
+        pair = Pairing.of(before.frame, after.frame, randomness)
     except DataError:
         return Evidence(was, now)
     if study is None:

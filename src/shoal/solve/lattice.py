@@ -36,6 +36,7 @@ Progress = Callable[[int, int], None]
 
 MOST_NODES = 10_000_000
 """Nodes that the exact search keeps bounds for; larger lattices are made smaller first, or searched downhill."""
+MANY_NODES = 500
 
 
 def solve_lattice(
@@ -84,6 +85,7 @@ class Search:
         self.proven = False
         self._progress = progress
         self._allowed = problem.allowed
+        self._limited = self._allowed < problem.records
         self._bounds = np.ascontiguousarray(utility.start())
         self._flat = self._bounds.reshape(-1)
         self._start = self._flat.copy()
@@ -215,12 +217,12 @@ class Search:
         table = self.rollup.at(node)
         lost = (table.records > 0) & ~self.judge.above_floor(table)
         places = np.flatnonzero(~lost)
-        if int(table.records[lost].sum()) > self._allowed:
+        if self._limited and int(table.records[lost].sum()) > self._allowed:
             return self._rule_out(node)
         candidates = self.judge.classes(table, places)
-        if self.utility.bounds_above or np.count_nonzero(self._bounds[box(self.lowest, node)] < self.cost) > 1:
+        if self.utility.bounds_above or self._open_below(node):
             trimmed = self.judge.trimmed(table, candidates, places)
-            if trimmed is not None and int(trimmed.sum()) > self._allowed:
+            if self._limited and trimmed is not None and int(trimmed.sum()) > self._allowed:
                 return self._rule_out(node)
             self.utility.tighten(self._bounds, table, lost, trimmed)
         bound, self._flat[place] = self._flat[place], inf
@@ -232,6 +234,11 @@ class Search:
         for look in looks:
             self._consider(look)
         return min((look.value for look in looks), default=inf)
+
+    def _open_below(self, node: Node) -> bool:
+        """Whether any node below, besides it, may be better than the best. Of many some are: that needs no count."""
+        below = self._bounds[box(self.lowest, node)]
+        return below.size > MANY_NODES or int(np.count_nonzero(below < self.cost)) > 1
 
     def _rule_out(self, node: Node) -> float:
         """The node and all below it."""

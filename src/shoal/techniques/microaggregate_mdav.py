@@ -129,7 +129,10 @@ class _Left:
         while True:
             many = min(many, len(self._rows))
             far, found = self._tree.query(point.numbers[:, 0], many)
-            places = found[self._there[found]]
+            there = self._there[found]
+            places, away = found[there], far[there]
+            if len(places) > k and away[k] > away[k - 1] * (1 + _SLACK):
+                return np.asarray(places[:k])
             distances = self._points.take(places).distances(point)
             chosen = self._enough(places, distances, k)
             # All that are as near have to be there, since the first in the table of equally near ones is taken.

@@ -8,7 +8,7 @@ suppression; and, once a node above is known to lose certain records, what it co
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,13 +59,23 @@ class Separable(Utility):
 
     def value(self, table: ClassTable, kept: Mask) -> float:
         records = np.where(kept, table.records, 0.0)
-        suppressed = float(table.records.sum() - records.sum())
+        suppressed = self.problem.records - float(records.sum())
         sums = [
-            # By group first: a dot product over all classes would wake BLAS's threads, which costs more than it saves.
-            np.array(_counted(codes, records, len(costs[level])) @ costs[level] + suppressed)
-            for costs, level, codes in zip(self._by_group, table.node, table.codes, strict=True)
+            np.array(by_group @ costs[level] + suppressed)
+            for by_group, costs, level in zip(self._in_groups(table, records), self._by_group, table.node, strict=True)
         ]
         return float(self.combine(sums))
+
+    def _in_groups(self, table: ClassTable, counted: Floats) -> Iterator[Floats]:
+        """For each attribute, what was counted in the classes, by the attribute's group.
+
+        Sums go by group first: a dot product over all classes would wake BLAS's threads, which costs more than it
+        saves.
+        """
+        total = counted.sum(keepdims=True)
+        for ladder, level, codes in zip(self.problem.ladders, table.node, table.codes, strict=True):
+            size = ladder.size(level)
+            yield total if size == 1 else _counted(codes, counted, size)
 
     def tighten(self, bounds: Bounds, table: ClassTable, lost: Mask, trimmed: Integers | None) -> None:
         part = bounds[box(self.lowest, table.node)]
@@ -79,11 +89,8 @@ class Separable(Utility):
         Which records of a class they are may be open, so they are taken for those that cost most anyway. Where whole
         classes are lost that is known, but working it out finds hardly any more nodes to leave out.
         """
-        added, lost = [], gone.astype(np.float64)
-        for place, (ladder, level) in enumerate(zip(self.problem.ladders, table.node, strict=True)):
-            by_group = _counted(table.codes[place], lost, ladder.size(level))
-            added.append(self._gain(place, level) @ by_group)
-        return added
+        by_group = self._in_groups(table, gone.astype(np.float64))
+        return [self._gain(place, level) @ next(by_group) for place, level in enumerate(table.node)]
 
     def _gain(self, place: int, level: int) -> Floats:
         """For each level from the lowest to this one and each group on this one: 1 − the highest cost in the group."""
@@ -109,7 +116,7 @@ class Separable(Utility):
 
 
 def _counted(codes: NDArray[np.int32] | Integers, records: Integers | Floats, size: int) -> Floats:
-    return np.asarray(np.bincount(codes, weights=records, minlength=size), dtype=np.float64)
+    return np.asarray(np.bincount(codes, records, size), dtype=np.float64)
 
 
 def _per_group(ladder: Ladder, level: int, costs: Floats) -> Floats:
