@@ -109,7 +109,7 @@ def test_the_mark_reaches_every_field_of_the_evidence(full: ReportFacts) -> None
 @pytest.mark.requirement("R-10")
 def test_a_recipient_is_told_which_attacks_failed_and_not_which_succeeded(broken: ReportFacts, read: Read) -> None:
     text = read(render(broken, recipient=True)).text
-    assert "Membership: no more than guessing" in text
+    assert "Membership: nothing found" in text
     assert "Linking" not in text
     assert "Inference" not in text
     assert "succeed" not in text
@@ -120,17 +120,20 @@ def test_the_verdict_is_good_only_if_all_evidence_is(full: ReportFacts, broken: 
     good = read(render(full)).text
     assert "All 3 privacy models are met Everyone" in good
     assert "the risk is within the limit for medium potential harm." in good
-    assert "4 attacks were tried; all of them did no better than guessing." in good
+    assert (
+        "4 attacks were tried; none found more than guessing, or than is true of people who are not in the file."
+        in good
+    )
     bad = read(render(broken)).text
     assert "All 3 privacy models are met, but the assessed risk is above its limit and 2 of 4 attacks succeed" in bad
-    assert "2 of 4 attacks did better than guessing: Linking; Inference of diagnosis." in bad
+    assert "2 of 4 attacks found more than guessing, or than is true of people who are not in the file: Linking;" in bad
     assert 'class="verdict unmet"' in render(broken)
     assert 'class="verdict met"' in render(full)
 
 
 def test_one_attack_is_singular(full: ReportFacts, broken: ReportFacts, read: Read) -> None:
     assert (
-        "1 attack was tried; it did no better than guessing."
+        "1 attack was tried; it found no more than guessing"
         in read(render(replace(full, attacks=full.attacks[:1]))).text
     )
     assert "1 of 1 attack succeeds" in read(
@@ -153,7 +156,7 @@ def test_evidence_is_shown_as_it_was_found(full: ReportFacts, read: Read) -> Non
     ]
     inference = rows["Attacks on the released file and what came of them"][3]
     assert inference[0] == "Inference diagnosis all quasi-identifiers of the person"
-    assert inference[2:] == ["27.1% 24.4% – 30.1%", "25.5%", "–", "0.0217", "no more than guessing"]
+    assert inference[2:] == ["27.1% 24.4% – 30.1%", "25.5%", "–", "0.0217", "nothing found"]
     assert rows["age: share of records before and after"][2] == ["20-39", "", "31.3%", "31.3%"]
     assert rows["What the purpose depends on"][2][0] == "Associations kept"
     assert rows["Also measured"][1][2] == "0.0381"

@@ -105,7 +105,7 @@ class Page:
     limits: tuple[Limit, ...]
     purpose: str
     withstood: tuple[str, ...]
-    """Kinds of attack that did no better than guessing; the recipient's edition only."""
+    """Kinds of attack that found nothing; the recipient's edition only."""
     proof: Proof
     titles: Mapping[str, str]
     """The sections that the page has, in order, by their id."""

@@ -73,7 +73,7 @@ def measured(facts: ReportFacts) -> bool:
 
 
 def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
-    """Good only if the models are met, the assessed risk is within its limit and no attack does better than guessing.
+    """Good only if the models are met, the assessed risk is within its limit and no attack finds anything.
 
     A recipient is not told of attacks that succeed, nor how the others were made.
     """
@@ -124,10 +124,18 @@ def _attacked(facts: ReportFacts) -> list[str]:
     if not total:
         return []
     if not found:
-        told = "1 attack was tried; it did" if total == 1 else f"{total} attacks were tried; all of them did"
-        return [f"{told} no better than guessing."]
+        told = "1 attack was tried; it found" if total == 1 else f"{total} attacks were tried; none found"
+        return [f"{told} {'no ' if total == 1 else ''}more than {yardsticks(facts)}."]
     more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-    return [f"{len(found)} of {count(total, 'attack')} did better than guessing: {'; '.join(found[:3])}{more}."]
+    return [
+        f"{len(found)} of {count(total, 'attack')} found more than {yardsticks(facts)}: {'; '.join(found[:3])}{more}."
+    ]
+
+
+def yardsticks(facts: ReportFacts) -> str:
+    """What attacks are compared with; without a control group that is guessing alone."""
+    controlled = any(one.control is not None for one in facts.attacks)
+    return "guessing, or than is true of people who are not in the file" if controlled else "guessing"
 
 
 def harm_in_words(harm: str) -> str:
