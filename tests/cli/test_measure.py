@@ -25,6 +25,7 @@ def firms(tmp_path: Path) -> Path:
     path = tmp_path / "firms.csv"
     path.write_text(FIRMS)
     (tmp_path / "one.csv").write_text("".join(FIRMS.splitlines(keepends=True)[:2]))
+    (tmp_path / "elsewhere.csv").write_text(FIRMS.replace("000,", "000000000,").replace("paper,10", "paper,9000000000"))
     return path
 
 
@@ -169,6 +170,11 @@ def test_the_hierarchical_distance_takes_the_hierarchy_of_a_policy(call: Call, t
         (("--qi", "region", "--sensitive", "kind", "--require", "t.knd=0.1"), "did you mean 'kind'"),
         (("--qi", "region", "--require", "distinct_l=2"), "needs a sensitive attribute"),
         (("--qi", "region", "--require", "sensitive_cells=0"), "needs --rule"),
+        (("--qi", "", "--require", "k=1"), "--qi names no column"),
+        (("--qi", ",", "--require", "k=1"), "--qi names no column"),
+        (("--qi", "region", "--target", "kind"), "needs --original"),
+        (("--qi", "region", "--original", "one.csv"), "can't belong together"),
+        (("--qi", "turnover", "--original", "elsewhere.csv"), "no value in common"),
     ],
 )
 def test_wrong_use_is_one_clear_line(call: Call, arguments: tuple[str, ...], says: str) -> None:

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from shoal.errors import InputError
+from shoal.io import sha256_of
 from shoal.release.reassessing import HISTORY, Reassessment, history_of, reassess, reassessment_bounds
 
 pytestmark = pytest.mark.requirement("R-09")
@@ -161,3 +162,19 @@ def test_what_is_required_takes_the_place_of_the_promise() -> None:
     found = Reassessment("now", ("age",), people=9, fitting=9, alone=1, fewest=1, k=4, below=3)
     assert [finding.met for finding in found.findings({"k": 2, "uniques": 1})] == [False, True]
     assert [finding.met for finding in found.findings({"k": 1, "uniques": 0})] == [True, False]
+
+
+def test_another_file_than_the_one_released_is_refused(release: Path) -> None:
+    known = json.loads((release / "release.json").read_text())
+    known["data"]["sha256"] = sha256_of(release / "data.csv")
+    (release / "release.json").write_text(json.dumps(known))
+    people = outside(release, age=[25], city=["x"])
+    assert reassess(str(release), people).people == 1
+    pl.read_csv(release / "data.csv").head(5).write_csv(release / "data.csv")
+    assert "is not the file that was released" in refused(release, people)
+    assert len(history_of(str(release))) == 1
+
+
+def test_labels_that_can_not_be_read_are_counted(release: Path) -> None:
+    pl.DataFrame({"age": ["young"] * 4, "city": ["a"] * 4}).write_csv(release / "data.csv")
+    assert reassess(str(release), outside(release, age=[25, 26], city=["a", "a"])).unread_labels == 1

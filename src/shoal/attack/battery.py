@@ -41,7 +41,7 @@ class Tables:
     numbers: tuple[str, ...] = ()
     """Numbers that were altered, and could be recognised by being near."""
     pseudonyms: tuple[str, ...] = ()
-    """Direct identifiers that were replaced."""
+    """Direct identifiers that are in the release, replaced or not."""
     control: pl.DataFrame | None = field(default=None, repr=False)
     auxiliary: pl.DataFrame | None = field(default=None, repr=False)
     """Another table about people, by which an attacker would link; else the original's own quasi-identifiers."""
@@ -120,6 +120,7 @@ def _tries(tables: Tables, randomness: Randomness, trials: int, *, in_order: boo
                 _one(infer, shown, original, quasi, name, **chance, **known),
             )
     for name in tables.pseudonyms:
+        yield f"identifier_linking: {name}", partial(_by_identifier, tables, shown, people, name, truth)
         yield f"pseudonyms: {name}", partial(_on_pseudonyms, tables, name, in_order=in_order)
 
 
@@ -148,11 +149,30 @@ def _by_auxiliary(tables: Tables, auxiliary: pl.DataFrame, shown: pl.DataFrame) 
     return [found.renamed("auxiliary_linking", "Linking with the auxiliary table given")]
 
 
+def _by_identifier(
+    tables: Tables, shown: pl.DataFrame, people: pl.DataFrame, name: str, truth: str | None
+) -> Sequence[Attack]:
+    """Somebody knows a person's name or number, and the release still shows it, or a part of it."""
+    control = _having(tables.control, (name,))
+    found = linking(shown, people, (name,), aligned=False, truth=truth, certain=True, control=control)
+    return [found.renamed("identifier_linking", "Linking by an identifier").of_attribute(name)]
+
+
 def _on_pseudonyms(tables: Tables, name: str, *, in_order: bool) -> Sequence[Attack]:
+    if _as_it_was(tables, name):
+        return []
     auxiliary = tables.auxiliary
     given = auxiliary[name] if auxiliary is not None and name in auxiliary.columns else None
     found = attack_column(tables.release[name], tables.original[name], given, aligned=in_order)
     return [attack.of_attribute(name) for attack in found]
+
+
+def _as_it_was(tables: Tables, name: str) -> bool:
+    """Whether nothing was done to a column: then it is no pseudonym, and linking by it says all."""
+    before, after = (
+        frame[name].cast(pl.String, strict=False).unique().sort() for frame in (tables.original, tables.release)
+    )
+    return before.equals(after)
 
 
 def _having(control: pl.DataFrame | None, columns: Sequence[str]) -> pl.DataFrame | None:

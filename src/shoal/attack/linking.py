@@ -73,6 +73,7 @@ def linking(  # noqa: PLR0913  # what the attacker has, what is true, what count
         None if strangers is None else Rate(float((strangers == 1).sum()), len(strangers)),
         details=details,
         claims_only=True,
+        certain=certain and (aligned or truth is not None),
     )
 
 

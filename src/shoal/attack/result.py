@@ -71,6 +71,9 @@ class Attack:
     """Whether ``control`` counts false claims. They tell how sure an attacker can be who doesn't know who is in the
     table; against one who does, they are no excuse."""
 
+    certain: bool = False
+    """Whether success counts links that leave no doubt. Then one is enough: it needs no comparison with chance."""
+
     def renamed(self, key: str, title: str) -> Attack:
         return replace(self, key=key, title=title)
 
@@ -93,7 +96,7 @@ class Attack:
     @property
     def found(self) -> bool:
         """Whether the release helps: the difference to the yardstick is more than chance explains (Newcombe 1998)."""
-        return self.excess[0] > 0
+        return self.excess[0] > 0 or (self.certain and self.success.right >= 1)
 
     @property
     def excess(self) -> tuple[float, float]:

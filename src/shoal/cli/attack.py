@@ -19,8 +19,13 @@ def print_attacks(report: AttackReport) -> None:
         print_table("Attacks", HEADER, [_row(attack) for attack in report.done.attacks])
     for name, reason in report.done.skipped.items():
         typer.echo(f"not tried: {name}: {reason}")
-    if any((attack.details or {}).get("unread_labels") for attack in report.done.attacks):
-        typer.echo("some labels can't be read without the hierarchies, which makes the attacker weak: give --policy")
+    if report.unread:
+        typer.echo(
+            f"{count(report.unread, 'label')} can't be read without the hierarchies, which makes the attacker weak: "
+            "give --policy"
+        )
+    if report.doubtful:
+        typer.echo(f"only {percent(report.fitting)} of the people fit any record: do the tables belong together?")
     if not report.control:
         typer.echo(
             "no control group: what is true of the whole population counts as found; --control DATA gives people who "

@@ -222,6 +222,8 @@ def measure(
     )
     wanted = Wanted(said, suda, weight, household)
     refuse_junit(junit)
+    if original is None and (target is not None or purpose is not None):
+        raise InputError("--target and --purpose are about usefulness, which needs --original DATA")
     if auxiliary is not None:
         from shoal.cli.reassess import reassess_and_print
 

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 import typer
 
 from shoal.cli.output import print_table
-from shoal.measurement.attackers import Attackers
+from shoal.measurement.attackers import Attackers, Basis
 from shoal.measurement.individual import SampleRisk
 from shoal.measurement.suda import Suda
 from shoal.measurement.useful import READINGS, USES, Usefulness
+from shoal.privacy.base import ROUNDING
 from shoal.release.formal import SENSITIVE, Formal
 from shoal.release.measuring import Measured
 
@@ -81,6 +82,8 @@ def _print_attackers(measured: Measured) -> None:
     by_stars = measured.measurement.risk.prosecutor_max
     if by_stars != found.prosecutor.max:
         typer.echo(f"  Where a star matches any value, the highest risk is {_number(by_stars)}.")
+    if found.basis is Basis.ESTIMATE:
+        typer.echo("  The journalist's highest risk is an expected value; --require journalist_max stays with 1 ÷ k.")
     if found.beyond:
         typer.echo(f"  {found.beyond:,} classes have more people here than in the population.")
     typer.echo()
@@ -227,7 +230,7 @@ def _print_lines(title: str, lines: Sequence[str]) -> None:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.4g}"
+    return f"{0 if abs(value) < ROUNDING else value:,.4g}"
 
 
 def _share(value: float) -> str:

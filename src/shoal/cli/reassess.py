@@ -28,7 +28,11 @@ def reassess_and_print(
     )
     if found.fitting:
         typer.echo(f"fewest records that one of them could be: {found.fewest:,}; only one: {found.alone:,}")
-    if found.holds:
+    if found.unread_labels:
+        typer.echo("some labels can't be read without the hierarchies, so more records seem to fit: give --policy")
+    if not found.fitting:
+        typer.echo("nobody in it fits any record, so it says nothing about the release")
+    elif found.holds:
         typer.echo(f"nobody is among fewer than the {found.k:,} that the release promised")
     else:
         typer.echo(f"{found.below:,} are among fewer than the {found.k:,} that the release promised")

@@ -19,10 +19,10 @@ from shoal.io import explained
 from shoal.policy import Policy
 from shoal.privacy import Finding
 from shoal.randomness import Randomness
-from shoal.release.belonging import need_something_in_common, other_people
+from shoal.release.belonging import need_to_belong, other_people
 from shoal.release.folder import data_file, names_in, roles_of
 from shoal.release.frames import source_at
-from shoal.release.pairing import known_labels, need_columns, typed
+from shoal.release.pairing import Pairing, known_labels, need_columns, typed
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
 
@@ -31,6 +31,7 @@ ATTACKS = (
     "linking",
     "probabilistic_linking",
     "auxiliary_linking",
+    "identifier_linking",
     "distance_linking",
     "membership",
     "homogeneity",
@@ -42,6 +43,10 @@ ATTACKS = (
     "sorting",
 )
 _CLOCKED = ("hashes_per_second", "seconds_for_whole_space")
+
+MOSTLY_ALONE = 0.5
+FITTING = 0.5
+"""Of the original's people, the share that has to fit a released record for a verdict to mean anything."""
 
 
 class NothingToAttackError(DataError):
@@ -91,6 +96,7 @@ class AttackReport:
 
     done: Attacked
     rows: int
+    people: int
     roles: Roles
     control: bool
 
@@ -104,11 +110,34 @@ class AttackReport:
             if attack.key in bounds
         ]
         missing = [Finding(key, bound, inf, met=False) for key, bound in bounds.items() if not self._tried(key)]
+        doubt = [Finding("people who fit any record", FITTING, self.fitting, met=False)] if self.doubtful else []
+        doubt += (
+            [Finding("labels that can't be read without --policy", 0, self.unread, met=False)] if self.unread else []
+        )
         every = [
             Finding(f"{_label(one)} against {_than(one)}", one.yardstick.share, one.success.share, not one.found)
             for one in self.done.attacks
         ]
-        return (*asked, *missing, *(every if safe else ()))
+        return (*asked, *missing, *((*doubt, *every) if safe else ()))
+
+    @property
+    def fitting(self) -> float:
+        """The share of people who could be in any released record, by what links them."""
+        told = [attack.details or {} for attack in self.done.attacks if attack.key == "linking"]
+        return 1 - told[0]["without_candidates"] if told else 1.0
+
+    @property
+    def unread(self) -> int:
+        """Released labels that the attacker could not read, which makes the attacks weaker than they could be."""
+        if self.roles.policy is not None:
+            return 0
+        told = (attack.details or {} for attack in self.done.attacks)
+        return int(max((details.get("unread_labels", 0.0) for details in told), default=0.0))
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether so few fit that the tables hardly belong together, or the labels can't be read."""
+        return self.fitting < FITTING * min(1.0, self.rows / self.people)
 
     def _tried(self, key: str) -> bool:
         return any(attack.key == key for attack in self.done.attacks)
@@ -119,6 +148,7 @@ class AttackReport:
             "quasi_identifiers": list(self.roles.quasi),
             "sensitive": list(self.roles.sensitive),
             "control": self.control,
+            "fitting": self.fitting,
             "rows_in_order": self.done.in_order,
             "attacks": [_repeatable(attack.to_dict()) for attack in self.done.attacks],
             "skipped": dict(self.done.skipped),
@@ -157,8 +187,17 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
 
 
 def _need_to_belong(release: pl.DataFrame, original: pl.DataFrame, roles: Roles) -> None:
-    compared = [name for name in (*roles.quasi, *roles.sensitive) if name in release and name in original]
-    need_something_in_common(release, original, compared, known_labels(roles.policy, original))
+    shared = [name for name in release.columns if name in original.columns]
+    if not shared:
+        raise DataError("the original and the release have no column in common: they can't belong together")
+    for frame, whose in ((release, "release"), (original, "original")):
+        if frame.height == 1:
+            raise DataError(f"the {whose} has one record: there is nobody to hide among, so nothing can be tried")
+        for name in (*roles.quasi, *roles.sensitive):
+            if name in frame.columns and frame[name].null_count() == frame.height:
+                raise DataError(f"column '{name}' of the {whose} has no values at all", advice="leave it out")
+    pair = Pairing(original.select(shared), release.select(shared), original.height, release.height)
+    need_to_belong(pair, roles.quasi or roles.sensitive, roles.policy)
 
 
 def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
@@ -193,7 +232,7 @@ def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
         roles.quasi,
         roles.sensitive,
         tuple(name for name in roles.other if name in there and _altered_numbers(original[name], release[name])),
-        tuple(name for name in roles.replaced if name in there and name not in roles.quasi),
+        tuple(name for name in there if name not in roles.quasi and _names_people(original[name], name, roles)),
         control,
         auxiliary,
         known_labels(roles.policy, original),
@@ -203,7 +242,7 @@ def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
             "the release has nothing to attack: no quasi-identifier, altered number or pseudonym is in it"
         )
     done = run_attacks(tables, Randomness(seed), trials=trials, progress=progress)
-    return AttackReport(done, release.height, roles, control is not None)
+    return AttackReport(done, release.height, original.height, roles, control is not None)
 
 
 def attack_bounds(require: Sequence[str]) -> dict[str, float]:
@@ -229,6 +268,8 @@ def _share(text: str, name: str) -> float:
 
 def in_words(attack: Attack) -> str:
     """One sentence that claims no more than was measured."""
+    if attack.certain and attack.success.right >= 1:
+        return f"{attack.success.right:,.0f} found for certain"
     if attack.found:
         return f"gets more out of the release than {_than(attack)}"
     return f"no more than {_than(attack)}, within the interval"
@@ -254,6 +295,15 @@ def read_table(place: str, whose: str) -> pl.DataFrame:
     if not frame.height:
         raise DataError(f"the {whose} has no records")
     return typed(frame.with_columns(selectors.duration().dt.total_microseconds()))
+
+
+def _names_people(original: pl.Series, name: str, roles: Roles) -> bool:
+    """A direct identifier; or a column of which nobody said anything, and in which most people are the only one."""
+    if name in roles.replaced:
+        return True
+    if name in (*roles.sensitive, *roles.other):
+        return False
+    return original.n_unique() > MOSTLY_ALONE * len(original)
 
 
 def _altered_numbers(original: pl.Series, released: pl.Series) -> bool:

@@ -8,11 +8,27 @@ import polars as pl
 
 from shoal.attack.coverage import Coverage
 from shoal.errors import DataError
+from shoal.policy import Policy
+from shoal.release.pairing import Pairing, known_labels
 
 SAME_PEOPLE = 0.5
 """A control group in which more than this share are people of the original is no control group."""
+MOST_TIMES = 2
+"""As many records a release may have for each of the original, unless some were invented."""
 FEWEST = 100
 """People in a control group. In a smaller one chance alone would excuse anything."""
+
+
+def need_to_belong(pair: Pairing, quasi: Sequence[str], policy: Policy | None) -> None:
+    """Refuse a release and an original that can't be of the same people."""
+    invented = policy is not None and policy.solve.decoys is not None
+    if pair.rows_released > MOST_TIMES * pair.rows_original and not invented:
+        raise DataError(
+            f"the release has {pair.rows_released} records, the original {pair.rows_original}: "
+            "they can't belong together"
+        )
+    shared = [name for name in quasi if name in pair.released.columns]
+    need_something_in_common(pair.released, pair.original, shared, known_labels(policy, pair.original))
 
 
 def need_something_in_common(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import SourceError
+from shoal.io import sha256_of
 from shoal.schema import Role
 
 MANIFEST = "release.json"
@@ -21,6 +22,14 @@ def data_file(data: str) -> str:
         return str(Path(data) / manifest["data"]["path"])
     except (KeyError, TypeError):
         raise _no_manifest(data) from None
+
+
+def need_untouched(data: str) -> None:
+    """Refuse a release folder whose data file is not the one that was released."""
+    path, manifest = Path(data_file(data)), manifest_of(data) or {}
+    told = manifest.get("data", {}).get("sha256")
+    if told and path.is_file() and sha256_of(path) != told:
+        raise SourceError(f"{path}: is not the file that was released: its checksum is another than the manifest's")
 
 
 def roles_of(data: str) -> dict[str, Role]:

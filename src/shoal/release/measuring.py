@@ -23,6 +23,7 @@ from shoal.policy import Policy
 from shoal.privacy import Finding, PrivacyModel
 from shoal.randomness import Randomness
 from shoal.release.assessing import Assessed, Wanted, assess_table, attackers_in
+from shoal.release.belonging import need_to_belong
 from shoal.release.folder import data_file, names_in
 from shoal.release.formal import Formal, measure_formal
 from shoal.release.frames import as_lazy, source_at
@@ -65,6 +66,8 @@ class MeasureRequest:
         judged = tuple(dict.fromkeys(parse_rule(text) for text in rules))
         if (policy is None) == (qi is None):
             raise InputError("say which attributes are quasi-identifiers: either --policy POLICY or --qi a,b,c")
+        if qi is not None and not names_in(qi):
+            raise InputError("--qi names no column")
         wanted = wanted or Wanted()
         if policy is None:
             return cls(names_in(qi), names_in(sensitive), person, (), thresholds, None, wanted, judged)
@@ -170,6 +173,7 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
         before = _classes(original, request, whose, _columns(original, request))
         attackers = attackers_in(before, request.wanted)
         pair = Pairing.of(original, frame, randomness)
+        need_to_belong(pair, request.quasi, request.policy)
         useful = measure_pair(pair, request.wanted.circumstances, request.policy, randomness)
         loss = None if request.policy is None else loss_beside(measurement, pair.original, request.policy)
     assessed = assess_table(frame, measurement, request.quasi, request.wanted)

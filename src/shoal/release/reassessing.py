@@ -17,9 +17,6 @@ from math import inf, nan
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shoal.attack.battery import without_suppressed
 from shoal.attack.coverage import Match
 from shoal.errors import DataError, InputError, SourceError
@@ -28,7 +25,7 @@ from shoal.policy import Policy
 from shoal.privacy import Finding
 from shoal.randomness import now
 from shoal.release.attacking import read_table
-from shoal.release.folder import data_file, manifest_of, promised_k, roles_of
+from shoal.release.folder import data_file, manifest_of, need_untouched, promised_k, roles_of
 from shoal.release.pairing import known_labels
 from shoal.schema import Role
 
@@ -52,6 +49,8 @@ class Reassessment:
     below: int
     """People who fit fewer records than that."""
     auxiliary_sha256: str | None = None
+    unread_labels: int = 0
+    """Released labels that could not be read without the policy's hierarchies, and were taken to fit everybody."""
 
     @property
     def holds(self) -> bool:
@@ -93,6 +92,7 @@ def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reas
     if manifest_of(release) is None:
         raise InputError(f"{release}: is not a release folder; --auxiliary re-assesses releases")
     past, k = history_of(release), promised_k(release)
+    need_untouched(release)
     shown, people = read_table(data_file(release), "release"), read_table(auxiliary, "auxiliary table")
     common = tuple(name for name in shown.columns if name in people.columns)
     if not common:
@@ -100,7 +100,7 @@ def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reas
     quasi = tuple(name for name, role in roles_of(release).items() if role is Role.QUASI and name in shown.columns)
     shown, known = without_suppressed(shown, quasi), known_labels(policy, people)
     tried = [
-        _judged(Match.of(shown, people, names, known).candidates(), names, k, auxiliary)
+        _judged(Match.of(shown, people, names, known), names, k, auxiliary)
         for names in _sets(tuple(name for name in quasi if name in common), common)
     ]
     found = max(tried, key=lambda one: (one.below, -one.fewest if one.fitting else 0, one.fitting))
@@ -128,7 +128,8 @@ def _sets(quasi: tuple[str, ...], common: tuple[str, ...]) -> Sequence[tuple[str
     return tuple(dict.fromkeys(names for names in sets if names))
 
 
-def _judged(candidates: NDArray[np.int64], common: tuple[str, ...], k: int, auxiliary: str) -> Reassessment:
+def _judged(match: Match, common: tuple[str, ...], k: int, auxiliary: str) -> Reassessment:
+    candidates = match.candidates()
     fitting = candidates[candidates > 0]
     local = Path(auxiliary)
     return Reassessment(
@@ -141,6 +142,7 @@ def _judged(candidates: NDArray[np.int64], common: tuple[str, ...], k: int, auxi
         k,
         int((fitting < k).sum()),
         sha256_of(local) if "://" not in auxiliary and local.is_file() else None,
+        match.unread,
     )
 
 
