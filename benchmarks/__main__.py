@@ -6,7 +6,21 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import counting, measuring, memory, microaggregating, reporting, rewriting, solving, starting, suda
+from benchmarks import (
+    counting,
+    measuring,
+    memory,
+    microaggregating,
+    profiling,
+    pseudonymising,
+    recognising,
+    reporting,
+    rewriting,
+    scanning,
+    solving,
+    starting,
+    suda,
+)
 from benchmarks.result import Result, print_results
 
 SUITES = {
@@ -18,7 +32,11 @@ SUITES = {
     "measure": measuring.run,
     "suda": suda.run,
     "microaggregate": microaggregating.run,
+    "pseudonymise": pseudonymising.run,
+    "profile": profiling.run,
     "report": reporting.run,
+    "recognise": recognising.run,
+    "scan": scanning.run,
 }
 
 

@@ -6,7 +6,9 @@ ShoalError
 │   ├── DataError             rows or columns that don't fit what the policy asks
 │   ├── PolicyError           a policy with problems, all of them at once
 │   ├── TargetError           an output that can't be written
-│   └── InfeasibleError       privacy models that can't be met on this data
+│   ├── InfeasibleError       privacy models that can't be met on this data
+│   ├── AccessError           a key or a right that is lacking
+│   └── IntegrityError        something sealed that was altered, cut short or replaced by an older copy
 └── BugError                  our mistake, please report it (exit code 3)
 
 Each class carries a stable ``code`` (``SHOAL-…``); the page ``docs/reference/errors.md`` has an anchor for each.
@@ -94,6 +96,18 @@ class InfeasibleError(InputError):
     """The privacy models can't be met on this data with this policy."""
 
     code = "SHOAL-150"
+
+
+class AccessError(InputError):
+    """A key, a passphrase or a right that is lacking; nothing was shown or changed."""
+
+    code = "SHOAL-160"
+
+
+class IntegrityError(InputError):
+    """Something sealed that was altered, cut short or replaced by an older copy; it is not answered from."""
+
+    code = "SHOAL-170"
 
 
 class BugError(ShoalError):

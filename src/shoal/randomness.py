@@ -82,6 +82,11 @@ def _to_unit(words: NDArray[np.uint64]) -> NDArray[np.float64]:
     return ((words >> np.uint64(12)).astype(np.float64) + 0.5) * _UNIT
 
 
+def random_bytes(length: int) -> bytes:
+    """For keys, salts and nonces: from the operating system, never from a seed."""
+    return secrets.token_bytes(length)
+
+
 def now() -> datetime.datetime:
     """The present moment, in UTC."""
     return datetime.datetime.now(datetime.UTC)

@@ -21,9 +21,9 @@ from shoal.attack.digests import ALGORITHMS, Digests
 from shoal.attack.formats import AADHAAR, FORMATS, INDIAN_PHONES, PAN, PIN_CODES, dates, listed, nric, numbers
 from shoal.attack.frequencies import Paired, cumulative, frequency, sorting
 from shoal.attack.pseudonyms import attack_column, dictionary
-from shoal.discover.recognisers.singapore import nric_letter
 from shoal.errors import DataError
 from shoal.randomness import Randomness
+from shoal.schema.check_characters import nric_letter
 
 pytestmark = pytest.mark.requirement("R-05")
 

@@ -53,7 +53,7 @@ def test_the_hospital_is_seen_for_what_it_is(
     patients: dict[str, ColumnProfile], name: str, recognised: str | None, role: Role, type_: ValueType
 ) -> None:
     found = patients[name]
-    assert (found.identifier.recogniser.key if found.identifier else None) == recognised
+    assert (found.identifier.recogniser.type if found.identifier else None) == recognised
     assert (found.proposal.role, found.column.type) == (role, type_)
 
 
@@ -123,7 +123,7 @@ def test_typed_columns_need_no_text() -> None:
     assert found["age"].proposal.hierarchy == {"intervals": {"widths": [5, 10, 20]}}
     assert found["seen"].proposal.hierarchy == "dates"
     assert found["lat"].identifier
-    assert found["lat"].identifier.recogniser.key == "latitude"
+    assert found["lat"].identifier.recogniser.type == "latitude"
 
 
 @pytest.mark.parametrize(("sample", "seen"), [(None, 100), (100, 100), (1000, 100), (30, 25), (50, 50), (1, 1)])
@@ -148,7 +148,10 @@ def test_a_sample_of_nothing_is_refused() -> None:
 
 
 def test_a_table_without_columns() -> None:
-    assert profile(pl.LazyFrame()).to_dict() == {"rows": 0, "rows_seen": 0, "sampled": False, "columns": []}
+    nothing = {"columns": [], "nested": [], "inferences": []}
+    assert (
+        profile(pl.LazyFrame()).to_dict() == {"rows": 0, "rows_seen": 0, "rows_compared": 0, "sampled": False} | nothing
+    )
 
 
 def test_json_has_plain_types_only(patients: dict[str, ColumnProfile]) -> None:
@@ -158,6 +161,7 @@ def test_json_has_plain_types_only(patients: dict[str, ColumnProfile]) -> None:
     assert set(patients["aadhaar"].to_dict()) == {
         "name",
         "type",
+        "kind",
         "date_format",
         "missing",
         "distinct",
@@ -166,6 +170,7 @@ def test_json_has_plain_types_only(patients: dict[str, ColumnProfile]) -> None:
         "recognised",
         "recognised_share",
         "confidence",
+        "mentions",
         "role",
         "technique",
         "hierarchy",

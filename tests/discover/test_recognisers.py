@@ -10,9 +10,9 @@ from stdnum import luhn, verhoeff
 
 from shoal.discover.classify import recognise
 from shoal.discover.recognisers import RECOGNISERS, Recogniser, words
-from shoal.discover.recognisers.singapore import nric_letter
 from shoal.policy.model import Attribute
 from shoal.schema import Column, ValueType
+from shoal.schema.check_characters import nric_letter
 from shoal.schema.detect import detect
 
 pytestmark = pytest.mark.requirement("D-03")
@@ -22,7 +22,7 @@ def key_of(values: list[str], name: str = "x") -> str | None:
     series = pl.Series(values, dtype=pl.String)
     column = detect(pl.LazyFrame({name: series}), [name])[name]
     found = recognise(column, series)
-    return found.recogniser.key if found else None
+    return found.recogniser.type if found else None
 
 
 GENUINE = {

@@ -27,8 +27,10 @@ from shoal.io import FileOptions, open_source
 from shoal.io.targets import file_target
 from shoal.policy import Policy
 from shoal.randomness import Randomness
+from shoal.release.files import write_files
 from shoal.release.job import release_folder
 from shoal.schema import ROW, Column, Counts, Scope, Step, ValueType
+from shoal.schema.steps import Beside
 from shoal.techniques import Context
 from shoal.techniques.generalise import Generalise
 from shoal.techniques.mask import Mask
@@ -289,6 +291,25 @@ def test_hidden_columns_are_put_aside_beside_their_records(engine: Engine, files
     tags = pl.read_ipc(aside)
     assert tags.schema == {"__shoal_tag": pl.UInt64}
     assert tags["__shoal_tag"].equals(found["person"].str.len_bytes().cast(pl.UInt64), check_names=False)
+
+
+def test_further_files_hold_the_hidden_columns_of_their_records(
+    engine: Engine, files: ParquetFiles, tmp_path: Path
+) -> None:
+    target, aside = file_target(tmp_path / "out.parquet"), tmp_path / "aside.arrow"
+    engine.sink(engine.map(engine.scan(files), [Tags(), Keeps(10)]), target, aside=aside)
+    counted = Beside("lengths", {"__shoal_tag": "n"}, lambda frame: frame.group_by("n").len("records"))
+    written = write_files(
+        [Beside("each/length", {"__shoal_tag": "length"}), counted], aside, tmp_path, like=open_source(_first(files))
+    )
+    assert [file.told.path for file in written] == ["each/length.parquet", "lengths.parquet"]
+    lengths = target.scan().collect()["person"].str.len_bytes()
+    assert pl.read_parquet(tmp_path / "each/length.parquet")["length"].to_list() == lengths.to_list()
+    assert dict(pl.read_parquet(tmp_path / "lengths.parquet").iter_rows()) == Counter(lengths.to_list())
+
+
+def _first(files: ParquetFiles) -> FileOptions:
+    return FileOptions(path=str(files.paths[0]))
 
 
 def test_one_file_is_read_as_the_policy_names_it(engine: Engine, files: ParquetFiles, tmp_path: Path) -> None:

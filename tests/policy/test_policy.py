@@ -158,3 +158,35 @@ def test_a_password_in_a_policy_is_never_shown(tmp_path: Path) -> None:
     fine = Policy.from_text(text.replace("tabel", "table"))
     assert secret not in repr(fine)
     assert secret not in str(fine.source)
+
+
+@pytest.mark.requirement("T-22", "T-23", "T-29")
+@pytest.mark.parametrize(
+    ("attribute", "said"),
+    [
+        (
+            "{role: sensitive, technique: [{share: {parties: 3}}, {round: {base: 10}}]}",
+            "share takes the column out of the table",
+        ),
+        (
+            "{role: insensitive, technique: [{encrypt: {scheme: homomorphic}}, mask]}",
+            "encrypt takes the column out of the table",
+        ),
+        (
+            "{role: quasi, technique: {share: {parties: 3}}}",
+            "a column that leaves the table is no quasi-identifier of it",
+        ),
+    ],
+)
+def test_a_column_that_leaves_the_table_leaves_it_last(attribute: str, said: str) -> None:
+    with pytest.raises(PolicyError, match=said):
+        Policy.from_text(GOOD.replace("privacy:", f"  pay: {attribute}\nprivacy:"))
+
+
+@pytest.mark.requirement("T-23", "T-29")
+def test_no_model_looks_at_a_column_that_has_left_the_table() -> None:
+    diverse = GOOD.replace("privacy:", "  pay: {role: sensitive, technique: {share: {parties: 3}}}\nprivacy:")
+    with pytest.raises(PolicyError, match="'pay' has to be a sensitive attribute that is released"):
+        Policy.from_text(
+            diverse.replace("{k: 5}\n", "{k: 5}\n  - l_diversity: {attribute: pay, l: 2, kind: distinct}\n")
+        )

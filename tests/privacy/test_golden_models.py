@@ -90,9 +90,9 @@ def entropy_loss(problem: Problem, cells: Integers, suppressed: Mask) -> float:
 def kept_in_any_order(classes: Classes, least: float) -> Mask:
     """By Grassberger's estimator, when a class is given up as soon as a partial sum of r G(r) is too large.
 
-    The golden losses were found so, in an order of the values that isn't known. But G(1) is negative: a later term may
-    bring the sum down again. What stays whatever the order bounds those losses from one side, the whole sum from the
-    other.
+    The golden losses were found so, in an order that the search's path gives (test_golden_grassberger.py). But G(1) is
+    negative: a later term may bring the sum down again. What stays whatever the order bounds those losses from one
+    side, the whole sum from the other.
     """
     histograms = classes.histograms("occupation")
     ((_, block),) = histograms.blocks()

@@ -6,7 +6,8 @@ table, and each known person is linked with the record at the smallest Euclidean
 picked at random.
 
 Interval disclosure asks less: is the true value within a narrow interval around the released one? The interval is a
-share of the standard deviation (Mateo-Sanz, Sebé & Domingo-Ferrer 2004; dRisk in sdcMicro), or of the ranks.
+share of the original's standard deviation (Mateo-Sanz, Sebé & Domingo-Ferrer 2004), or of the ranks. dRisk in sdcMicro
+takes the standard deviation of the released numbers.
 """
 
 from __future__ import annotations

@@ -16,19 +16,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.schema.arrays import Integers
+from shoal.schema.check_characters import NRIC_SERIES, digits_of, nric_letters, verhoeff_digits
 
 Places = Integers
 Texts = NDArray[np.bytes_]
-
-NRIC_SERIES = {
-    "S": (0, b"JZIHGFEDCBA"),
-    "T": (4, b"JZIHGFEDCBA"),
-    "F": (0, b"XWUTRQPNMLK"),
-    "G": (4, b"XWUTRQPNMLK"),
-    "M": (3, b"XWUTRQPNJLK"),
-}
-"""For each first letter what is added to the weighted sum, and the check letter for each remainder modulo 11."""
-NRIC_WEIGHTS = np.array([2, 7, 6, 5, 4, 3, 2])
 
 DATE_FORMS = ("%Y-%m-%d", "%d/%m/%Y", "%d-%m-%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y%m%d", "%d%m%Y", "%Y/%m/%d")
 FITTING = 0.9
@@ -95,16 +86,14 @@ def listed(candidates: pl.Series) -> Format:
 
 
 def _write_nric(series: str, first: int, places: Places) -> Texts:
-    digits = _digits(places + first, 7)
-    added, letters = NRIC_SERIES[series]
-    check = np.frombuffer(letters, np.uint8)[(digits @ NRIC_WEIGHTS + added) % 11]
+    digits = digits_of(places + first, 7)
     head = np.full(len(places), ord(series), np.uint8)
-    return _joined(head, digits + ord("0"), check)
+    return _joined(head, digits + ord("0"), nric_letters(series, digits))
 
 
 def _write_number(rest: int, starts: str, places: Places) -> Texts:
     head = np.frombuffer(starts.encode(), np.uint8)[places // 10**rest]
-    return _joined(head, _digits(places % 10**rest, rest) + ord("0"))
+    return _joined(head, digits_of(places % 10**rest, rest) + ord("0"))
 
 
 def _write_dates(start: int, days: int, forms: tuple[str, ...], places: Places) -> Texts:
@@ -122,11 +111,8 @@ def _write_listed(distinct: pl.Series, places: Places) -> Texts:
 
 def _write_aadhaar(places: Places) -> Texts:
     """The first digit is 2 … 9; the twelfth is the check digit of Verhoeff (1969)."""
-    digits = _digits(places + 2 * 10**10, 11)
-    check = np.zeros(len(places), np.int64)
-    for position in range(11):
-        check = _PRODUCT[check, _TURNED[(position + 1) % 8, digits[:, 10 - position]]]
-    return _joined(digits + ord("0"), _INVERSE[check] + ord("0"))
+    digits = digits_of(places + 2 * 10**10, 11)
+    return _joined(digits + ord("0"), verhoeff_digits(digits) + ord("0"))
 
 
 def _write_pan(places: Places) -> Texts:
@@ -135,26 +121,7 @@ def _write_pan(places: Places) -> Texts:
     rest, number = np.divmod(rest, 9_999)
     letters = rest[:, None] // 26 ** np.array([3, 2, 1, 0]) % 26 + ord("A")
     holder = np.full(len(places), ord("P"), np.uint8)
-    return _joined(letters[:, :3], holder, letters[:, 3], _digits(number + 1, 4) + ord("0"), letter + ord("A"))
-
-
-def _dihedral() -> tuple[Integers, Integers, Integers]:
-    """The group of a regular pentagon, Verhoeff's permutation applied 0 … 7 times, the inverses."""
-    one, other = np.divmod(np.arange(10), 5)
-    turn = np.where(one[:, None] == 1, other[:, None] - other, other[:, None] + other) % 5
-    product = turn + 5 * (one[:, None] ^ one)
-    powers = [np.arange(10)]
-    for _ in range(7):
-        powers.append(np.array([1, 5, 7, 6, 2, 8, 3, 0, 9, 4])[powers[-1]])
-    return product, np.array(powers), np.argmin(product, axis=1)
-
-
-_PRODUCT, _TURNED, _INVERSE = _dihedral()
-
-
-def _digits(values: Places, width: int) -> Integers:
-    digits: Integers = values[:, None] // 10 ** np.arange(width - 1, -1, -1, dtype=np.int64) % 10
-    return digits
+    return _joined(letters[:, :3], holder, letters[:, 3], digits_of(number + 1, 4) + ord("0"), letter + ord("A"))
 
 
 def _joined(*parts: NDArray[np.integer]) -> Texts:

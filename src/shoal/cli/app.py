@@ -13,7 +13,14 @@ from typer.exceptions import TyperException
 
 from shoal import __version__
 from shoal.cli.commands import attack, check, demo, explore, measure, profile, run
+from shoal.cli.homomorphic import homomorphic
+from shoal.cli.normalise import normalise
 from shoal.cli.output import fail, fail_with_bug
+from shoal.cli.scan import scan
+from shoal.cli.scrub import scrub
+from shoal.cli.shares import shares
+from shoal.cli.suggest import suggest
+from shoal.cli.vault import app as vault
 from shoal.errors import InputError, ShoalError
 
 INTERRUPTED = 130
@@ -26,8 +33,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, explore, check, profile, measure, attack, demo):
+for command in (run, explore, check, scan, profile, suggest, normalise, measure, attack, scrub, demo):
     app.command()(command)
+for group in (vault, shares, homomorphic):
+    app.add_typer(group)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # the signature of a Typer callback

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli.output import note, print_json, progress
+from shoal.cli.vaults import KeyFileOption, PersonOption, PlaceOption, ServiceOption, secrets_for
 from shoal.errors import InputError
 
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).")]
@@ -28,6 +29,10 @@ def run(
         str | None, typer.Option(help="People who are not in the data, to compare attacks with; implies --evidence.")
     ] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="The reports as PDF too (needs Chromium).")] = False,  # noqa: FBT002
+    vault: PlaceOption = None,
+    person: PersonOption = None,
+    key_file: KeyFileOption = None,
+    service: ServiceOption = None,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Anonymise data by a policy and write a release folder: the data, release.json, report.html, recipient.html.
@@ -35,15 +40,34 @@ def run(
     Example: shoal run policy.yaml --input patients.csv --output release/
     """
     from shoal.cli.summary import in_words, print_release
-    from shoal.policy import Policy
+    from shoal.policy.several import SeveralTables, load_any
     from shoal.release.attacking import read_table
     from shoal.release.evidence import Study
     from shoal.release.job import release_folder
 
-    chosen = Policy.load(policy)
+    chosen = load_any(policy)
+    if isinstance(chosen, SeveralTables):
+        from shoal.cli.several import run_tables
+
+        if control is not None:
+            raise InputError("--control: a control group is for one table, and the policy has several")
+        with secrets_for(chosen.tables.values(), vault, person, key_file, service) as secrets:
+            run_tables(
+                chosen,
+                data=input,
+                output=output,
+                engine=engine,
+                seed=seed,
+                force=force,
+                evidence=evidence,
+                pdf=pdf,
+                as_json=json,
+                secrets=secrets,
+            )
+        return
     folder = output or Path(f"{chosen.name}-release")
     strangers = None if control is None else read_table(control, "control group")
-    with progress() as report:
+    with secrets_for([chosen], vault, person, key_file, service) as secrets, progress() as report:
         tell = None if report is None else lambda done, total: report("attack", done, total)
         release = release_folder(
             chosen,
@@ -55,6 +79,7 @@ def run(
             study=Study(strangers, tell) if evidence or control is not None else None,
             pdf=pdf,
             progress=report,
+            secrets=secrets,
         )
     note(in_words(release.manifest.solution))
     if json:
@@ -110,14 +135,20 @@ def check(
 
     Example: shoal check policy.yaml --input patients.csv
     """
-    from shoal.policy import Policy, warnings_in
+    from shoal.policy import warnings_in
+    from shoal.policy.several import SeveralTables, load_any, policies_schema
 
     if schema:
-        print_json(Policy.json_schema())
+        print_json(policies_schema())
         return
     if policy is None:
         raise InputError("which policy? (shoal check POLICY, or shoal check --schema)")
-    chosen = Policy.load(policy)
+    chosen = load_any(policy)
+    if isinstance(chosen, SeveralTables):
+        from shoal.cli.several import check_several
+
+        check_several(chosen, str(policy), data=input, as_json=json)
+        return
     if input is not None or chosen.source is not None:
         from shoal.release.checking import check_against_data
 
@@ -132,7 +163,7 @@ def check(
 
 
 def profile(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A file or a database URL.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A file, a folder of tables or a database URL.")],
     table: Annotated[str | None, typer.Option(help="Table of a database.")] = None,
     sheet: Sheet = None,
     sets: Annotated[bool, typer.Option("--sets", help="Find sets of attributes that single people out.")] = False,  # noqa: FBT002
@@ -152,12 +183,21 @@ def profile(
     from shoal.discover.safe_harbor import check_safe_harbor
     from shoal.io import explained
     from shoal.release.frames import source_at
+    from shoal.release.suggesting import is_database
+    from shoal.scan.annotators import annotate_by
 
     refuse_senseless(sets=sets, max_size=max_size, person=person)
+    if table is None and (is_database(data) or Path(data).is_dir()):
+        from shoal.cli.profile import profile_tables
+
+        if sets or safe_harbor or sheet:
+            raise InputError("--sets, --safe-harbor and --sheet are about one table, and there are several")
+        profile_tables(data, as_json=json)
+        return
     source = source_at({"url": data, "table": table} if table else {"path": data, "sheet": sheet} if sheet else data)
     with explained(source):
         frame = source.scan()
-        found = profile_table(frame)
+        found = profile_table(frame, annotate=annotate_by())
         asked = Asked(
             found,
             find_sets(frame, found, max_size, person) if sets else None,

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import typer
 
-from shoal.cli.output import print_table
+from shoal.cli.output import print_json, print_table
 from shoal.cli.summary import print_profile
 from shoal.discover import Profile
 from shoal.discover.profile import ColumnProfile
@@ -64,6 +64,25 @@ class FoundSets:
 
     def to_dict(self) -> dict[str, Any]:
         return {**self.analysis.to_dict(), "left_out": self.left_out}
+
+
+def profile_tables(data: str, *, as_json: bool) -> None:
+    """Every table of a folder or a database, and the keys that join them."""
+    from shoal.discover.linking import domains
+    from shoal.release.suggesting import as_tables, tables_at
+    from shoal.scan.annotators import annotate_by
+
+    found = tables_at(data, annotate_by())
+    joined = domains(as_tables(found), found.constrained)
+    if as_json:
+        told = {name: {**one.profile.to_dict(), "keys": joined[name]} for name, one in found.tables.items()}
+        print_json({"tables": told})
+        return
+    for name, one in found.tables.items():
+        print_profile(one.profile, name)
+        for column, domain in joined[name].items():
+            typer.echo(f"  {column}: a key of {domain}, by which tables are joined")
+        typer.echo("")
 
 
 def refuse_senseless(*, sets: bool, max_size: int | None, person: str | None) -> None:

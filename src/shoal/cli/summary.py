@@ -29,6 +29,8 @@ def print_release(release: Release) -> None:
     for finding in manifest.models:
         typer.echo(f"{finding.name}: required {finding.required:g}, achieved {finding.achieved:g}")
     typer.echo(f"data:     {release.data}")
+    for path in release.files.values():
+        typer.echo(f"beside:   {path}")
     if release.folder is not None:
         typer.echo(f"manifest: {release.folder / 'release.json'}")
         typer.echo(f"report:   {release.folder / 'report.html'}")
@@ -53,7 +55,7 @@ def print_profile(profile: Profile, label: str) -> None:
         rows.append(
             (
                 column.name,
-                str(column.column.type),
+                ", ".join(dict.fromkeys((str(column.column.type), str(column.kind)))),
                 f"{column.spread.distinct:,}",
                 f"{column.missing:.0%}",
                 found.recogniser.key if found else "",
@@ -66,6 +68,14 @@ def print_profile(profile: Profile, label: str) -> None:
     typer.echo("Why:")
     for column in profile.columns:
         typer.echo(f"  {column.name}: {'; '.join(column.proposal.reasons)}")
+    if profile.nested:
+        typer.echo("Inside records and lists:")
+    for column in profile.nested:
+        typer.echo(f"  {column.name}: {column.proposal.role}; {'; '.join(column.proposal.reasons)}")
+    if profile.inferences:
+        typer.echo("What columns tell of each other:")
+    for one in profile.inferences:
+        typer.echo(f"  {', '.join(one.columns)} → {one.gives}: {one.reason}")
 
 
 def _as_yaml(proposal: object) -> str:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from shoal.discover.keys import Key
+from shoal.discover.mentions import Mention
 from shoal.discover.recognisers import RECOGNISERS, Recogniser, Setting
 from shoal.schema import Column, Role, ValueType
 from shoal.schema.detect import AmbiguousDate
@@ -21,6 +23,11 @@ NEARLY_UNIQUE = 0.9
 FEW_RECORDS = 10
 """In fewer records uniqueness says nothing."""
 SENTENCE_WORDS = 4
+OWN_WORDS = 0.1
+"""The share of records with a text of their own from which sentences are free text; else they are labels."""
+MENTIONED = 0.2
+"""The share of texts that name somebody from which labels are taken for free text too."""
+SURELY = 0.8
 
 
 @dataclass(frozen=True)
@@ -82,8 +89,31 @@ def _match(recogniser: Recogniser, column: Column, distinct: pl.Series) -> Ident
     return Identifier(recogniser, share, recogniser.confidence(share, hinted=hinted), hinted)
 
 
-def propose(column: Column, spread: Spread, identifier: Identifier | None) -> Proposal:
-    how_many = _shared(spread)
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of a column besides its spread."""
+
+    identifier: Identifier | None = None
+    key: Key | None = None
+    part_of_name: bool = False
+    mentions: tuple[Mention, ...] = ()
+
+
+def is_free_text(column: Column, spread: Spread, mentions: tuple[Mention, ...] = ()) -> bool:
+    """Sentences that are each record's own. The same few sentences in all records are labels, unless they name people.
+
+    With few records nobody can tell, and they are taken for free text.
+    """
+    if column.type is not ValueType.TEXT or spread.words < SENTENCE_WORDS:
+        return False
+    if spread.values < FEW_RECORDS or spread.uniqueness >= OWN_WORDS:
+        return True
+    direct = {each.type for each in RECOGNISERS if each.role is Role.DIRECT}
+    return any(one.type in direct and one.share >= MENTIONED and one.confidence >= SURELY for one in mentions)
+
+
+def propose(column: Column, spread: Spread, seen: Seen) -> Proposal:
+    how_many, identifier = _shared(spread), seen.identifier
     if identifier:
         kind = identifier.recogniser
         return Proposal(kind.role, (_seen_as(identifier), kind.because, how_many), kind.technique, kind.hierarchy)
@@ -95,9 +125,28 @@ def propose(column: Column, spread: Spread, identifier: Identifier | None) -> Pr
     if named:
         reason = f"its name says that it holds {named.title}, though few values have that form"
         return Proposal(Role.DIRECT, (reason, named.because, how_many), "suppress")
-    if column.type is ValueType.TEXT and spread.words >= SENTENCE_WORDS:
-        return Proposal(Role.DIRECT, ("free text, which can name anybody and anything", how_many), "suppress")
+    return _unrecognised(column, spread, seen, how_many)
+
+
+def _unrecognised(column: Column, spread: Spread, seen: Seen, how_many: str) -> Proposal:
+    if seen.part_of_name:
+        reason = "the column's name says that it holds a part of a person's name"
+        return Proposal(Role.DIRECT, (reason, "it hardly ever changes, and everybody knows it", how_many), "suppress")
+    if seen.key is not None:
+        return Proposal(
+            Role.DIRECT, (seen.key.why, "it joins the record with all others of its kind", how_many), "suppress"
+        )
+    if is_free_text(column, spread, seen.mentions):
+        reason = "free text, which can name anybody and anything"
+        return Proposal(Role.DIRECT, (reason, *_mentioned(seen.mentions), how_many), "suppress")
     return _by_type(column, spread, how_many)
+
+
+def _mentioned(mentions: tuple[Mention, ...]) -> tuple[str, ...]:
+    if not mentions:
+        return ()
+    told = ", ".join(f"{one.type} in {one.share:.0%}" for one in mentions[:5])
+    return (f"of the texts read: {told}",)
 
 
 def _by_type(column: Column, spread: Spread, how_many: str) -> Proposal:

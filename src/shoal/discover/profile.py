@@ -4,6 +4,9 @@ Types, rows and missing values come from all records, in a streamed pass. The re
 every n-th record, so that a sorted table is seen from end to end; ``sampled`` says so, and a value that is unique in a
 sample need not be unique in the table. Forms and check digits are tested once per distinct value.
 
+Free text is read by an ``annotate``, where one is given. What is inside records, lists and JSON is laid out by path.
+Beyond the single columns, ``inferences`` says what columns give away of each other.
+
 >>> people = pl.LazyFrame({"pan": ["ACUPA7085R", "AAPPV8261K"], "age": ["34", "41"]})
 >>> [(column.name, str(column.proposal.role)) for column in profile(people).columns]
 [('pan', 'direct'), ('age', 'quasi')]
@@ -12,86 +15,34 @@ sample need not be unique in the table. Forms and check digits are tested once p
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from shoal.discover.classify import Identifier, Proposal, Spread, propose, recognise
-from shoal.discover.shapes import Shape, common_shapes
+from shoal.discover.classify import Seen, Spread, is_free_text, propose, recognise
+from shoal.discover.columns import ColumnProfile, Json, Profile
+from shoal.discover.derived import LOOKED_AT, Described, inferences
+from shoal.discover.keys import is_name_part, key_in
+from shoal.discover.kinds import kind_of
+from shoal.discover.mentions import Annotate, mentions_in
+from shoal.discover.nesting import from_json, is_nested, leaves
+from shoal.discover.settling import settled
+from shoal.discover.shapes import common_shapes
 from shoal.errors import DataError
-from shoal.schema import Column
+from shoal.schema import Column, Role, ValueType
 from shoal.schema.detect import detect
 
+__all__ = ["ColumnProfile", "Json", "Profile", "profile"]
+
 SAMPLE = 100_000
-Json = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
+READ_WORDS = 2.5
+"""Words in a value, on average, from which a column of text is read for what it mentions."""
 
 
-@dataclass(frozen=True)
-class ColumnProfile:
-    """What is known of one column, and what is proposed for it."""
-
-    column: Column
-    spread: Spread
-    shapes: tuple[Shape, ...]
-    identifier: Identifier | None
-    proposal: Proposal
-
-    @property
-    def name(self) -> str:
-        return self.column.name
-
-    @property
-    def missing(self) -> float:
-        """The share of all records that have no value."""
-        return self.column.missing / self.column.rows if self.column.rows else 0.0
-
-    def to_dict(self) -> dict[str, Json]:
-        found = self.identifier
-        return {
-            "name": self.name,
-            "type": str(self.column.type),
-            "date_format": self.column.date_format,
-            "missing": _rounded(self.missing),
-            "distinct": self.spread.distinct,
-            "uniqueness": _rounded(self.spread.uniqueness),
-            "shapes": [{"form": shape.form, "share": _rounded(shape.share)} for shape in self.shapes],
-            "recognised": found.recogniser.key if found else None,
-            "recognised_share": _rounded(found.share) if found else None,
-            "confidence": _rounded(found.confidence) if found else None,
-            "role": str(self.proposal.role),
-            "technique": self.proposal.technique,
-            "hierarchy": self.proposal.hierarchy,
-            "reason": "; ".join(self.proposal.reasons),
-        }
-
-
-@dataclass(frozen=True)
-class Profile:
-    """What is known of a table. Nothing in it is a value of the table."""
-
-    rows: int
-    rows_seen: int
-    columns: tuple[ColumnProfile, ...]
-
-    @property
-    def sampled(self) -> bool:
-        return self.rows_seen < self.rows
-
-    def to_dict(self) -> dict[str, Json]:
-        """Plain JSON types."""
-        return {
-            "rows": self.rows,
-            "rows_seen": self.rows_seen,
-            "sampled": self.sampled,
-            "columns": [column.to_dict() for column in self.columns],
-        }
-
-
-def profile(frame: pl.LazyFrame, *, sample: int | None = SAMPLE) -> Profile:
+def profile(frame: pl.LazyFrame, *, sample: int | None = SAMPLE, annotate: Annotate | None = None) -> Profile:
     """The profile of a table from at most ``sample`` of its records, or from all of them (``None``).
 
-    A sample is held in memory; without one, the distinct values of one column at a time.
+    A sample is held in memory; without one, the distinct values of one column at a time. ``annotate`` reads free text.
     """
     if sample is not None and sample < 1:
         raise DataError(f"a sample of {sample} records shows nothing")
@@ -99,8 +50,11 @@ def profile(frame: pl.LazyFrame, *, sample: int | None = SAMPLE) -> Profile:
     rows = max((column.rows for column in columns.values()), default=0)
     step = 1 if sample is None else max(1, math.ceil(rows / sample))
     seen = frame if sample is None else _every(step, frame).lazy()
-    profiles = tuple(_profile(column, seen) for column in columns.values())
-    return Profile(rows, math.ceil(rows / step), profiles)
+    found = [_profile(column, seen, annotate) for column in columns.values()]
+    looked_at = _every(max(1, math.ceil(rows / step / LOOKED_AT)), seen)
+    told = inferences(looked_at, [_described(one) for one in found])
+    nested = tuple(_inside(looked_at, columns, annotate))
+    return Profile(rows, math.ceil(rows / step), settled(found, looked_at, told), told, nested, looked_at.height)
 
 
 def _every(step: int, frame: pl.LazyFrame) -> pl.DataFrame:
@@ -108,7 +62,7 @@ def _every(step: int, frame: pl.LazyFrame) -> pl.DataFrame:
     return frame.gather_every(step).with_columns(pl.col(pl.String) + "").collect(engine="streaming")
 
 
-def _profile(column: Column, seen: pl.LazyFrame) -> ColumnProfile:
+def _profile(column: Column, seen: pl.LazyFrame, annotate: Annotate | None) -> ColumnProfile:
     opaque = column.storage.is_nested() or isinstance(column.storage, pl.Binary | pl.Duration | pl.Object)
     text = pl.lit(None, pl.String) if opaque else pl.col(column.name).cast(pl.String)
     values = seen.select(value=text).drop_nulls().group_by("value").len("records").sort("value")
@@ -121,8 +75,40 @@ def _profile(column: Column, seen: pl.LazyFrame) -> ColumnProfile:
         words=int(distinct.str.count_matches(r"\S+").sum()) / max(counted.height, 1),
     )
     identifier = recognise(column, distinct)
-    return ColumnProfile(column, spread, common_shapes(distinct), identifier, propose(column, spread, identifier))
+    is_text = column.type is ValueType.TEXT and identifier is None and spread.words >= READ_WORDS
+    mentions = mentions_in(distinct, annotate) if annotate is not None and is_text else ()
+    free_text = identifier is None and is_free_text(column, spread, mentions)
+    evidence = Seen(identifier, key_in(column, distinct), is_name_part(column, distinct), mentions)
+    return ColumnProfile(
+        column,
+        spread,
+        common_shapes(distinct),
+        identifier,
+        propose(column, spread, evidence),
+        kind_of(column, distinct, free_text=free_text or _is_own(spread)),
+        mentions,
+        evidence.key,
+        free_text,
+        evidence.part_of_name,
+    )
 
 
-def _rounded(share: float) -> float:
-    return round(share, 3)
+def _is_own(spread: Spread) -> bool:
+    """Values that are no categories, because hardly two records share one."""
+    return spread.values >= 10 and spread.uniqueness >= 0.5
+
+
+def _described(found: ColumnProfile) -> Described:
+    kind = found.identifier.recogniser.type if found.identifier else None
+    return Described(found.column, found.kind, kind, found.proposal.role is Role.DIRECT, found.free_text)
+
+
+def _inside(
+    looked_at: pl.DataFrame, columns: Mapping[str, Column], annotate: Annotate | None
+) -> Iterator[ColumnProfile]:
+    """What nested columns hold, from the records looked at."""
+    for name in columns:
+        values = looked_at[name] if is_nested(looked_at[name].dtype) else from_json(looked_at[name])
+        for leaf in leaves(values) if values is not None else ():
+            table = leaf.to_frame().lazy()
+            yield _profile(detect(table, [leaf.name])[leaf.name], table, annotate)

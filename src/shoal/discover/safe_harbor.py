@@ -164,11 +164,11 @@ def _suspected(column: ColumnProfile) -> Iterator[tuple[str, str]]:
         yield said, "its name says so"
     elif any(shape.form == _SSN and shape.share >= _SHOWN for shape in column.shapes):
         yield "G", f"values have the form {_SSN}"
-    elif kind and kind.key in BY_KIND:
-        if kind.key != "place" or not any(f" {each} " in name for each in WIDE_PLACES):
-            yield BY_KIND[kind.key], column.proposal.reasons[0]
+    elif kind and kind.type in BY_KIND:
+        if kind.type != "place" or not any(f" {each} " in name for each in WIDE_PLACES):
+            yield BY_KIND[kind.type], column.proposal.reasons[0]
     elif kind is None and column.proposal.role is Role.DIRECT:
-        named = next((each.key for each in RECOGNISERS if each.role is Role.DIRECT and each.hinted(column.name)), "")
+        named = next((each.type for each in RECOGNISERS if each.role is Role.DIRECT and each.hinted(column.name)), "")
         yield BY_KIND.get(named, "R"), column.proposal.reasons[0]
 
 
@@ -197,9 +197,9 @@ def _is_postal(column: ColumnProfile) -> bool:
 
 
 def _is(column: ColumnProfile, key: str) -> bool:
-    if column.identifier and column.identifier.recogniser.key == key:
+    if column.identifier and column.identifier.recogniser.type == key:
         return True
-    return any(each.hinted(column.name) for each in RECOGNISERS if each.key == key)
+    return any(each.hinted(column.name) for each in RECOGNISERS if each.type == key)
 
 
 def _present(lazy: pl.LazyFrame, names: list[str]) -> dict[str, bool]:

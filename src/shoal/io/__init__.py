@@ -12,8 +12,8 @@ from shoal.io.options import (
     parse_source,
     parse_target,
 )
-from shoal.io.sources import Source, explained, open_source
-from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target
+from shoal.io.sources import Referring, Source, explained, open_source
+from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target, write_all
 from shoal.io.unquoted import QuotesNeeded, refuse_specials
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "FileTarget",
     "FileTargetOptions",
     "QuotesNeeded",
+    "Referring",
     "Source",
     "SourceOptions",
     "Staging",
@@ -37,5 +38,6 @@ __all__ = [
     "parse_target",
     "refuse_specials",
     "sha256_of",
+    "write_all",
     "writing",
 ]

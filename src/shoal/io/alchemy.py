@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from shoal.errors import SourceError
-from shoal.io.databases import BATCH_ROWS, Database
+from shoal.io.databases import BATCH_ROWS, Database, NewTable
 from shoal.io.files import check_names
 from shoal.io.options import IfExists
 from shoal.io.relations import Relation
@@ -42,6 +42,15 @@ class Reading:
         return list(values) if convert is None else [None if value is None else convert(value) for value in values]
 
 
+@dataclass(frozen=True)
+class Swap:
+    """A filled table, and the table that it is to be; whether there is one of that name."""
+
+    place: Table
+    final: Table
+    present: bool
+
+
 class AlchemyDatabase(Database):
     read_only: ClassVar[tuple[str, ...]]
     """Statements that make the session's transactions read-only snapshots."""
@@ -61,8 +70,8 @@ class AlchemyDatabase(Database):
         """How each column is read, in order."""
 
     @abstractmethod
-    def swap(self, connection: Connection, place: Table, final: Table, *, present: bool) -> None:
-        """Give the filled table its final name and commit; the old one of that name goes."""
+    def swap(self, connection: Connection, swaps: Sequence[Swap]) -> None:
+        """Give the filled tables their final names, all at once, and commit; the old ones of those names go."""
 
     @contextmanager
     def plainly(self) -> Iterator[None]:
@@ -84,6 +93,10 @@ class AlchemyDatabase(Database):
         found = inspect(connection)
         return (*found.get_table_names(schema=db_schema), *found.get_view_names(schema=db_schema))
 
+    def names(self, db_schema: str | None = None) -> tuple[str, ...]:
+        with self.session(write=False) as connection:
+            return self.tables(connection, db_schema)
+
     def check(self, relation: Relation) -> None:
         with self.session(write=False) as connection:
             if relation.table is not None:
@@ -102,6 +115,18 @@ class AlchemyDatabase(Database):
         if relation.table is None:
             return []
         return inspect(connection).get_pk_constraint(relation.table, schema=relation.db_schema)["constrained_columns"]
+
+    def foreign_keys(self, relation: Relation, parent: Relation) -> list[tuple[str, str]]:
+        with self.session(write=False) as connection:
+            found = inspect(connection)
+            if relation.table not in found.get_table_names(schema=relation.db_schema):
+                return []
+            return [
+                pair
+                for key in found.get_foreign_keys(relation.table, schema=relation.db_schema)
+                if (key["referred_table"], key["referred_schema"]) == (parent.table, parent.db_schema)
+                for pair in zip(key["constrained_columns"], key["referred_columns"], strict=True)
+            ]
 
     def read(self, relation: Relation) -> Iterator[pl.DataFrame]:
         with self.session(write=False) as connection:
@@ -125,36 +150,42 @@ class AlchemyDatabase(Database):
         with self.session(write=True) as connection:
             self.refuse_occupied(table, self.tables(connection, db_schema), if_exists)
 
-    def write(self, frame: pl.LazyFrame, table: str, db_schema: str | None, if_exists: IfExists) -> None:
-        stored = storable(frame.collect_schema(), self.kind, self.label)
-        batches = converted(frame, stored).collect_batches(chunk_size=BATCH_ROWS, engine="streaming")
-        final = table_of(table, db_schema, stored)
+    def write(self, tables: Sequence[NewTable]) -> None:
+        """Rows to be appended come last, since in some databases making a table ends a transaction."""
+        stored = [storable(one.frame.collect_schema(), self.kind, self.label) for one in tables]
+        swaps: list[Swap] = []
         with self.session(write=True) as connection:
-            present = table in self.tables(connection, db_schema)
-            self.refuse_occupied(table, (table,) if present else (), if_exists)
-            if present and if_exists == "append":
-                _fill(connection, final, batches)
-                connection.commit()
-                return
-            place = table_of(self.aside(connection, db_schema), db_schema, stored)
             try:
-                place.drop(connection, checkfirst=True)
-                place.create(connection)
-                _fill(connection, place, batches)
-                self.swap(connection, place, final, present=present)
+                appended = []
+                for number, (one, schema) in enumerate(zip(tables, stored, strict=True)):
+                    final = table_of(one.name, one.db_schema, schema)
+                    present = one.name in self.tables(connection, one.db_schema)
+                    self.refuse_occupied(one.name, (one.name,) if present else (), one.if_exists)
+                    if present and one.if_exists == "append":
+                        appended.append((final, one.frame, schema))
+                        continue
+                    aside = table_of(self.aside(connection, one.db_schema, number), one.db_schema, schema)
+                    swaps.append(Swap(aside, final, present))
+                    aside.drop(connection, checkfirst=True)
+                    aside.create(connection)
+                    _fill(connection, aside, one.frame, schema)
+                for final, frame, schema in appended:
+                    _fill(connection, final, frame, schema)
+                self.swap(connection, swaps)
             except BaseException:
                 with suppress(SQLAlchemyError):
                     connection.rollback()
-                    place.drop(connection, checkfirst=True)
+                    for swap in swaps:
+                        swap.place.drop(connection, checkfirst=True)
                     connection.commit()
                 raise
 
-    def aside(self, connection: Connection, db_schema: str | None) -> str:
+    def aside(self, connection: Connection, db_schema: str | None, number: int) -> str:
         """A name for the table in the making that no other run uses."""
-        return "_shoal_new"
+        return f"_shoal_new_{number}"
 
 
-def _fill(connection: Connection, table: Table, batches: Iterator[pl.DataFrame]) -> None:
-    for batch in batches:
+def _fill(connection: Connection, table: Table, frame: pl.LazyFrame, stored: pl.Schema) -> None:
+    for batch in converted(frame, stored).collect_batches(chunk_size=BATCH_ROWS, engine="streaming"):
         for part in batch.iter_slices(_INSERT_ROWS):
             connection.execute(insert(table), part.to_dicts())

@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import polars as pl
 
 from shoal.errors import InputError, SourceError, TargetError
-from shoal.io.options import Address, DatabaseOptions, DatabaseTargetOptions, IfExists
+from shoal.io.options import Address, DatabaseOptions, DatabaseTargetOptions, IfExists, parse_source
 from shoal.io.spool import Spool
 from shoal.schema.registry import did_you_mean
 
@@ -34,6 +34,16 @@ if TYPE_CHECKING:
 BATCH_ROWS: Final = 50_000
 _KINDS: Final = {"sqlite": "SQLite", "postgresql": "PostgreSQL", "mysql": "MariaDB"}
 _MODULES: Final = {"sqlite": "shoal.io.sqlite", "postgresql": "shoal.io.postgresql", "mysql": "shoal.io.mariadb"}
+
+
+@dataclass(frozen=True)
+class NewTable:
+    """A table to be written."""
+
+    frame: pl.LazyFrame
+    name: str
+    db_schema: str | None
+    if_exists: IfExists
 
 
 class Database(ABC):
@@ -59,12 +69,24 @@ class Database(ABC):
         """All rows, in batches, in one read-only snapshot. The first frame may be empty and tells the columns."""
 
     @abstractmethod
+    def names(self, db_schema: str | None = None) -> tuple[str, ...]:
+        """The tables and views that can be read."""
+
+    @abstractmethod
+    def foreign_keys(self, relation: Relation, parent: Relation) -> list[tuple[str, str]]:
+        """Which columns of the one table refer to which of the other, by the constraints that the database holds."""
+
+    @abstractmethod
     def check_write(self, table: str, db_schema: str | None, if_exists: IfExists) -> None:
         """That the table is not there, or may be replaced or appended to."""
 
     @abstractmethod
-    def write(self, frame: pl.LazyFrame, table: str, db_schema: str | None, if_exists: IfExists) -> None:
-        """All rows or none."""
+    def write(self, tables: Sequence[NewTable]) -> None:
+        """All rows of all tables, or none."""
+
+    def labelled(self, label: str) -> Self:
+        """The same database under another label."""
+        return type(self)(self.url, label, self.failure)
 
     def refuse_unknown(self, table: str | None, known: tuple[str, ...]) -> None:
         if table is not None and table not in known:
@@ -93,6 +115,14 @@ class DatabaseSource:
                 self._spools.append(spool)
             return self._spools[0].scan()
 
+    def refers_to(self, other: object) -> list[tuple[str, str]]:
+        """Columns of this table and the columns of another one that they refer to; nothing if that is elsewhere."""
+        if not isinstance(other, DatabaseSource) or other.database.url != self.database.url:
+            return []
+        if self.relation.table is None or other.relation.table is None:
+            return []
+        return self.database.foreign_keys(self.relation, other.relation)
+
 
 @dataclass(frozen=True)
 class DatabaseTarget:
@@ -103,7 +133,21 @@ class DatabaseTarget:
     database: Database = field(repr=False)
 
     def write(self, frame: pl.LazyFrame) -> None:
-        self.database.write(frame, self.table, self.db_schema, self.if_exists)
+        self.database.write([self.new_table(frame)])
+
+    def new_table(self, frame: pl.LazyFrame) -> NewTable:
+        return NewTable(frame, self.table, self.db_schema, self.if_exists)
+
+
+def write_in_databases(given: Sequence[tuple[DatabaseTarget, pl.LazyFrame]]) -> None:
+    """In each database all tables appear together, or none does."""
+    together: dict[URL, list[tuple[DatabaseTarget, NewTable]]] = {}
+    for target, frame in given:
+        together.setdefault(target.database.url, []).append((target, target.new_table(frame)))
+    for writings in together.values():
+        first = writings[0][0]
+        label = first.label if len(writings) == 1 else first.label.rpartition("#")[0]
+        first.database.labelled(label).write([table for _, table in writings])
 
 
 def open_database(options: DatabaseOptions, base: Path | None) -> DatabaseSource:
@@ -113,6 +157,20 @@ def open_database(options: DatabaseOptions, base: Path | None) -> DatabaseSource
     relation = Relation(options.table, options.db_schema, options.query)
     database.check(relation)
     return DatabaseSource(options.label, database, relation)
+
+
+def address_of(url: str) -> Address:
+    """The address of a whole database, checked."""
+    try:
+        options = parse_source({"url": url, "table": "any"})
+    except ValueError as error:
+        raise InputError(str(error).removeprefix("url: ")) from None
+    return Address.model_validate({"url": options.url} if isinstance(options, DatabaseOptions) else {"url": url})
+
+
+def tables_in(address: Address, *, db_schema: str | None = None, base: Path | None = None) -> tuple[str, ...]:
+    """The names of the tables and views of a whole database."""
+    return _connected(address, address.place, SourceError, base).names(db_schema)
 
 
 def open_database_target(options: DatabaseTargetOptions, base: Path | None) -> DatabaseTarget:

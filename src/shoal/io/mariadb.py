@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -16,12 +17,12 @@ from pymysql.constants import FIELD_TYPE
 from sqlalchemy import Connection, func, literal, select
 from sqlalchemy.schema import DropTable
 
-from shoal.io.alchemy import AlchemyDatabase, Reading
+from shoal.io.alchemy import AlchemyDatabase, Reading, Swap
 from shoal.io.relations import Relation
 from shoal.io.tables import DIGITS, table_of
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, FromClause, Table
+    from sqlalchemy import URL, FromClause
 
 _CODES: Final = {
     1044: "the user has no right to this database",
@@ -63,7 +64,7 @@ _READINGS: Final[dict[int, Reading]] = {
     FIELD_TYPE.TIME: Reading(pl.String(), _hours),
     FIELD_TYPE.BIT: Reading(pl.Int64(), lambda bits: int.from_bytes(bits, "big")),
 }
-_ASIDE: Final = re.compile(r"(_shoal_\d+)(_old)?")
+_ASIDE: Final = re.compile(r"(_shoal_\d+)(_\d+)?(_old)?")
 
 
 class MariaDB(AlchemyDatabase):
@@ -85,26 +86,30 @@ class MariaDB(AlchemyDatabase):
         truths = _truths(connection, clause, doubtful)
         return {c[0]: _TRUTH if c[0] in truths else _reading(c[1], c[5]) for c in described}
 
-    def aside(self, connection: Connection, db_schema: str | None) -> str:
+    def aside(self, connection: Connection, db_schema: str | None, number: int) -> str:
         name = f"_shoal_{connection.execute(select(func.connection_id())).scalar_one()}"
         connection.execute(select(func.get_lock(name, 0)))
         for table in self.tables(connection, db_schema):
             found = _ASIDE.fullmatch(table)
             if found and connection.execute(select(func.is_free_lock(found[1]))).scalar_one():
                 connection.execute(DropTable(table_of(table, db_schema, pl.Schema())))
-        return name
+        return f"{name}_{number}"
 
-    def swap(self, connection: Connection, place: Table, final: Table, *, present: bool) -> None:
+    def swap(self, connection: Connection, swaps: Sequence[Swap]) -> None:
         connection.commit()
         names = connection.dialect.identifier_preparer
-        new, now = names.format_table(place), names.format_table(final)
-        if not present:
-            connection.exec_driver_sql(f"RENAME TABLE {new} TO {now}")
-            return
-        replaced = table_of(f"{place.name}_old", place.schema, pl.Schema())
-        old = names.format_table(replaced)
-        connection.exec_driver_sql(f"RENAME TABLE {now} TO {old}, {new} TO {now}")
-        connection.execute(DropTable(replaced))
+        renames, replaced = [], []
+        for one in swaps:
+            new, now = names.format_table(one.place), names.format_table(one.final)
+            if one.present:
+                old = table_of(f"{one.place.name}_old", one.place.schema, pl.Schema())
+                renames.append(f"{now} TO {names.format_table(old)}")
+                replaced.append(old)
+            renames.append(f"{new} TO {now}")
+        if renames:
+            connection.exec_driver_sql(f"RENAME TABLE {', '.join(renames)}")
+        for old in replaced:
+            connection.execute(DropTable(old))
 
 
 DATABASE = MariaDB

@@ -8,7 +8,7 @@ appended go through a temporary table first, so that PostgreSQL converts them to
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +19,7 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.schema import CreateTable, DropTable
 
-from shoal.io.databases import BATCH_ROWS, Database
+from shoal.io.databases import BATCH_ROWS, Database, NewTable
 from shoal.io.files import check_names
 from shoal.io.options import IfExists
 from shoal.io.relations import Relation
@@ -92,6 +92,10 @@ class PostgreSQL(Database):
                         cursor.close()
                         connection.rollback()
 
+    def names(self, db_schema: str | None = None) -> tuple[str, ...]:
+        with self._cursor() as cursor:
+            return _tables(cursor, db_schema)
+
     def check(self, relation: Relation) -> None:
         with self._cursor() as cursor:
             self.refuse_unknown(relation.table, _tables(cursor, relation.db_schema))
@@ -109,6 +113,11 @@ class PostgreSQL(Database):
             yield self._typed(reader.schema.empty_table(), scales)
             for batch in self._arriving(reader):
                 yield self._typed(batch, scales)
+
+    def foreign_keys(self, relation: Relation, parent: Relation) -> list[tuple[str, str]]:
+        with self._cursor() as cursor:
+            pairs = _rows(cursor, _FOREIGN_KEYS, _full_name(relation), _full_name(parent))
+            return [(str(column), str(other)) for column, other in pairs]
 
     def _arriving(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         """Batches; an error that comes with one of them is Arrow's and has lost its SQLSTATE."""
@@ -149,24 +158,29 @@ class PostgreSQL(Database):
         with self._cursor() as cursor:
             self.refuse_occupied(table, _tables(cursor, db_schema), if_exists)
 
-    def write(self, frame: pl.LazyFrame, table: str, db_schema: str | None, if_exists: IfExists) -> None:
-        stored = storable(frame.collect_schema(), self.kind, self.label)
+    def write(self, tables: Sequence[NewTable]) -> None:
+        stored = [storable(one.frame.collect_schema(), self.kind, self.label) for one in tables]
         with self._cursor() as cursor:
-            present = table in _tables(cursor, db_schema)
-            self.refuse_occupied(table, (table,) if present else (), if_exists)
-            append = present and if_exists == "append"
             # No two sessions have the same number, so no two runs meet.
-            name = f"_shoal_{_rows(cursor, 'SELECT pg_backend_pid()')[0][0]}"
-            place = table_of(name, None if append else db_schema, stored, temporary=append)
-            cursor.execute(_sql(CreateTable(place)))
-            for batch in converted(frame, stored).collect_batches(chunk_size=BATCH_ROWS, engine="streaming"):
-                data = batch.to_arrow(compat_level=pl.CompatLevel.oldest())
-                cursor.adbc_ingest(name, data, mode="append", db_schema_name=place.schema, temporary=append)
-            if append:
-                self._append(cursor, place, table_of(table, db_schema, stored))
-            else:
-                self._rename(cursor, place, table_of(table, db_schema, stored))
+            session = _rows(cursor, "SELECT pg_backend_pid()")[0][0]
+            for number, (one, schema) in enumerate(zip(tables, stored, strict=True)):
+                self._write(cursor, one, schema, f"_shoal_{session}_{number}")
             cursor.connection.commit()
+
+    def _write(self, cursor: adbc.Cursor, one: NewTable, stored: pl.Schema, aside: str) -> None:
+        present = one.name in _tables(cursor, one.db_schema)
+        self.refuse_occupied(one.name, (one.name,) if present else (), one.if_exists)
+        append = present and one.if_exists == "append"
+        place = table_of(aside, None if append else one.db_schema, stored, temporary=append)
+        cursor.execute(_sql(CreateTable(place)))
+        for batch in converted(one.frame, stored).collect_batches(chunk_size=BATCH_ROWS, engine="streaming"):
+            data = batch.to_arrow(compat_level=pl.CompatLevel.oldest())
+            cursor.adbc_ingest(aside, data, mode="append", db_schema_name=place.schema, temporary=append)
+        final = table_of(one.name, one.db_schema, stored)
+        if append:
+            self._append(cursor, place, final)
+        else:
+            self._rename(cursor, place, final)
 
     def _append(self, cursor: adbc.Cursor, place: Table, final: Table) -> None:
         names = _DIALECT.identifier_preparer
@@ -200,6 +214,14 @@ JOIN pg_catalog.pg_attribute AS part ON part.attrelid = key.indrelid AND part.at
 WHERE key.indisprimary AND key.indrelid = pg_catalog.to_regclass($1)
 ORDER BY pg_catalog.array_position(key.indkey::int2[], part.attnum)
 """
+_FOREIGN_KEYS: Final = """
+SELECT own.attname::text, other.attname::text FROM pg_catalog.pg_constraint AS key
+CROSS JOIN LATERAL unnest(key.conkey, key.confkey) AS pair(own, other)
+JOIN pg_catalog.pg_attribute AS own ON own.attrelid = key.conrelid AND own.attnum = pair.own
+JOIN pg_catalog.pg_attribute AS other ON other.attrelid = key.confrelid AND other.attnum = pair.other
+WHERE key.contype = 'f' AND key.conrelid = pg_catalog.to_regclass($1) AND key.confrelid = pg_catalog.to_regclass($2)
+ORDER BY key.conname, own.attnum
+"""
 _COLUMN_TYPES: Final = """
 SELECT attname::text, pg_catalog.format_type(atttypid, atttypmod) FROM pg_catalog.pg_attribute
 WHERE attrelid = pg_catalog.to_regclass($1) AND attnum > 0 AND NOT attisdropped
@@ -214,8 +236,12 @@ def _key(cursor: adbc.Cursor, relation: Relation) -> list[str]:
     """The columns of a table's primary key, in its order."""
     if relation.table is None:
         return []
-    name = _DIALECT.identifier_preparer.format_table(table_of(relation.table, relation.db_schema, pl.Schema()))
-    return [str(part) for (part,) in _rows(cursor, _KEY, name)]
+    return [str(part) for (part,) in _rows(cursor, _KEY, _full_name(relation))]
+
+
+def _full_name(relation: Relation) -> str:
+    """The table's name as PostgreSQL reads it."""
+    return _DIALECT.identifier_preparer.format_table(table_of(relation.table or "", relation.db_schema, pl.Schema()))
 
 
 def _scales(cursor: adbc.Cursor, relation: Relation, fields: dict[str, str]) -> dict[str, int]:

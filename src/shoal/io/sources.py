@@ -54,6 +54,13 @@ class Explaining(Protocol):
     def explain(self, error: PolarsError) -> SourceError: ...
 
 
+@runtime_checkable
+class Referring(Protocol):
+    """A source that knows which of its columns hold keys of another one."""
+
+    def refers_to(self, other: object) -> list[tuple[str, str]]: ...
+
+
 def open_source(options: SourceOptions, *, base: Path | None = None) -> Source:
     """The source behind the options; relative paths are relative to ``base``, the folder of the policy."""
     if isinstance(options, DatabaseOptions):

@@ -18,12 +18,12 @@ from sqlalchemy import Boolean, Connection, Date, DateTime, Integer, Numeric, fu
 from sqlalchemy.schema import DropTable
 from sqlalchemy.types import TypeEngine
 
-from shoal.io.alchemy import AlchemyDatabase, Reading
+from shoal.io.alchemy import AlchemyDatabase, Reading, Swap
 from shoal.io.options import IfExists
 from shoal.io.relations import Relation
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, ColumnElement, FromClause, Table
+    from sqlalchemy import URL, ColumnElement, FromClause
 
 _SIGNS: Final = {
     "no such table": "the query names a table that is not there",
@@ -93,11 +93,13 @@ class SQLite(AlchemyDatabase):
             raise self.failure(f"{self.label}: {len(doubled)} column(s) have a name that another has")
         return description
 
-    def swap(self, connection: Connection, place: Table, final: Table, *, present: bool) -> None:
+    def swap(self, connection: Connection, swaps: Sequence[Swap]) -> None:
         names = connection.dialect.identifier_preparer
-        if present:
-            connection.execute(DropTable(final))
-        connection.exec_driver_sql(f"ALTER TABLE {names.format_table(place)} RENAME TO {names.quote(final.name)}")
+        for one in swaps:
+            if one.present:
+                connection.execute(DropTable(one.final))
+            new, name = names.format_table(one.place), names.quote(one.final.name)
+            connection.exec_driver_sql(f"ALTER TABLE {new} RENAME TO {name}")
         connection.commit()
 
 

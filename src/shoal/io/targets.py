@@ -8,7 +8,7 @@ batches have a fixed size, so that equal data gives equal bytes whatever the num
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,6 +157,16 @@ def database_target(options: DatabaseTargetOptions, *, base: Path | None = None)
     from shoal.io.databases import open_database_target
 
     return open_database_target(options, base)
+
+
+def write_all(given: Sequence[tuple[Target, pl.LazyFrame]]) -> None:
+    """Each table to its target; those that go to one database appear there together, or none does."""
+    from shoal.io.databases import DatabaseTarget, write_in_databases
+
+    for target, frame in given:
+        if not isinstance(target, DatabaseTarget):
+            target.write(frame)
+    write_in_databases([(target, frame) for target, frame in given if isinstance(target, DatabaseTarget)])
 
 
 def _format_of(source: Source | None) -> Format:

@@ -1,10 +1,10 @@
 """Bind a policy to a table, step by step, in this order:
 
 1. combine attributes (they read the columns as they are),
-2. suppress records by rule, sample,
+2. suppress records by rule, sample, put identities aside for the vault,
 3. the attributes' techniques in the order of the policy, attribute suppression last,
 4. what the solver found: one level per quasi-identifier, the classes to withhold,
-5. shuffle the records, or aggregate them.
+5. cut sensitive columns off, shuffle the records; or aggregate them.
 
 Each binding may ask the engine for counts of the table *as the steps so far leave it*.
 """
@@ -20,7 +20,7 @@ import polars as pl
 
 from shoal.engine import Engine
 from shoal.engine.protocol import TableT
-from shoal.errors import DataError
+from shoal.errors import DataError, InputError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.flat import Flat
 from shoal.hierarchy.reading import Reading
@@ -30,8 +30,11 @@ from shoal.plan.nodes import Plan, PlannedStep
 from shoal.plan.person import PERSON, TagPerson
 from shoal.plan.recoding import recode_cells
 from shoal.plan.rules import look_up_labels
+from shoal.plan.scrubbers import Scrubbers
 from shoal.plan.tidying import WholeNumbers
 from shoal.policy import Attribute, Policy
+from shoal.pseudonyms import Secrets
+from shoal.pseudonyms.for_this_run import ForThisRun
 from shoal.randomness import Randomness
 from shoal.schema import Column, Counts, Scope, Step, ValueType
 from shoal.schema.detect import AmbiguousDate
@@ -41,10 +44,11 @@ from shoal.solve.population import join_population
 from shoal.techniques import Context, TableTechnique, Technique
 from shoal.techniques.combine import Combine
 from shoal.techniques.generalise import Generalise, GeneraliseStep
+from shoal.techniques.identity import Identity
 from shoal.techniques.suppress_records import WithholdClassesStep
 
-BEFORE_ATTRIBUTES = ("suppress_records", "sample")
-AFTER_EVERYTHING = ("aggregate", "shuffle_rows")
+BEFORE_ATTRIBUTES = ("suppress_records", "sample", "identity")
+AFTER_EVERYTHING = ("aggregate", "anatomise", "shuffle_rows")
 
 
 @dataclass
@@ -67,9 +71,17 @@ class PlannedTable(Generic[TableT]):
 
 
 class Builder(Generic[TableT]):
-    def __init__(self, policy: Policy, engine: Engine[TableT], table: TableT, randomness: Randomness) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        engine: Engine[TableT],
+        table: TableT,
+        randomness: Randomness,
+        secrets: Secrets | None = None,
+    ) -> None:
         self.policy = policy
         self.randomness = randomness
+        self.secrets = secrets or ForThisRun(randomness)
         self.now = PlannedTable(engine, table)
         self.attributes = match_columns(policy, engine.columns(table))
         self.columns = self._describe(self.attributes)
@@ -180,6 +192,8 @@ class Builder(Generic[TableT]):
         decoys = self.policy.solve.decoys
         if decoys is None or solution.filling is None:
             return
+        if any(planned.step.beside for planned in self.now.plan):
+            raise InputError("solve.decoys: invented records would have nothing in the files beside the data")
         alike = counts.frame()[np.repeat(np.arange(counts.size), solution.filling)]
         cells = alike.select(
             hierarchies[name].generalise(alike[name], level) for name, level in solution.levels.items()
@@ -231,7 +245,8 @@ class Builder(Generic[TableT]):
             hierarchy = self._bind_hierarchy(name, self._counts((name,)))
         context = self._context(("attribute", name, technique.key, str(place)), technique.wants(name), hierarchy)
         step = technique.bind(column, context)
-        self.now.add(PlannedStep(step, technique.key, technique.facts.clause, name, _in_words(technique)))
+        detail = ", ".join(filter(None, (_in_words(technique), step.told)))
+        self.now.add(PlannedStep(step, technique.key, technique.facts.clause, name, detail))
         self.columns[name] = technique.leaves(column)
 
     def _records_before(self) -> int:
@@ -243,7 +258,7 @@ class Builder(Generic[TableT]):
             name
             for name, column in self.columns.items()
             if column.type is ValueType.DECIMAL and not column.scale and column.storage == pl.Float64()
-            if name in self.from_text and not self.attributes[name].is_suppressed
+            if name in self.from_text and self.attributes[name].is_released
         )
         if whole:
             self.now.add(PlannedStep(WholeNumbers(whole), "tidy", ""))
@@ -253,6 +268,8 @@ class Builder(Generic[TableT]):
             technique: TableTechnique | None = self.policy.table_steps.get(key)
             if technique is None:
                 continue
+            if isinstance(technique, Identity):
+                technique = self._identity(technique)
             self._refuse_missing(key, technique.columns(None))
             reason = technique.refuse(self.columns)
             if reason:
@@ -261,6 +278,13 @@ class Builder(Generic[TableT]):
             self.now.add(PlannedStep(step, key, technique.facts.clause))
             if key == "suppress_records":
                 self.suppressed_by_rule = self._records_before() - self._counts(()).total_records
+
+    def _identity(self, technique: Identity) -> Identity:
+        if not self.secrets.lasting:
+            raise InputError("identity: without a vault nobody could be found again", advice="name one with --vault")
+        if self.policy.solve.decoys is not None:
+            raise InputError("identity: goes without solve.decoys, since there is nobody behind an invented record")
+        return technique if technique.by else technique.model_copy(update={"by": self.quasi_identifiers()})
 
     def _refuse_missing(self, where: str, names: tuple[str, ...]) -> None:
         present = self.now.engine.columns(self.now.table)
@@ -277,6 +301,8 @@ class Builder(Generic[TableT]):
             counts={want: self._counts(want) for want in wants},
             hierarchy=hierarchy,
             person=self._person(),
+            secrets=self.secrets,
+            scrubber=Scrubbers(self.secrets),
         )
 
     def _counts(self, attributes: tuple[str, ...]) -> Counts:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from shoal.policy.anatomised import problems_of_anatomy
 from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.pseudonymised import problems_of_pseudonyms, warnings_of_pseudonyms
 from shoal.policy.tree import Path
+from shoal.policy.vaulted import warnings_without_vault
 from shoal.privacy.delta_presence import DeltaPresence
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
 from shoal.techniques.generalise import Generalise
-from shoal.techniques.suppress import Suppress
 
 
 def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
@@ -19,9 +21,11 @@ def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
     yield from _levels(policy)
     for name, attribute in policy.attributes.items():
         yield from _attribute(name, attribute)
+    yield from problems_of_pseudonyms(policy)
     yield from _models(policy)
     yield from _decoys(policy)
     yield from _wildcards(policy)
+    yield from problems_of_anatomy(policy)
     if policy.privacy and not policy.quasi_identifiers:
         yield ("privacy",), "there is no quasi-identifier that a privacy model could protect"
     if policy.solve.recoding != "global" and policy.solve.utility != "loss":
@@ -48,8 +52,13 @@ def _attribute(name: str, attribute: Attribute) -> Iterator[tuple[Path, str]]:
     if attribute.hierarchy is not None and attribute.role is Role.QUASI and uses_hierarchy:
         yield (*path, "technique"), "generalise by a fixed level, or have the level solved, not both"
     steps = attribute.steps
-    if any(isinstance(step, Suppress) for step in steps) and len(steps) > 1:
+    removing = [step.key for step in steps[:-1] if step.removes]
+    if attribute.is_suppressed and len(steps) > 1:
         yield (*path, "technique"), "suppress leaves nothing that another technique could work on"
+    elif removing:
+        yield (*path, "technique"), f"{removing[0]} takes the column out of the table, so it comes last"
+    if attribute.role is Role.QUASI and not attribute.is_released and not attribute.is_suppressed:
+        yield (*path, "role"), "a column that leaves the table is no quasi-identifier of it; call it sensitive"
 
 
 def _models(policy: Policy) -> Iterator[tuple[Path, str]]:
@@ -62,7 +71,7 @@ def _models(policy: Policy) -> Iterator[tuple[Path, str]]:
             attribute = policy.attributes.get(name)
             if attribute is None:
                 yield path, f"there is no attribute '{name}'{did_you_mean(name, tuple(policy.attributes))}"
-            elif attribute.role is not Role.SENSITIVE or attribute.is_suppressed:
+            elif attribute.role is not Role.SENSITIVE or not attribute.is_released:
                 yield path, f"'{name}' has to be a sensitive attribute that is released"
             elif getattr(model, "distance", None) == "hierarchical" and attribute.hierarchy is None:
                 yield path, f"a hierarchical distance needs a hierarchy of '{name}'"
@@ -86,7 +95,7 @@ def _decoys(policy: Policy) -> Iterator[tuple[Path, str]]:
     named = [
         name
         for name, attribute in policy.attributes.items()
-        if (attribute.role is Role.DIRECT or name == policy.person) and not attribute.is_suppressed
+        if (attribute.role is Role.DIRECT or name == policy.person) and attribute.is_released
     ]
     if named:
         yield path, f"can't be told from real people only if nobody is named: suppress {', '.join(named)}"
@@ -151,13 +160,18 @@ def _levels(policy: Policy) -> Iterator[tuple[Path, str]]:
             yield path, f"the bounds [{low}, {high}] are crossed or negative"
 
 
-def warnings_in(policy: Policy) -> list[str]:
-    """What a person should know before running it; none of these stops a run."""
+def warnings_in(policy: Policy, *, vaulted: bool | None = None) -> list[str]:
+    """What a person should know before running it; none of these stops a run.
+
+    ``vaulted`` says whether the run has a vault; before the run that is whether the policy names one.
+    """
     found: list[str] = []
     preset = policy.preset
     for name, attribute in policy.attributes.items():
-        if attribute.role is Role.DIRECT and not attribute.is_suppressed:
+        if attribute.role is Role.DIRECT and attribute.is_released:
             found.append(f"'{name}' names a person and is released in another form: what is left of it is not in k")
+    found += warnings_of_pseudonyms(policy)
+    found += warnings_without_vault(policy, vaulted=policy.vault is not None if vaulted is None else vaulted)
     if policy.quasi_identifiers and not policy.models and "aggregate" not in policy.table_steps:
         found.append("there are quasi-identifiers but no privacy model, so nothing is generalised to protect them")
     if policy.solve.starred == "wildcard":

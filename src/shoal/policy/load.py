@@ -11,17 +11,25 @@ from pydantic_core import ErrorDetails
 
 from shoal.errors import PolicyError, Problem, SourceError
 from shoal.policy.checks import problems_in
-from shoal.policy.choices import Choice
 from shoal.policy.model import Policy
 from shoal.policy.tree import Path as TreePath
 from shoal.policy.tree import Tree, dotted, read_tree
+from shoal.schema.choices import Choice
 from shoal.schema.registry import did_you_mean
 from shoal.techniques import table_techniques
 
 MAX_BYTES = 10_000_000
+SEVERAL = "tables"
+"""The key that tells a policy of several tables."""
+
+Found = tuple[TreePath, str]
 
 
 def load_policy(path: Path) -> Policy:
+    return policy_from_text(read_policy(path), source=str(path), folder=path.parent)
+
+
+def read_policy(path: Path) -> str:
     if not path.exists():
         raise SourceError(f"{path}: there is no such policy file")
     if path.is_dir():
@@ -29,44 +37,56 @@ def load_policy(path: Path) -> Policy:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise SourceError(f"{path}: too large for a policy file")
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise SourceError(f"{path}: is not UTF-8 text, so no policy file") from None
     except OSError as error:
         raise SourceError(f"{path}: can't be read ({error.strerror})") from None
-    return policy_from_text(text, source=str(path), folder=path.parent)
 
 
 def policy_from_text(text: str, *, source: str, folder: Path) -> Policy:
-    tree = read_tree(text, source=source)
+    tree, data = read_mapping(text, source=source)
     problems = list(tree.problems)
-    if not isinstance(tree.data, dict):
-        problems.append(Problem(1, 1, "", "a policy is a mapping that begins with `shoal: 1`"))
+    if SEVERAL in data:
+        problems.append(Problem(*tree.where((SEVERAL,)), SEVERAL, "a policy of several tables can't be used here"))
         raise PolicyError(problems, source=source)
-    policy = None
-    try:
-        policy = Policy.model_validate(tree.data)
-    except ValidationError as error:
-        problems += [_problem(details, tree) for details in error.errors(include_url=False)]
-    if policy is not None:
-        problems += [Problem(*tree.where(path), dotted(path), message) for path, message in problems_in(policy)]
+    policy, found = validated(tree)
+    problems += [Problem(*tree.where(path), dotted(path), message) for path, message in found]
     if problems or policy is None:
         raise PolicyError(list(dict.fromkeys(problems)), source=source)
     return policy.placed(text, folder)
 
 
-def _problem(details: ErrorDetails, tree: Tree) -> Problem:
-    path = _in_file(details["loc"], tree)
+def read_mapping(text: str, *, source: str) -> tuple[Tree, dict[str, object]]:
+    """The tree of a policy and what it holds; anything but a mapping is none."""
+    tree = read_tree(text, source=source)
+    if not isinstance(tree.data, dict):
+        problem = Problem(1, 1, "", "a policy is a mapping that begins with `shoal: 1`")
+        raise PolicyError([*tree.problems, problem], source=source)
+    return tree, tree.data
+
+
+def validated(tree: Tree) -> tuple[Policy | None, list[Found]]:
+    """The policy of one table, if it is one; and what is wrong with it, by place in the tree."""
+    try:
+        policy = Policy.model_validate(tree.data)
+    except ValidationError as error:
+        return None, [located(details, tree, Policy) for details in error.errors(include_url=False)]
+    return policy, list(problems_in(policy))
+
+
+def located(details: ErrorDetails, tree: Tree, root: type[BaseModel]) -> Found:
+    """An error of a model, by place in the tree, in our words."""
     message = details["msg"].removeprefix("Value error, ")
     if details["type"] == "extra_forbidden":
-        kind, known = _known_at(details["loc"][:-1])
+        kind, known = _known_at(details["loc"][:-1], root)
         word = str(details["loc"][-1])
         message = f"unknown {kind} '{word}'{did_you_mean(word, known)}"
     elif details["type"] == "missing":
         message = "is missing"
     else:
         message = message[:1].lower() + message[1:]
-    return Problem(*tree.where(path), dotted(path), message)
+    return _in_file(details["loc"], tree), message
 
 
 def _in_file(loc: tuple[int | str, ...], tree: Tree) -> TreePath:
@@ -79,24 +99,21 @@ def _in_file(loc: tuple[int | str, ...], tree: Tree) -> TreePath:
     return path if path and path[-1] == last else (*path, last) if isinstance(last, str) else path
 
 
-def _known_at(loc: tuple[int | str, ...]) -> tuple[str, tuple[str, ...]]:
+def _known_at(loc: tuple[int | str, ...], root: type[BaseModel]) -> tuple[str, tuple[str, ...]]:
     """What could stand at a place in the model: the kind of thing, and the names that are known there."""
-    models: list[Any] = [Policy]
+    models: list[Any] = [root]
     for part in loc:
         inner = [_annotation(model, part) for model in models]
         models = [found for annotation in inner for found in _models_in(annotation)] or models
-    names = [name for model in models for name in model.model_fields]
+    names = [field.alias or name for model in models for name, field in model.model_fields.items()]
     if models == [Policy]:
         names = [*(name for name in names if name != "table"), *table_techniques.names()]
-    kind = _kind(models[0])
+    kind = "key" if models == [root] else _kind(models[0])
     return kind, tuple(dict.fromkeys(names))
 
 
 def _kind(model: type[BaseModel]) -> str:
-    if issubclass(model, Choice):
-        named = {"HierarchyChoice": "hierarchy", "PrivacyModelChoice": "privacy model", "TechniqueChoice": "technique"}
-        return named.get(model.__name__, "table technique")
-    return "key" if model is Policy else "parameter"
+    return model.kind if issubclass(model, Choice) else "parameter"
 
 
 def _annotation(model: type[BaseModel], part: int | str) -> Any:

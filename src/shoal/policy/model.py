@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
 from shoal.io import SourceOptions, TargetOptions, parse_source, parse_target
 from shoal.policy.assessment import Assess
@@ -21,6 +22,12 @@ from shoal.techniques.decoys import Decoys
 from shoal.techniques.suppress import Suppress
 
 EVERYTHING_ELSE = "*"
+
+
+def _without_password(place: str) -> str:
+    if re.search(r"://[^/@]*:[^/]*@", place):
+        raise ValueError("a password doesn't stand in a policy; leave it to PGPASSWORD or a .pgpass file")
+    return place
 
 
 class Attribute(Parameters):
@@ -46,6 +53,11 @@ class Attribute(Parameters):
     @property
     def is_suppressed(self) -> bool:
         return any(isinstance(step, Suppress) for step in self.steps)
+
+    @property
+    def is_released(self) -> bool:
+        """Whether its column is in the released table, in whatever form."""
+        return not any(step.removes for step in self.steps)
 
     def declared(self, name: str) -> Column | None:
         """The column as the policy declares it, where it does."""
@@ -90,8 +102,15 @@ class Policy(Parameters):
     shoal: Literal[1]
     name: str = Field(pattern=r"^[\w][\w .-]{0,99}$")
     use_case: UseCase | None = None
-    source: Annotated[SourceOptions, BeforeValidator(parse_source)] | None = None
-    target: Annotated[TargetOptions, BeforeValidator(parse_target)] | None = None
+    source: (
+        Annotated[SourceOptions, BeforeValidator(parse_source, json_schema_input_type=str | SourceOptions)] | None
+    ) = None
+    target: (
+        Annotated[TargetOptions, BeforeValidator(parse_target, json_schema_input_type=str | TargetOptions)] | None
+    ) = None
+    vault: Annotated[str, AfterValidator(_without_password)] | None = Field(
+        default=None, min_length=1, description="Where lasting keys and pseudonyms come from: a file, or postgresql://…"
+    )
     person: str | None = None
     attributes: dict[str, Attribute] = Field(min_length=1)
     privacy: tuple[OneModel, ...] = ()
@@ -167,7 +186,7 @@ class Policy(Parameters):
         return tuple(
             name
             for name, attribute in self.attributes.items()
-            if attribute.role is role and name != EVERYTHING_ELSE and not attribute.is_suppressed
+            if attribute.role is role and name != EVERYTHING_ELSE and attribute.is_released
         )
 
     @property

@@ -8,12 +8,14 @@ from shoal import __version__
 from shoal.measurement import Measurement
 from shoal.plan import PlannedStep
 from shoal.policy import Policy
+from shoal.policy.anatomised import anatomised
 from shoal.randomness import now
 from shoal.release.evidence import Evidence
 from shoal.release.manifest import Manifest
 from shoal.release.pipeline import Rewritten
 from shoal.release.telling import facts_of
-from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
+from shoal.report.facts import AttributeFacts, FileFacts, ModelFacts, ReportFacts, RiskFacts
+from shoal.techniques.anatomise import AnatomiseStep
 
 
 def report_facts(policy: Policy, manifest: Manifest, done: Rewritten, evidence: Evidence | None = None) -> ReportFacts:
@@ -39,6 +41,7 @@ def report_facts(policy: Policy, manifest: Manifest, done: Rewritten, evidence: 
         warnings=manifest.warnings,
         person=policy.person is not None,
         recoding=manifest.solution.recoding,
+        files=tuple(FileFacts(one.path, one.rows, one.sha256, one.about, one.for_recipient) for one in manifest.files),
         **facts_of(evidence),
     )
 
@@ -58,9 +61,12 @@ def _risk(measurement: Measurement) -> RiskFacts:
 
 
 def _models(policy: Policy, manifest: Manifest) -> tuple[ModelFacts, ...]:
+    told = [(model.title, model.explain(), model.clause) for model in policy.models]
+    if technique := anatomised(policy):
+        told.append(("l-diverse classes", technique.explain(), technique.facts.clause))
     return tuple(
-        ModelFacts(model.title, model.explain(), model.clause, finding.required, finding.achieved, finding.met)
-        for model, finding in zip(policy.models, manifest.models, strict=True)
+        ModelFacts(*words, finding.required, finding.achieved, finding.met)
+        for words, finding in zip(told, manifest.models, strict=True)
     )
 
 
@@ -69,6 +75,10 @@ def _attributes(policy: Policy, done: Rewritten) -> tuple[AttributeFacts, ...]:
     for planned in done.plan:
         if planned.attribute is not None:
             by_attribute.setdefault(planned.attribute, []).append(planned)
+        if isinstance(planned.step, AnatomiseStep):
+            for name in planned.step.technique.sensitive:
+                detail = f"l {planned.step.technique.l}, in {planned.step.technique.file}"
+                by_attribute.setdefault(name, []).append(replace(planned, attribute=name, detail=detail))
     for name, share in done.altered.items():
         level = f"up to level {done.solution.levels[name]} of {done.hierarchies[name].height}"
         recoded = replace(_recoding(done), attribute=name, detail=f"{share:.0%} of records, {level}")
@@ -79,7 +89,7 @@ def _attributes(policy: Policy, done: Rewritten) -> tuple[AttributeFacts, ...]:
             role=attribute.role,
             done=tuple(_words(planned) for planned in by_attribute.get(name, [])),
             clause=tuple(dict.fromkeys(planned.clause for planned in by_attribute.get(name, []) if planned.clause)),
-            released=not attribute.is_suppressed,
+            released=attribute.is_released,
         )
         for name, attribute in policy.attributes.items()
     )

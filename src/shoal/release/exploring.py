@@ -22,6 +22,7 @@ from shoal.plan import Builder
 from shoal.policy import Policy, Solve
 from shoal.privacy import PrivacyModel
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.pseudonyms.rehearsal import Rehearsal
 from shoal.randomness import Randomness
 from shoal.release.frames import FrameSource, as_lazy
 from shoal.release.job import source_of
@@ -90,9 +91,9 @@ class Explorer:
         self.own = own_setting(policy)
         source = _source(policy, data)
         self.label = source.label
-        engine = PolarsEngine()
+        engine, randomness = PolarsEngine(), Randomness(seed)
         with explained(source):
-            builder = Builder(policy, engine, engine.scan(source), Randomness(seed))
+            builder = Builder(policy, engine, engine.scan(source), randomness, Rehearsal(randomness))
             builder.bind_techniques()
             counts = builder.count()
             if not counts.total_records:

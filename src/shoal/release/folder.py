@@ -59,6 +59,9 @@ def manifest_of(data: str) -> dict[str, Any] | None:
         raise _no_manifest(data) from None
     if not isinstance(read, dict):
         raise _no_manifest(data)
+    if isinstance(read.get("tables"), dict):
+        tables = ", ".join(str(Path(data) / name) for name in sorted(read["tables"]))
+        raise SourceError(f"{data}: is a release of several tables", advice=f"name one of them: {tables}")
     return read
 
 

@@ -6,8 +6,8 @@ import hashlib
 import resource
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,17 @@ from shoal.io import (
     writing,
 )
 from shoal.measurement import Risk
+from shoal.measurement.anatomy import Anatomy
 from shoal.policy import Policy, warnings_in
+from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
+from shoal.release.anatomy import anatomy_finding, anatomy_warnings, recount_anatomy
 from shoal.release.describe import report_facts
 from shoal.release.engines import make_engine
 from shoal.release.evidence import Evidence, Study, Table, gather
+from shoal.release.files import Written, collect_files, write_files
 from shoal.release.frames import FrameSource, FrameTarget, as_lazy, like, source_at
+from shoal.release.identities import keep_identities
 from shoal.release.manifest import DataFile, Manifest
 from shoal.release.pipeline import Pipeline, Progress, Recounted, Rewritten
 from shoal.report import render, write_pdf
@@ -40,12 +45,14 @@ from shoal.report.pdf import find_browser
 
 @dataclass(frozen=True)
 class Release:
-    """A finished release: the data (or the path of it), its manifest, its report."""
+    """A finished release: the data (or the path of it), further files likewise, its manifest, its report."""
 
     manifest: Manifest
     html: str
     data: Any = None
     folder: Path | None = None
+    files: Mapping[str, Any] = field(default_factory=dict)
+    """By name (``shares/party-1``), what the release has beside the data: the same kind of table, or the path."""
 
     @property
     def risk(self) -> Risk:
@@ -61,41 +68,59 @@ class Release:
         return Path(path)
 
 
-def anonymise(
-    data: object, policy: Policy, *, output: str | Path | None = None, seed: int | None = None, force: bool = False
+def anonymise(  # noqa: PLR0913  # one argument per wish
+    data: object,
+    policy: Policy,
+    *,
+    output: str | Path | None = None,
+    seed: int | None = None,
+    force: bool = False,
+    vault: Secrets | None = None,
 ) -> Release:
     """Anonymise a table by a policy; the same kind of table comes back as ``release.data``.
+
+    A ``vault`` (``shoal.vault.Vault``) gives pseudonyms and keys that last; without one they are of this run only.
 
     A path gives a release folder at ``output``; ``release.data`` is then the path of the data file.
     """
     if isinstance(data, str | Path):
-        return release_folder(policy, Path(output or default_folder(policy)), data=str(data), seed=seed, force=force)
+        at = Path(output or default_folder(policy))
+        return release_folder(policy, at, data=str(data), seed=seed, force=force, secrets=vault)
     if output is not None:
         raise InputError("a table in memory gives a table in memory; `output` goes with a path")
     target, randomness = FrameTarget(), Randomness(seed)
     with tempfile.TemporaryDirectory() as folder:
-        pipeline = Pipeline(policy, PolarsEngine(), randomness)
-        aside = Path(folder) / "people.arrow"
+        pipeline = Pipeline(policy, PolarsEngine(), randomness, secrets=vault)
+        aside = Path(folder) / "aside.arrow"
         done = pipeline.rewrite(FrameSource(as_lazy(data)), target, aside=aside)
         recounted = pipeline.recount(target.frame.lazy(), done, aside=aside)
+        files = collect_files(done.files, aside)
+        keep_identities(done.plan, target.frame.lazy(), aside, vault)
+        anatomy = recount_anatomy(policy, target.frame.lazy(), files, done.records)
     evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), randomness, None)
-    manifest = _manifest(policy, DataFile("", done.records, ""), done, recounted, evidence)
-    return Release(manifest, render(report_facts(policy, manifest, done, evidence)), like(data, target.frame))
+    found = DataFile("", done.records, "")
+    manifest = _manifest(policy, found, done, recounted, evidence, vaulted=_lasting(vault))
+    manifest = _beside(manifest, policy, files, anatomy)
+    html = render(report_facts(policy, manifest, done, evidence))
+    frames = {file.beside.file: like(data, file.frame.collect()) for file in files}
+    return Release(manifest, html, like(data, target.frame), files=frames)
 
 
 def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
     policy: Policy,
     folder: Path,
     *,
-    data: str | None = None,
+    data: str | Source | None = None,
     engine: str = "polars",
     seed: int | None = None,
     force: bool = False,
     study: Study | None = None,
     pdf: bool = False,
     progress: Progress | None = None,
+    secrets: Secrets | None = None,
 ) -> Release:
-    """Write a release folder: data, release.json, report.html, recipient.html. It appears whole, or not at all.
+    """Write a release folder: data, release.json, report.html, recipient.html, and what else techniques put beside
+    the data. It appears whole, or not at all.
 
     With a ``study`` the release is attacked and compared with the original; with ``pdf`` the reports come as PDF too.
     """
@@ -104,17 +129,21 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         find_browser()
     with Staging(folder, force=force) as staging, explained(source):
         chosen = make_engine(engine, progress=progress, spool=staging.path)
-        pipeline = Pipeline(policy, chosen, randomness, progress)
-        aside = staging.path / ".people.arrow"
+        pipeline = Pipeline(policy, chosen, randomness, progress, secrets)
+        aside = staging.path / ".aside.arrow"
         elsewhere = open_target(policy.target, base=policy.folder) if policy.target else None
         target = file_target(staging.path / "data", like=source)
         done = pipeline.rewrite(source, target, aside=aside)
         recounted = pipeline.recount(target.scan(), done, aside=aside)
+        files = write_files(done.files, aside, staging.path, like=source)
+        keep_identities(done.plan, target.scan(), aside, secrets)
+        anatomy = recount_anatomy(policy, target.scan(), files, done.records)
         aside.unlink(missing_ok=True)
         recounted_at = time.perf_counter()
         evidence = gather(policy, *_tables(done, source.scan(), recounted, target.scan()), randomness, study)
         written = DataFile(target.path.name, done.records, sha256_of(target.path))
-        manifest = _manifest(policy, written, done, recounted, evidence)
+        manifest = _manifest(policy, written, done, recounted, evidence, vaulted=_lasting(secrets))
+        manifest = _beside(manifest, policy, files, anatomy)
         facts = report_facts(policy, manifest, done, evidence)
         html, for_recipient = render(facts), render(facts, recipient=True)
         manifest = replace(manifest, timing=replace(manifest.timing, report_s=time.perf_counter() - recounted_at))
@@ -127,13 +156,14 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         if elsewhere is not None:
             elsewhere.write(target.scan())
         staging.commit()
-    return Release(manifest, html, folder / target.path.name, folder)
+    paths = {file.beside.file: folder / file.told.path for file in files}
+    return Release(manifest, html, folder / target.path.name, folder, paths)
 
 
-def source_of(policy: Policy, data: str | None) -> Source:
+def source_of(policy: Policy, data: str | Source | None) -> Source:
     """Where the data is: what the caller says (relative to where they are), else what the policy says."""
     if data is not None:
-        return source_at(data)
+        return source_at(data) if isinstance(data, str) else data
     if policy.source is None:
         raise InputError("the policy names no source", advice="give one with --input DATA")
     return open_source(policy.source, base=policy.folder)
@@ -149,7 +179,9 @@ def _tables(
     return Table(done.before, original), Table(recounted.after, released)
 
 
-def _manifest(policy: Policy, data: DataFile, done: Rewritten, recounted: Recounted, evidence: Evidence) -> Manifest:
+def _manifest(  # noqa: PLR0913  # one argument per part of a run
+    policy: Policy, data: DataFile, done: Rewritten, recounted: Recounted, evidence: Evidence, *, vaulted: bool
+) -> Manifest:
     return Manifest(
         name=policy.name,
         policy_sha256=hashlib.sha256(policy.text.encode()).hexdigest(),
@@ -162,14 +194,29 @@ def _manifest(policy: Policy, data: DataFile, done: Rewritten, recounted: Recoun
         timing=done.timing,
         peak_rss_mb=_peak_memory(),
         use_case=policy.use_case,
-        roles={
-            name: str(attribute.role) for name, attribute in policy.attributes.items() if not attribute.is_suppressed
-        },
+        roles={name: str(attribute.role) for name, attribute in policy.attributes.items() if attribute.is_released},
         suppressed_by_rule=done.suppressed_by_rule,
         suppressed_cells=done.suppressed_cells,
         k_without_decoys=done.k_without_decoys,
-        warnings=(*warnings_in(policy), *_of_decoys(done)),
+        warnings=(*warnings_in(policy, vaulted=vaulted), *_of_decoys(done)),
         evidence=evidence.to_dict(),
+    )
+
+
+def _lasting(secrets: Secrets | None) -> bool:
+    return secrets is not None and secrets.lasting
+
+
+def _beside(manifest: Manifest, policy: Policy, files: Sequence[Written], anatomy: Anatomy | None) -> Manifest:
+    """With what the release has beside the data; columns that were cut off are no longer in it."""
+    cut = () if anatomy is None else tuple(anatomy.attributes)
+    return replace(
+        manifest,
+        files=tuple(file.told for file in files),
+        anatomy=anatomy,
+        models=(*manifest.models, *anatomy_finding(policy, anatomy)),
+        warnings=(*manifest.warnings, *anatomy_warnings(policy, anatomy)),
+        roles={name: role for name, role in manifest.roles.items() if name not in cut},
     )
 
 

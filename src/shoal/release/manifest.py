@@ -9,6 +9,7 @@ from typing import Any
 
 from shoal import __version__
 from shoal.measurement import Measurement, Risk
+from shoal.measurement.anatomy import Anatomy
 from shoal.privacy import Finding
 from shoal.solve import Solution
 
@@ -27,6 +28,21 @@ class DataFile:
     path: str
     rows: int
     sha256: str
+
+
+@dataclass(frozen=True)
+class FurtherFile:
+    """A file that a technique put beside the data."""
+
+    path: str
+    rows: int
+    sha256: str
+    about: str
+    """What it is and whom it is for."""
+    for_recipient: bool = False
+
+    def to_dict(self) -> dict[str, str | int]:
+        return {"path": self.path, "rows": self.rows, "sha256": self.sha256, "about": self.about}
 
 
 @dataclass(frozen=True)
@@ -50,6 +66,10 @@ class Manifest:
     k_without_decoys: int | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
     """Attackers, assessment, usefulness, attacks: what ``release.evidence`` gathered."""
+    files: tuple[FurtherFile, ...] = ()
+    """What techniques put beside the data, by path."""
+    anatomy: Anatomy | None = None
+    """Where sensitive columns were cut off: what their classes were found to have."""
     shoal: str = field(default=__version__)
 
     @property
@@ -68,6 +88,7 @@ class Manifest:
             "use_case": self.use_case,
             "policy_sha256": self.policy_sha256,
             "data": asdict(self.data),
+            "files": [file.to_dict() for file in sorted(self.files, key=lambda file: file.path)],
             "solution": {
                 "recoding": self.solution.recoding,
                 "levels": self.solution.levels,
@@ -88,6 +109,7 @@ class Manifest:
             "timing": asdict(self.timing),
             "peak_rss_mb": self.peak_rss_mb,
             "warnings": list(self.warnings),
+            **({"anatomy": self.anatomy.to_dict()} if self.anatomy else {}),
             **self.evidence,
         }
 

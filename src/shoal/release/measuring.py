@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from shoal.measurement.sensitivity import Rule, SensitiveCells
 from shoal.measurement.useful import Usefulness
 from shoal.measurement.usefulness import class_figures
 from shoal.policy import Policy
+from shoal.policy.anatomised import anatomised
 from shoal.privacy import Finding, PrivacyModel
 from shoal.randomness import Randomness
 from shoal.release.assessing import Assessed, Wanted, assess_table, attackers_in
@@ -158,6 +159,7 @@ def measure(
 
 def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFrame | None) -> Measured:
     present = tuple(frame.collect_schema())
+    request = _without_cut_off(request, present)
     _refuse_unknown(request, present)
     person = request.person if request.person in present else None
     columns = _columns(frame, request)
@@ -182,6 +184,15 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
     findings = [*measurement.find(request.models)]
     findings += [finding for threshold in request.require for finding in threshold.check(evidence)]
     return Measured(measurement, tuple(findings), before, assessed, useful, loss, formal, groups, attackers)
+
+
+def _without_cut_off(request: MeasureRequest, present: tuple[str, ...]) -> MeasureRequest:
+    """A release that the policy anatomises has its sensitive columns in another file."""
+    technique = None if request.policy is None else anatomised(request.policy)
+    if technique is None:
+        return request
+    kept = (name for name in request.sensitive if name in present or name not in technique.sensitive)
+    return replace(request, sensitive=tuple(kept))
 
 
 def _refuse_unknown(request: MeasureRequest, present: tuple[str, ...]) -> None:

@@ -25,11 +25,14 @@ from shoal.plan.person import PERSON
 from shoal.plan.recoding import labels_of
 from shoal.policy import Policy
 from shoal.privacy import Classes, Finding
+from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
+from shoal.release.files import files_of, refuse_for_aggregates
 from shoal.release.manifest import Timing
 from shoal.release.reading import as_policy_reads
 from shoal.release.solving import solve
 from shoal.schema import Counts
+from shoal.schema.steps import Beside
 from shoal.solve import Solution
 from shoal.solve.decoys import k_without_decoys
 
@@ -52,6 +55,8 @@ class Rewritten:
     """What the output doesn't show of the sensitive attributes that models look at."""
     population: NDArray[np.int64] | None = None
     """Of each combination of the counts, how many records the population has."""
+    files: tuple[Beside, ...] = ()
+    """What the release has beside the data, to be made of what was put aside."""
     k_without_decoys: int | None = None
     """What is left of k for whoever can tell invented records from real ones."""
 
@@ -87,17 +92,23 @@ class Recounted:
 
 class Pipeline(Generic[TableT]):
     def __init__(
-        self, policy: Policy, engine: Engine[TableT], randomness: Randomness, progress: Progress | None = None
+        self,
+        policy: Policy,
+        engine: Engine[TableT],
+        randomness: Randomness,
+        progress: Progress | None = None,
+        secrets: Secrets | None = None,
     ) -> None:
         self.policy = policy
         self.engine = engine
         self.randomness = randomness
         self.progress = progress
+        self.secrets = secrets
 
     def rewrite(self, source: Source, target: Target, *, aside: Path) -> Rewritten:
         started = time.perf_counter()
         table = self.engine.scan(source)
-        builder = Builder(self.policy, self.engine, table, self.randomness)
+        builder = Builder(self.policy, self.engine, table, self.randomness, self.secrets)
         builder.bind_techniques()
         counted_all = builder.count()
         if not counted_all.total_records:
@@ -110,6 +121,9 @@ class Pipeline(Generic[TableT]):
         builder.bind_solution(problem.counts, hierarchies, solution)
         builder.bind_decoys(problem.counts, hierarchies, solution)
         builder.bind_ending()
+        files = files_of(builder.now.plan)
+        if "aggregate" in self.policy.table_steps:
+            refuse_for_aggregates(files)
         records = self.engine.sink(builder.now.table, target, aside=aside)
         timing = Timing(counted - started, solved - counted, time.perf_counter() - solved)
         return Rewritten(
@@ -123,6 +137,7 @@ class Pipeline(Generic[TableT]):
             timing,
             {name: self._known(reading, counted_all) for name, reading in builder.readings(counted_all).items()},
             problem.population,
+            files,
             k_without_decoys(problem, solution) if solution.decoys else None,
         )
 
@@ -131,7 +146,7 @@ class Pipeline(Generic[TableT]):
         quasi = done.counts.attributes
         person = None
         if self.policy.person and aside.exists():
-            output = pl.concat([output, pl.scan_ipc(aside)], how="horizontal")
+            output = pl.concat([output, pl.scan_ipc(aside).select(PERSON)], how="horizontal")
             person = PERSON
         aggregated = "aggregate" in self.policy.table_steps
         sensitive = () if aggregated else self.policy.modelled

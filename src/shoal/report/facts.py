@@ -72,6 +72,18 @@ class ModelFacts:
 
 
 @dataclass(frozen=True)
+class FileFacts:
+    """A file that the release has beside the data."""
+
+    path: str
+    records: int
+    sha256: str
+    about: str
+    """What it is and whom it is for."""
+    for_recipient: bool
+
+
+@dataclass(frozen=True)
 class ReportFacts:
     """Everything that the report of one release says."""
 
@@ -112,3 +124,5 @@ class ReportFacts:
     limits: tuple[str, ...] = ()
     """Limits of the evidence besides those that the page knows of itself."""
     history: tuple[ReassessmentFacts, ...] = ()
+    files: tuple[FileFacts, ...] = ()
+    """What the release has beside the data."""

@@ -243,6 +243,12 @@ def _provenance(facts: ReportFacts, *, recipient: bool) -> Iterable[Row]:
     # A Windows path knows both separators; a recipient is told the file, not the folders it lay in.
     yield Row("Released file", (PureWindowsPath(facts.data_path).name if recipient else facts.data_path,))
     yield Row("SHA-256 of the file", (facts.data_sha256,))
+    for one in facts.files:
+        if not recipient:
+            told = (f"{count(one.records, 'row')}", one.sha256 and f"SHA-256 {one.sha256}", one.about)
+            yield Row(f"Beside it, {one.path}", (", ".join(filter(None, told)),))
+        elif one.for_recipient:
+            yield Row("Beside it", (one.path,))
     if not recipient:
         yield Row("SHA-256 of the policy", (facts.policy_sha256,))
     yield Row("Made by", (f"shoal {facts.version}",))

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from shoal.report.exploration import compose_exploration
 from shoal.report.facts import ReportFacts
 from shoal.report.page import compose
+from shoal.report.several import SeveralFacts, compose_several
 from shoal.report.tries import Exploration
 
 
@@ -25,6 +26,11 @@ def render(facts: ReportFacts, *, recipient: bool = False) -> str:
 def render_exploration(exploration: Exploration, created: datetime) -> str:
     """What was tried, as a chart and a table."""
     return _environment().get_template("explore.html.j2").render(page=compose_exploration(exploration, created))
+
+
+def render_several(facts: SeveralFacts, *, recipient: bool = False) -> str:
+    """The page in front of the reports of several tables."""
+    return _environment().get_template("several.html.j2").render(page=compose_several(facts, recipient=recipient))
 
 
 @cache

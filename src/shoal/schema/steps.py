@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
@@ -25,6 +26,32 @@ class Scope(StrEnum):
     """The records in another order, by ``order_key``; ``apply`` does it to a table that is in memory."""
     INSERT = "insert"
     """Records of its own, ``inserts``, among those of the table, all in the order of ``order_key``: no place tells."""
+
+
+Shape = Callable[[pl.LazyFrame], pl.LazyFrame]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A further file of the release, made of the hidden columns that a step has put aside, record beside record.
+
+    ``columns`` says which hidden column becomes which column of the file. ``shape`` makes the table of it, as by
+    counting or by sorting, so that the order of its rows tells nothing; without one the rows stay as the records are.
+    Files of the same name that have no shape become one, their columns side by side. A ``table`` is a file that is
+    ready as it is and needs no hidden column.
+    """
+
+    file: str
+    """Without an ending, below the release folder: ``shares/party-1``."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    shape: Shape | None = None
+    about: str = ""
+    """For the manifest and the report: what it is and whom it is for."""
+    ending: str | None = None
+    """The format that it needs, as ``parquet`` for binary values; otherwise it has that of the data file."""
+    table: pl.DataFrame | None = field(default=None, repr=False, compare=False)
+    for_recipient: bool = False
+    """Whether whoever gets the data gets it too; only then the recipient's report tells of it."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +90,16 @@ class Step(ABC):
     def inserts(self) -> pl.DataFrame:
         """INSERT only: the records that it adds, with every column of the table but ROW. They are few."""
         return pl.DataFrame()
+
+    @property
+    def told(self) -> str:
+        """What was found out while it was bound and a reader of the report should know, in a few words."""
+        return ""
+
+    @property
+    def beside(self) -> tuple[Beside, ...]:
+        """Further files of the release that its hidden columns make."""
+        return ()
 
     def finish(self, partial: pl.DataFrame) -> pl.DataFrame:
         """REDUCE only: all partial results, one below the other, to the final table."""

@@ -8,13 +8,14 @@ steps over batches; there is no second implementation anywhere.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Protocol, Self
 
 from shoal.hierarchy.base import BoundHierarchy
+from shoal.pseudonyms.secrets import Secrets
 from shoal.randomness import Stream
 from shoal.schema.columns import Column, Columns
 from shoal.schema.counts import Counts
@@ -32,9 +33,11 @@ __all__ = [
     "Lowers",
     "Missing",
     "Scope",
+    "ScrubRequest",
     "Step",
     "TableTechnique",
     "Technique",
+    "TextScrubber",
     "table_techniques",
     "techniques",
 ]
@@ -73,6 +76,24 @@ class Facts:
     missing: Missing = Missing.KEPT
 
 
+@dataclass(frozen=True)
+class ScrubRequest:
+    """How free text is to be scrubbed; the room of texts has the means."""
+
+    replace: Literal["label", "mask", "pseudonym"]
+    domain: str
+    types: frozenset[str] | None
+    char: str
+    keep_length: bool
+    dates: Literal["shift", "label", "keep"] | None
+    ages: Literal["generalise", "label", "keep"] | None
+
+
+class TextScrubber(Protocol):
+    def scrub_text(self, text: str) -> tuple[str, Mapping[str, int]]:
+        """The text without what it says of people, and how much of each type was found."""
+
+
 ANY_TYPE = frozenset(ValueType)
 ANY_ROLE = frozenset(Role)
 
@@ -86,6 +107,10 @@ class Context:
     counts: Mapping[tuple[str, ...], Counts] = field(default_factory=dict)
     hierarchy: BoundHierarchy | None = None
     person: str | None = None
+    secrets: Secrets | None = None
+    """Keys and pseudonyms; None only where no technique that needs them is bound."""
+    scrubber: Callable[[ScrubRequest], TextScrubber] | None = None
+    """Makes scrubbers of free text; None only where no technique that needs one is bound."""
 
 
 class Technique(Parameters, ABC):
@@ -123,6 +148,11 @@ class Technique(Parameters, ABC):
     @abstractmethod
     def bind(self, column: Column, context: Context) -> Step:
         """The step for one column."""
+
+    @property
+    def removes(self) -> bool:
+        """Whether the column is no longer in the table afterwards."""
+        return False
 
     def leaves(self, column: Column) -> Column:
         """The column as it is after the step, so that the next technique in a list knows what it gets."""

@@ -29,6 +29,10 @@ class Suppress(Technique):
         missing=Missing.REPLACED,
     )
 
+    @property
+    def removes(self) -> bool:
+        return True
+
     def bind(self, column: Column, context: Context) -> SuppressStep:
         return SuppressStep(column.name)
 

@@ -1,10 +1,8 @@
-"""What is known by its form: one declarative table per country. A new kind of number is one new line."""
+"""What is known by its form: one declarative file per country or field. A new kind of number is one new entry."""
 
-from shoal.discover.recognisers.base import Recogniser, Setting, words
-from shoal.discover.recognisers.india import INDIA
-from shoal.discover.recognisers.international import COMMON
-from shoal.discover.recognisers.singapore import SINGAPORE
+from shoal.discover.recognisers.base import InText, Recogniser, Setting, words
+from shoal.discover.recognisers.loading import shipped, with_files
 
-RECOGNISERS: tuple[Recogniser, ...] = (*INDIA, *SINGAPORE, *COMMON)
+RECOGNISERS: tuple[Recogniser, ...] = shipped()
 
-__all__ = ["RECOGNISERS", "Recogniser", "Setting", "words"]
+__all__ = ["RECOGNISERS", "InText", "Recogniser", "Setting", "shipped", "with_files", "words"]

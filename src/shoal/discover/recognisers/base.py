@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from shoal.discover.recognisers.expressions import Edges, after_label, any_label, within_edges
 from shoal.schema import Role, ValueType
 
 NAME_STRENGTH = 0.7
@@ -23,8 +24,48 @@ Setting = str | int | float | bool | Sequence["Setting"] | Mapping[str, "Setting
 
 
 @dataclass(frozen=True)
+class InText:
+    """How a kind of value is found in running text."""
+
+    pattern: str
+    """A linear-time regular expression, without look-around, in any case."""
+    score: float
+    """How sure the form makes by itself."""
+    checked: float
+    """How sure the form with a passed check makes."""
+    context: tuple[str, ...] = ()
+    """Words that make it surer where they stand near it, in small letters, in any language."""
+    avoid: tuple[str, ...] = ()
+    """Expressions for what has the form and is something else."""
+    avoid_after: tuple[str, ...] = ()
+    """Words right before it that say it is something else."""
+    after: tuple[str, ...] = ()
+    """Labels: if there are any, it is looked for right after one of them only."""
+    edges: Edges = "both"
+    """On which sides no letter or digit may touch it."""
+    check: Callable[[str], bool] | None = None
+    """A further test of what has the form, in capitals."""
+    exact_case: bool = False
+    """Capitals in the pattern are capitals in the text."""
+    dense: bool = False
+    """Its digits stand close together, even if the pattern allows for others: it is looked for among numbers only."""
+
+    @property
+    def expression(self) -> str:
+        """What is looked for: the value, or else the label before it."""
+        if self.after:
+            return any_label(self.after)
+        return within_edges(self.pattern, self.edges, exact_case=self.exact_case)
+
+    @property
+    def labelled(self) -> str:
+        """The label with the value, which is the first group."""
+        return after_label(self.after, self.pattern, self.edges, exact_case=self.exact_case)
+
+
+@dataclass(frozen=True)
 class Recogniser:
-    """One line of a table of recognisers."""
+    """One entry of a file of recognisers."""
 
     key: str
     title: str
@@ -48,10 +89,17 @@ class Recogniser:
     """The value types it is found in; None for any."""
     technique: Setting | None = None
     hierarchy: Setting | None = None
+    type: str = ""
+    """What a span of it is called in text."""
+    text: InText | None = None
+    called: tuple[str, ...] = ()
+    """Whole names of columns, for words that say too little inside a longer one."""
 
     def hinted(self, column: str) -> bool:
         """Whether the column's name speaks for it."""
         name = f" {words(column)} "
+        if name.strip() in self.called:
+            return True
         return any(f" {each} " in name for each in self.names) and not any(f" {each} " in name for each in self.never)
 
     def confidence(self, share: float, *, hinted: bool) -> float:

@@ -1,0 +1,97 @@
+"""``shoal run`` and ``shoal check`` with a policy of several tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from shoal.cli.output import print_json, print_table, progress
+from shoal.policy import warnings_in
+from shoal.policy.references import Reference
+from shoal.policy.several import SeveralTables
+from shoal.pseudonyms import Secrets
+from shoal.release.evidence import Study
+from shoal.release.references import Followed
+from shoal.release.releases import SeveralReleases
+from shoal.release.several import check_tables, release_tables
+from shoal.report.figures import count
+
+
+def run_tables(  # noqa: PLR0913  # the options of `shoal run`
+    several: SeveralTables,
+    *,
+    data: str | None,
+    output: Path | None,
+    engine: str,
+    seed: int | None,
+    force: bool,
+    evidence: bool,
+    pdf: bool,
+    as_json: bool,
+    secrets: Secrets | None = None,
+) -> None:
+    with progress() as report:
+        tell = None if report is None else lambda done, total: report("attack", done, total)
+        whole = release_tables(
+            several,
+            output or Path(f"{several.name}-release"),
+            data=None if data is None else Path(data),
+            engine=engine,
+            seed=seed,
+            force=force,
+            study=Study(None, tell) if evidence else None,
+            pdf=pdf,
+            progress=report,
+            secrets=secrets,
+        )
+    if as_json:
+        print_json(whole.to_dict())
+    else:
+        print_tables(whole)
+
+
+def print_tables(whole: SeveralReleases) -> None:
+    for name, release in whole.releases.items():
+        for warning in release.manifest.warnings:
+            typer.echo(f"warning: {name}: {warning}", err=True)
+    for warning in whole.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    rows = [
+        (name, f"{told.data.rows:,}", f"{told.suppressed_records:,}", told.before.risk.k, told.after.risk.k)
+        for name, told in ((name, release.manifest) for name, release in whole.releases.items())
+    ]
+    print_table(whole.name, ("table", "records", "suppressed", "k before", "k after"), rows)
+    for followed in whole.references:
+        typer.echo(_in_words(followed))
+    typer.echo(f"release:  {whole.folder}")
+    typer.echo(f"report:   {whole.folder / 'report.html'}")
+
+
+def _in_words(followed: Followed) -> str:
+    reference = followed.reference
+    how = f" (found: {reference.reason})" if reference.reason else ""
+    if not followed.kept:
+        return f"{reference}: not kept{how}"
+    return f"{reference}: kept, {count(followed.orphans or 0, 'record')} without a counterpart{how}"
+
+
+def check_several(several: SeveralTables, label: str, *, data: str | None, as_json: bool) -> None:
+    warnings = [f"{name}: {told}" for name, policy in several.tables.items() for told in warnings_in(policy)]
+    references = several.references
+    if data is not None or all(policy.source is not None for policy in several.tables.values()):
+        references = check_tables(several, None if data is None else Path(data))
+    if as_json:
+        told = [_entry(reference) for reference in references]
+        print_json({"ok": True, "policy": several.name, "warnings": warnings, "references": told})
+        return
+    for warning in warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    for reference in references:
+        typer.echo(f"{reference}: {reference.reason or 'declared'}{'' if reference.keep else ', not kept'}")
+    typer.echo(f"{label}: no problems")
+
+
+def _entry(reference: Reference) -> dict[str, object]:
+    ends = {"from": str(reference.child), "to": str(reference.parent)}
+    return {**ends, "kept": reference.keep, "found": reference.reason}

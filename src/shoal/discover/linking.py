@@ -1,0 +1,99 @@
+"""Which columns join the tables of a folder or a database: keys of one that all stand in another.
+
+A database says itself what refers to what. Elsewhere a column refers to another if that has each value once and holds
+all of its values, and if both are keys made by a machine or the names fit: ``visits.patient`` and ``patients.id``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from shoal.discover.choosing import domain_for
+from shoal.discover.columns import ColumnProfile, Profile
+from shoal.discover.keys import BARE, MARKS
+from shoal.discover.recognisers import words
+from shoal.schema import Role
+from shoal.schema.grouping import count_groups
+
+End = tuple[str, str]
+"""A table and its column."""
+FEWEST = 2
+KEY, RECORDS = "key", "records"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that others may be joined with."""
+
+    profile: Profile
+    frame: pl.LazyFrame
+
+    def keys(self, column: str) -> pl.DataFrame:
+        """Each value once, as text, with its number of records."""
+        values = self.frame.select(pl.col(column).cast(pl.String).alias(KEY)).drop_nulls()
+        return count_groups(values, [KEY], RECORDS)
+
+
+def domains(tables: Mapping[str, Table], constrained: Iterable[tuple[End, End]] = ()) -> dict[str, dict[str, str]]:
+    """By table, the columns that tables are joined by, and the domain in which each gets its pseudonyms."""
+    groups: dict[End, End] = {}
+    for child, parent in (*constrained, *_included(tables)):
+        _join(groups, child, parent)
+    found: dict[str, dict[str, str]] = {name: {} for name in tables}
+    for table, column in groups:
+        found[table][column] = domain_for(_root(groups, (table, column))[0])
+    return found
+
+
+def _join(groups: dict[End, End], child: End, parent: End) -> None:
+    groups.setdefault(parent, parent)
+    groups.setdefault(child, child)
+    groups[_root(groups, child)] = _root(groups, parent)
+
+
+def _root(groups: Mapping[End, End], end: End) -> End:
+    while groups[end] != end:
+        end = groups[end]
+    return end
+
+
+def _included(tables: Mapping[str, Table]) -> Iterator[tuple[End, End]]:
+    ends = [(name, one) for name, table in tables.items() for one in table.profile.columns if _may_join(one)]
+    known: dict[End, pl.DataFrame] = {}
+
+    def keys(table: str, column: str) -> pl.DataFrame:
+        if (table, column) not in known:
+            known[table, column] = tables[table].keys(column)
+        return known[table, column]
+
+    for parent, owned in ends:
+        children = [(name, one) for name, one in ends if name != parent and _fits(one, parent, owned)]
+        own = keys(parent, owned.name) if children else None
+        if own is None or own.height < FEWEST or own.height != tables[parent].profile.rows:
+            continue
+        for child, held in children:
+            theirs = keys(child, held.name)
+            if theirs.height >= FEWEST and theirs.join(own, on=KEY, how="anti").is_empty():
+                yield (child, held.name), (parent, owned.name)
+
+
+def _may_join(one: ColumnProfile) -> bool:
+    return one.key is not None or (one.proposal.role is Role.DIRECT and not one.free_text and one.type != "name")
+
+
+def _fits(held: ColumnProfile, parent: str, owned: ColumnProfile) -> bool:
+    if held.key and owned.key and _machine_made(held) and _machine_made(owned):
+        return True
+    own, other = words(held.name), words(owned.name)
+    if own == other and own not in BARE:
+        return True
+    thing = words(parent).removesuffix("s")
+    left = [word for word in own.split() if word not in MARKS]
+    return bool(left) and left[-1].removesuffix("s") == thing.split()[-1] and (other in BARE or thing in other)
+
+
+def _machine_made(one: ColumnProfile) -> bool:
+    return bool(one.shapes) and all(len(shape.form) > 16 and shape.form.count("-") >= 3 for shape in one.shapes)

@@ -1,0 +1,82 @@
+"""What stands beside the tables of a policy is for all of them: one table's entry with those defaults filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shoal.policy.load import SEVERAL, Found, validated
+from shoal.policy.model import Policy
+from shoal.policy.tree import Path as TreePath
+from shoal.policy.tree import Tree
+from shoal.schema import Role
+
+NAME_LENGTH = 100
+_OF_THE_WHOLE = ("shoal", "name", "tables", "references", "vault")
+_BY_KEY = ("solve", "assess")
+"""Defaults of these are taken key by key."""
+_FOR_QUASI = ("privacy", "solve")
+"""These make sense only for a table with quasi-identifiers."""
+
+
+class TableEntry:
+    """One table's entry with the defaults of all tables filled in, and where each part of it stands in the file."""
+
+    def __init__(self, tree: Tree, data: Mapping[str, object], name: str, own: Mapping[str, object]) -> None:
+        self.tree = tree
+        self.name = name
+        self.misplaced = tuple(key for key in _OF_THE_WHOLE if key in own)
+        self.defaulted: set[TreePath] = set()
+        self.data = {key: given for key, given in own.items() if key not in _OF_THE_WHOLE}
+        title = data.get("name")
+        self.data |= {"shoal": 1, "name": f"{title} - {name}"[:NAME_LENGTH] if isinstance(title, str) else name}
+        self._fill_in(data)
+
+    def _fill_in(self, top: Mapping[str, object]) -> None:
+        quasi = _has_quasi(self.data)
+        for key in ("use_case", "vault", "privacy", *_BY_KEY):
+            if key not in top or (key in _FOR_QUASI and not quasi):
+                continue
+            default, own = top[key], self.data.get(key)
+            if key not in self.data:
+                self.data[key] = default
+                self.defaulted.add((key,))
+            elif key in _BY_KEY and isinstance(default, dict) and isinstance(own, dict):
+                self.defaulted |= {(key, part) for part in default if part not in own}
+                self.data[key] = {**default, **own}
+        for key in ("source", "target"):
+            self._in_database(key, top.get(key))
+
+    def _in_database(self, key: str, given: object) -> None:
+        """The table of this name in the database of all, unless the entry says where it is."""
+        default = {"url": given} if isinstance(given, str) else given
+        own = self.data.get(key, {})
+        if not isinstance(default, dict) or not isinstance(own, dict) or own.keys() & {"url", "path"}:
+            return
+        if key not in self.data:
+            self.defaulted.add((key,))
+        named = {} if "query" in own else {"table": self.name}
+        self.data[key] = {**default, **named, **own}
+
+    def validated(self) -> tuple[Policy | None, list[Found]]:
+        policy, found = validated(self._tree())
+        misplaced = [((SEVERAL, self.name, key), "stands at the top, not in a table") for key in self.misplaced]
+        return policy, [*misplaced, *((self._in_file(path), message) for path, message in found)]
+
+    def _tree(self) -> Tree:
+        """The table's own marks, and those of the defaults, as if all stood in a policy of one table."""
+        at = (SEVERAL, self.name)
+        marks = {path[2:]: mark for path, mark in self.tree.marks.items() if path[:2] == at}
+        for path, mark in self.tree.marks.items():
+            if path[:1] in self.defaulted or path[:2] in self.defaulted:
+                marks.setdefault(path, mark)
+        return Tree(self.data, marks)
+
+    def _in_file(self, path: TreePath) -> TreePath:
+        from_above = path[:1] in self.defaulted or path[:2] in self.defaulted
+        return path if from_above else (SEVERAL, self.name, *path)
+
+
+def _has_quasi(table: Mapping[str, object]) -> bool:
+    attributes = table.get("attributes")
+    given = attributes.values() if isinstance(attributes, dict) else ()
+    return any(isinstance(one, dict) and one.get("role") == Role.QUASI for one in given)

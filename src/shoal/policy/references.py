@@ -1,0 +1,160 @@
+"""References between tables: a column of one holds the keys of another, and still does after both were rewritten.
+
+Both ends of a reference have to become the same thing: the same pseudonym for the same value (one domain, one method,
+one format), the same ciphertext (one key, one scheme), or nothing at all. Anything else would leave keys that match
+nobody, or, worse, somebody else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from shoal.errors import InputError
+from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.pseudonyms import Uniqueness
+from shoal.schema import Role
+from shoal.schema.registry import did_you_mean
+from shoal.techniques.encrypt import Encrypt, Scheme
+from shoal.techniques.pseudonymise import Pseudonymise
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a reference."""
+
+    table: str
+    column: str
+
+    @classmethod
+    def parse(cls, text: str) -> End:
+        """
+        >>> End.parse("visits.patient")
+        End(table='visits', column='patient')
+        """
+        table, _, column = text.partition(".")
+        return cls(table, column)
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """``child`` holds keys of ``parent``."""
+
+    child: End
+    parent: End
+    keep: bool = True
+    """Whether the released tables are to be joinable by it."""
+    reason: str | None = None
+    """Why it is taken for a reference, where nobody declared it."""
+
+    def __str__(self) -> str:
+        return f"{self.child} → {self.parent}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a policy makes of a key. Two keys can be joined if they become the same."""
+
+    words: str
+    released: bool = True
+    joinable: bool = True
+    same: tuple[tuple[str, str], ...] = ()
+    """What has to be equal at both ends."""
+
+
+SUPPRESSED = Outcome("is suppressed", released=False)
+AS_IT_IS = Outcome("stays as it is")
+
+
+def outcome(policy: Policy, column: str) -> Outcome:
+    attribute = policy.attributes.get(column) or policy.attributes[EVERYTHING_ELSE]
+    if attribute.is_suppressed:
+        return SUPPRESSED
+    if "aggregate" in policy.table_steps:
+        return Outcome("is in a table that is aggregated", joinable=False)
+    if attribute.role is Role.QUASI and policy.models:
+        return Outcome("is a quasi-identifier, which may be generalised", joinable=False)
+    if not attribute.steps:
+        return AS_IT_IS
+    return _rewritten(column, attribute)
+
+
+def _rewritten(column: str, attribute: Attribute) -> Outcome:
+    names = ", ".join(step.key for step in attribute.steps)
+    if len(attribute.steps) > 1:
+        return Outcome(f"goes through {names}", joinable=False)
+    (step,) = attribute.steps
+    if isinstance(step, Pseudonymise):
+        return _pseudonymised(column, step)
+    if isinstance(step, Encrypt):
+        return _encrypted(column, step)
+    return Outcome(f"goes through {names}, which doesn't keep keys apart", joinable=False)
+
+
+def _pseudonymised(column: str, step: Pseudonymise) -> Outcome:
+    if step.double_coding:
+        return Outcome("is coded twice, and the second code is of one table only", joinable=False)
+    if step.uniqueness is Uniqueness.MAY_COLLIDE:
+        return Outcome("gets pseudonyms that two people may share (take a wide format)", joinable=False)
+    try:
+        domain = step.domain_of(column)
+    except InputError:
+        return Outcome("needs a domain for its pseudonyms", joinable=False)
+    method = ("method", "keyed") if step.is_keyed else ("method", "random")
+    same = (("domain", domain), method, ("algorithm", step.algorithm), ("format", repr(step.format)))
+    return Outcome(f"gets pseudonyms of the domain '{domain}'", same=(("technique", step.key), *same))
+
+
+def _encrypted(column: str, step: Encrypt) -> Outcome:
+    """By these two schemes equal values have equal ciphertexts, whatever else is in the column."""
+    if step.scheme not in (Scheme.DETERMINISTIC, Scheme.FORMAT_PRESERVING):
+        return Outcome(f"is encrypted by the scheme {step.scheme}, which is not for keys", joinable=False)
+    chosen = ((name, str(getattr(step, name))) for name in sorted(Encrypt.model_fields) if name != "key_name")
+    key = step.key_name or re.sub(r"\s+", "_", column.lower())
+    return Outcome(f"is encrypted with the key '{key}'", same=(("technique", step.key), ("key", key), *chosen))
+
+
+def problems_of(tables: Mapping[str, Policy], reference: Reference) -> Iterator[tuple[str, str]]:
+    """What is wrong with a declared reference: at ``from`` or ``to``, and why."""
+    for place, end in (("from", reference.child), ("to", reference.parent)):
+        if not end.column:
+            yield place, "is written TABLE.COLUMN"
+        elif end.table not in tables:
+            yield place, f"there is no table '{end.table}'{did_you_mean(end.table, tuple(tables))}"
+        else:
+            known = tables[end.table].attributes
+            if end.column not in known and EVERYTHING_ELSE not in known:
+                near = did_you_mean(end.column, tuple(known))
+                yield place, f"the table '{end.table}' has no attribute '{end.column}'{near}"
+    if reference.child == reference.parent:
+        yield "to", "a column can't refer to itself"
+
+
+def why_apart(tables: Mapping[str, Policy], reference: Reference) -> str | None:
+    """Why the released tables could not be joined by the reference; None if they can, or if both ends are gone."""
+    child = outcome(tables[reference.child.table], reference.child.column)
+    parent = outcome(tables[reference.parent.table], reference.parent.column)
+    for end, own in ((reference.child, child), (reference.parent, parent)):
+        if not own.joinable:
+            return f"{end} {own.words}, so nothing can be joined by it"
+    if child == parent:
+        return None
+    return f"{reference.child} {child.words}, but {reference.parent} {parent.words}: {_must_agree(child, parent)}"
+
+
+def _must_agree(child: Outcome, parent: Outcome) -> str:
+    own, other = dict(child.same), dict(parent.same)
+    differing = [name for name in own | other if own.get(name) != other.get(name)]
+    if not own or not other or "technique" in differing:
+        return "both must become the same"
+    return f"{' and '.join(differing)} must be the same at both ends"
+
+
+def is_released(tables: Mapping[str, Policy], reference: Reference) -> bool:
+    """Whether both ends are in the release."""
+    ends = (reference.child, reference.parent)
+    return all(outcome(tables[end.table], end.column).released for end in ends)

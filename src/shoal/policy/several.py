@@ -1,0 +1,179 @@
+"""A policy of several tables: each entry of ``tables`` is a policy of one table, what stands beside them is for all.
+
+``load_any`` reads either kind of policy. As with one table, every problem is reported at once, with its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
+
+from shoal.errors import PolicyError, Problem
+from shoal.io.options import Address, IfExists
+from shoal.policy.assessment import Assess
+from shoal.policy.choices import OneModel
+from shoal.policy.defaults import TableEntry
+from shoal.policy.load import SEVERAL, Found, located, policy_from_text, read_mapping, read_policy
+from shoal.policy.model import Policy, Solve
+from shoal.policy.presets import UseCase
+from shoal.policy.references import End, Reference, problems_of, why_apart
+from shoal.policy.tree import Path as TreePath
+from shoal.policy.tree import Tree, dotted
+from shoal.schema.parameters import Parameters
+
+TABLE_NAME = re.compile(r"^\w[\w-]{0,62}$")
+"""A table's name is the name of its folder, and stands before the dot of a reference."""
+
+
+def _address(value: object) -> object:
+    if isinstance(value, str):
+        if "://" not in value:
+            raise ValueError("what all tables have in common is a database, {url: …}; files stand with their tables")
+        return {"url": value}
+    return value
+
+
+class SourceOfAll(Address):
+    """The database that the tables are in; each is read from the table of its name, unless it says otherwise."""
+
+    db_schema: str | None = Field(default=None, alias="schema", min_length=1)
+
+
+class TargetOfAll(SourceOfAll):
+    """The database that the tables are written to, each under its name."""
+
+    if_exists: IfExists = "fail"
+
+
+class ReferenceEntry(Parameters):
+    """That a column of one table holds the keys of another."""
+
+    model_config = ConfigDict(populate_by_name=False)
+
+    child: str = Field(alias="from", description="The column that holds keys, as visits.patient.")
+    parent: str = Field(alias="to", description="The column whose keys they are, as patients.id.")
+    keep: bool = Field(default=True, description="Whether the released tables are to be joinable by it.")
+
+
+class SeveralEntry(Parameters):
+    """A policy of several tables, in the shape of the file."""
+
+    shoal: Literal[1]
+    name: str = Field(pattern=r"^[\w][\w .-]{0,99}$")
+    use_case: UseCase | None = None
+    source: Annotated[SourceOfAll, BeforeValidator(_address, json_schema_input_type=str | SourceOfAll)] | None = None
+    target: Annotated[TargetOfAll, BeforeValidator(_address, json_schema_input_type=str | TargetOfAll)] | None = None
+    vault: str | None = None
+    tables: dict[str, dict[str, Any]] = Field(min_length=1)
+    privacy: tuple[OneModel, ...] = ()
+    solve: Solve = Field(default_factory=Solve)
+    assess: Assess = Field(default_factory=Assess)
+    references: tuple[ReferenceEntry, ...] = ()
+
+
+@dataclass(frozen=True)
+class SeveralTables:
+    """Policies of tables that belong together, and how they refer to each other."""
+
+    name: str
+    tables: Mapping[str, Policy]
+    references: tuple[Reference, ...] = ()
+    text: str = field(default="", repr=False)
+    folder: Path = field(default_factory=Path)
+
+
+def load_any(path: str | Path) -> Policy | SeveralTables:
+    """A policy of one table, or of several."""
+    return any_from_text(read_policy(Path(path)), source=str(path), folder=Path(path).parent)
+
+
+def any_from_text(text: str, *, source: str = "policy", folder: Path | None = None) -> Policy | SeveralTables:
+    folder = folder or Path()
+    tree, data = read_mapping(text, source=source)
+    if SEVERAL not in data:
+        return policy_from_text(text, source=source, folder=folder)
+    problems = list(tree.problems)
+    found, several = _read(tree, data)
+    problems += [Problem(*tree.where(path), dotted(path), message) for path, message in found]
+    if problems or several is None:
+        raise PolicyError(list(dict.fromkeys(problems)), source=source)
+    tables = {name: policy.placed(text, folder) for name, policy in several.tables.items()}
+    return SeveralTables(several.name, tables, several.references, text, folder)
+
+
+def _read(tree: Tree, data: dict[str, object]) -> tuple[list[Found], SeveralTables | None]:
+    found, entry = _outside(tree, data)
+    tables: dict[str, Policy] = {}
+    given = data[SEVERAL]
+    for name, own in given.items() if isinstance(given, dict) else ():
+        if not TABLE_NAME.match(name):
+            found.append(((SEVERAL, name), "a table's name has letters, digits, _ and -, at most 63"))
+        elif isinstance(own, dict):
+            policy, wrong = TableEntry(tree, data, name, own).validated()
+            found += wrong
+            if policy is not None:
+                tables[name] = policy
+    if entry is None:
+        return found, None
+    references = tuple(Reference(End.parse(one.child), End.parse(one.parent), one.keep) for one in entry.references)
+    found += [*_wrong_targets(tables), *_wrong_references(tables, references, set(entry.tables) - set(tables))]
+    return found, SeveralTables(entry.name, tables, references)
+
+
+def _outside(tree: Tree, data: dict[str, object]) -> tuple[list[Found], SeveralEntry | None]:
+    """What stands beside the tables."""
+    try:
+        return [], SeveralEntry.model_validate(data)
+    except ValidationError as error:
+        return [located(details, tree, SeveralEntry) for details in error.errors(include_url=False)], None
+
+
+def _wrong_targets(tables: Mapping[str, Policy]) -> Iterator[Found]:
+    written: dict[str, str] = {}
+    for name, policy in tables.items():
+        place = "" if policy.target is None else policy.target.label
+        if place in written:
+            yield (SEVERAL, name, "target"), f"the table '{written[place]}' is written there too"
+        elif place:
+            written[place] = name
+
+
+def _wrong_references(
+    tables: Mapping[str, Policy], references: tuple[Reference, ...], unknown: set[str]
+) -> Iterator[Found]:
+    """``unknown`` are the tables that can't be read themselves, so that nothing can be said of what refers to them."""
+    for place, reference in enumerate(references):
+        path: TreePath = ("references", place)
+        if unknown & {reference.child.table, reference.parent.table}:
+            continue
+        wrong = [((*path, at), message) for at, message in problems_of(tables, reference)]
+        yield from wrong
+        if not wrong and (reference.child, reference.parent) in {(one.child, one.parent) for one in references[:place]}:
+            yield path, "stands twice"
+        elif not wrong and reference.keep and (why := why_apart(tables, reference)):
+            yield path, why
+
+
+def policies_schema() -> dict[str, Any]:
+    """JSON Schema for editors: a policy of one table, or of several."""
+    one, several = Policy.json_schema(), SeveralEntry.model_json_schema(by_alias=True)
+    definitions = {**several.pop("$defs"), **one.pop("$defs")}
+    own = {key: value for key, value in one["properties"].items() if key not in ("shoal", "name", "vault")}
+    in_all = {"type": "object", "properties": {"table": {"type": "string"}, "query": {"type": "string"}}}
+    for key in ("source", "target"):
+        own[key] = {"anyOf": [*own[key]["anyOf"], in_all]}
+    definitions["Table"] = {
+        "type": "object",
+        "description": "A policy of one of the tables.",
+        "properties": own,
+        "required": ["attributes"],
+        "additionalProperties": False,
+    }
+    several["properties"][SEVERAL]["additionalProperties"] = {"$ref": "#/$defs/Table"}
+    dialect = one.pop("$schema")
+    return {"$schema": dialect, "$defs": definitions, "oneOf": [one, several]}

@@ -1,0 +1,179 @@
+"""Several tables that belong together, released in one folder: all of them, or none.
+
+Each table is a release of its own, in a folder of its name. All share the secrets of the run, so that one person gets
+one pseudonym in every table; randomness is told apart by the table's name. What refers to what is checked before
+anything is rewritten and counted again in the files that were written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.io import FileOptions, Source, Staging, Target, explained, open_source, open_target, write_all, writing
+from shoal.policy.references import Reference, is_released
+from shoal.policy.several import SeveralTables
+from shoal.pseudonyms import Secrets
+from shoal.pseudonyms.for_this_run import ForThisRun
+from shoal.randomness import Randomness
+from shoal.release.checking import check_against_data
+from shoal.release.evidence import Study
+from shoal.release.frames import source_at
+from shoal.release.job import Release, release_folder
+from shoal.release.joined import Joined, ReleasedTable, join_all
+from shoal.release.pipeline import Progress
+from shoal.release.references import Followed, Keys, Lost, follow, references_of
+from shoal.release.releases import SeveralReleases, warnings_of
+from shoal.report.render import render_several
+
+JOINED_RECORDS = 20_000_000
+"""Beyond so many records in all tables together, what joining them gives away is not counted."""
+
+
+def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
+    several: SeveralTables,
+    folder: Path,
+    *,
+    data: Path | None = None,
+    engine: str = "polars",
+    seed: int | None = None,
+    force: bool = False,
+    study: Study | None = None,
+    pdf: bool = False,
+    progress: Progress | None = None,
+    secrets: Secrets | None = None,
+) -> SeveralReleases:
+    """Write one release folder with a folder for each table. It appears whole, or not at all.
+
+    ``data`` is the folder that relative paths of sources are taken from, instead of the policy's.
+    """
+    randomness = Randomness(seed)
+    shared = secrets or ForThisRun(randomness)
+    sources = sources_of(several, data)
+    references = references_of(several, sources)
+    with Staging(folder, force=force) as staging:
+        targets = _targets(several)
+        kept = tuple(one for one in references if one.keep and is_released(several.tables, one))
+        before = {reference: Keys.of(reference, sources) for reference in kept}
+        releases = {
+            name: release_folder(
+                policy.model_copy(update={"target": None}),
+                staging.path / name,
+                data=sources[name],
+                engine=engine,
+                seed=int.from_bytes(randomness.stream("table", name).key, "big"),
+                study=study,
+                pdf=pdf,
+                progress=progress,
+                secrets=shared,
+            )
+            for name, policy in several.tables.items()
+        }
+        written = {name: _read_anew(release.data, sources[name]) for name, release in releases.items()}
+        followed = tuple(_follow(one, before, releases, written) for one in references)
+        joined = _joined(several, kept, releases, written)
+        whole = SeveralReleases(
+            several.name,
+            hashlib.sha256(several.text.encode()).hexdigest(),
+            folder,
+            {name: _moved(release, staging.path, folder) for name, release in releases.items()},
+            followed,
+            joined or (),
+            tuple(warnings_of(followed, joined, releases)),
+        )
+        with writing(str(folder)):
+            (staging.path / "release.json").write_text(whole.to_json(), encoding="utf-8")
+            for name in ("report", "recipient"):
+                html = render_several(whole.facts(), recipient=name == "recipient")
+                (staging.path / f"{name}.html").write_text(html, encoding="utf-8")
+        write_all([(target, written[name].scan()) for name, target in targets.items()])
+        staging.commit()
+    return whole
+
+
+def check_tables(several: SeveralTables, data: Path | None) -> tuple[Reference, ...]:
+    """Every table against its data, and what refers to what: raises what a run would raise before it solves."""
+    sources = sources_of(several, data)
+    for name, policy in several.tables.items():
+        check_against_data(policy, sources[name])
+    return references_of(several, sources)
+
+
+def sources_of(several: SeveralTables, data: Path | None = None) -> dict[str, Source]:
+    """The tables' sources, each opened once: what refers to what is seen in the very rows that are released."""
+    if data is not None and not data.is_dir():
+        raise InputError("a policy of several tables takes --input FOLDER, the folder that its files are in")
+    sources = {}
+    for name, policy in several.tables.items():
+        if policy.source is None:
+            raise InputError(f"the policy names no source of the table '{name}'")
+        elsewhere = data is not None and isinstance(policy.source, FileOptions)
+        sources[name] = open_source(policy.source, base=data if elsewhere else policy.folder)
+    return sources
+
+
+def _read_anew(data: Path, like: Source) -> Source:
+    """The released file. What a text file is written with is what its source was, and need not be found out."""
+    dialect = getattr(like, "dialect", None)
+    known = {} if dialect is None else {"separator": dialect.separator, "quote": dialect.quote or '"'}
+    return source_at({"path": str(data), **known})
+
+
+def _targets(several: SeveralTables) -> dict[str, Target]:
+    """Opened before the work, so that it is not in vain; written after it, when every table is known to be good."""
+    return {
+        name: open_target(policy.target, base=policy.folder)
+        for name, policy in several.tables.items()
+        if policy.target is not None
+    }
+
+
+def _follow(
+    reference: Reference,
+    before: Mapping[Reference, Keys],
+    releases: Mapping[str, Release],
+    written: Mapping[str, Source],
+) -> Followed:
+    if reference not in before:
+        return Followed(reference, kept=False)
+    lost = Lost(*(_lost_records(releases[end.table]) for end in (reference.child, reference.parent)))
+    return follow(reference, before[reference], Keys.of(reference, written), lost)
+
+
+def _lost_records(release: Release) -> bool:
+    """Or may have: invented records could make up for the number."""
+    manifest = release.manifest
+    return manifest.data.rows != manifest.before.rows or manifest.solution.decoys > 0
+
+
+def _joined(
+    several: SeveralTables,
+    kept: tuple[Reference, ...],
+    releases: Mapping[str, Release],
+    written: Mapping[str, Source],
+) -> tuple[Joined, ...] | None:
+    """None where there are too many records to tell."""
+    if sum(release.manifest.data.rows for release in releases.values()) > JOINED_RECORDS:
+        return None
+    tables = {}
+    for name, source in written.items():
+        with explained(source):
+            frame = source.scan()
+            present = frame.collect_schema().names()
+        quasi = several.tables[name].quasi_identifiers
+        tables[name] = ReleasedTable(frame, tuple(column for column in quasi if column in present))
+    return join_all(tables, kept)
+
+
+def _moved(release: Release, was: Path, folder: Path) -> Release:
+    """The release where it will lie."""
+
+    def moved(path: Path) -> Path:
+        return folder / path.relative_to(was)
+
+    files = {name: moved(path) for name, path in release.files.items()}
+    at = None if release.folder is None else moved(release.folder)
+    return replace(release, data=moved(release.data), folder=at, files=files)

@@ -1,0 +1,66 @@
+"""Delimited text (CSV) cell by cell, each with its column's name as context.
+
+For remarks in a table of which nothing else is known. A table with a policy is anonymised as a table.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, ClassVar, Final
+
+from shoal.errors import SourceError
+from shoal.text.carriers.accounts import Ledger
+from shoal.text.carriers.base import Carrier, Piece
+from shoal.text.carriers.plain import LONGEST_LINE, decoded, encoding
+
+_HEAD: Final = 1 << 14
+
+
+@dataclass(frozen=True)
+class Cells(Carrier):
+    key: ClassVar[str] = "csv"
+    endings: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
+    media: ClassVar[tuple[str, ...]] = ("text/csv", "text/tab-separated-values")
+
+    def pieces(self, source: BinaryIO, label: str) -> Iterator[Piece]:
+        with decoded(source, label) as text:
+            _, rows = _rows(text, label)
+            names = next(rows, [])
+            for number, name in enumerate(names, 1):
+                yield Piece(f"row 1, column {number}", name)
+            for line, row in enumerate(rows, 2):
+                for number, cell in enumerate(row):
+                    yield Piece(f"row {line}, column {number + 1}", cell, _name(names, number))
+
+    def clean(self, source: BinaryIO, target: BinaryIO, ledger: Ledger, label: str) -> None:
+        with decoded(source, label) as text, encoding(target, text.encoding) as out:
+            separator, rows = _rows(text, label)
+            ending = "\r\n" if text.newlines == "\r\n" else "\n"
+            write = csv.writer(out, delimiter=separator, lineterminator=ending).writerow
+            names: list[str] = []
+            for line, row in enumerate(rows):
+                write([ledger.clean(f"column {at + 1}", cell, _name(names, at)) for at, cell in enumerate(row)])
+                names = names if line else row
+
+
+def _name(names: list[str], number: int) -> str:
+    return names[number] if number < len(names) else ""
+
+
+def _rows(text: io.TextIOWrapper, label: str) -> tuple[str, Iterator[list[str]]]:
+    head = text.read(_HEAD)
+    first = head.split("\n", 1)[0]
+    separator = max(",;\t|", key=first.count) if first else ","
+    text.seek(0)
+    csv.field_size_limit(LONGEST_LINE)
+    return separator, _checked(csv.reader(text, delimiter=separator), label)
+
+
+def _checked(rows: Iterator[list[str]], label: str) -> Iterator[list[str]]:
+    try:
+        yield from rows
+    except (csv.Error, UnicodeError):
+        raise SourceError(f"{label}: is not a delimited text file that can be read") from None

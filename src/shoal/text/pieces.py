@@ -1,0 +1,99 @@
+"""A text while it is being scrubbed: pieces of the original, and what stands in the place of others.
+
+The pieces know where they come from, so that each replacement can be told by its place before and after.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+Range = tuple[int, int]
+"""Characters from the first number to before the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """``text`` stands for the characters ``start`` to ``end`` of the original; with a type it replaces them."""
+
+    text: str
+    start: int
+    end: int
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What is to stand at a range of the text as it is by now."""
+
+    start: int
+    end: int
+    type: str
+    text: str
+
+
+def joined(pieces: Iterable[Piece]) -> str:
+    return "".join(piece.text for piece in pieces)
+
+
+def replaced_ranges(pieces: Sequence[Piece]) -> list[Range]:
+    """Where the replacements of earlier rounds stand in the joined text."""
+    found, at = [], 0
+    for piece in pieces:
+        if piece.type is not None:
+            found.append((at, at + len(piece.text)))
+        at += len(piece.text)
+    return found
+
+
+def with_replacements(pieces: Sequence[Piece], replacements: Sequence[Replacement]) -> list[Piece]:
+    """The pieces with further replacements, in order, each inside a piece of the original.
+
+    >>> joined(with_replacements([Piece("call Asha now", 0, 13)], [Replacement(5, 9, "person", "[PERSON]")]))
+    'call [PERSON] now'
+    """
+    made: list[Piece] = []
+    waiting = list(reversed(replacements))
+    at = 0
+    for piece in pieces:
+        end = at + len(piece.text)
+        done = 0
+        while piece.type is None and waiting and waiting[-1].end <= end:
+            new = waiting.pop()
+            first, last = new.start - at, new.end - at
+            if first > done:
+                made.append(Piece(piece.text[done:first], piece.start + done, piece.start + first))
+            made.append(Piece(new.text, piece.start + first, piece.start + last, new.type))
+            done = last
+        if piece.type is not None or done < len(piece.text):
+            made.append(Piece(piece.text[done:], piece.start + done, piece.end, piece.type))
+        at = end
+    return made
+
+
+class Taken:
+    """Ranges that are not to be touched. Those that overlap or touch count as one."""
+
+    def __init__(self, ranges: Iterable[Range]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for start, end in sorted(ranges):
+            if self._ends and start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], end)
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def outside(self, start: int, end: int) -> list[Range]:
+        """The parts of a range that are not taken.
+
+        >>> Taken([(8, 12), (2, 4)]).outside(0, 10)
+        [(0, 2), (4, 8)]
+        """
+        parts, at = [], start
+        for place in range(bisect_right(self._ends, start), bisect_left(self._starts, end)):
+            if self._starts[place] > at:
+                parts.append((at, self._starts[place]))
+            at = self._ends[place]
+        return [*parts, (at, end)] if at < end else parts

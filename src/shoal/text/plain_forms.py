@@ -1,0 +1,56 @@
+"""Characters as a reader takes them: a full-width or Tamil digit is that digit, any dash is "-", any blank is " ".
+Half a character, which no encoding takes, is "?".
+
+One character stands for one, so that places in the text stay what they are.
+
+>>> as_read("＋６５ ６１２３–４５６７")
+'+65 6123-4567'
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+
+FULL_WIDTH = range(0xFF01, 0xFF5F)
+LAST = 0x20000
+"""No digit, dash or blank comes after the first two planes."""
+
+
+def as_read(text: str) -> str:
+    """The text with every character in its plain form."""
+    if text.isascii() or _others().isdisjoint(text):
+        return text
+    return text.translate(_forms())
+
+
+@cache
+def _forms() -> dict[int, str]:
+    """The long s and the kelvin sign too, which some engines take for letters of ASCII and some don't."""
+    forms = {0x17F: "s", 0x212A: "k"}
+    for code in range(0x80, LAST):
+        form = _form(code)
+        if form:
+            forms[code] = form
+    return forms
+
+
+def _form(code: int) -> str:
+    if code in FULL_WIDTH:
+        return chr(code - 0xFEE0)
+    character = chr(code)
+    match unicodedata.category(character):
+        case "Nd":
+            return str(unicodedata.decimal(character))
+        case "Pd":
+            return "-"
+        case "Zs":
+            return " "
+        case "Cs":
+            return "?"
+    return ""
+
+
+@cache
+def _others() -> frozenset[str]:
+    return frozenset(map(chr, _forms()))

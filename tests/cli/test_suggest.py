@@ -1,0 +1,115 @@
+"""``shoal suggest`` as users call it: what it writes, `shoal run` takes."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.cli.conftest import Call
+
+from shoal.examples import hospital
+from shoal.policy.several import SeveralTables, load_any
+from shoal.release.suggesting import without_password
+
+pytestmark = pytest.mark.requirement("G-02", "D-04")
+
+
+@pytest.fixture(autouse=True)
+def tables(tmp_path: Path) -> None:
+    folder = tmp_path / "clinic"
+    folder.mkdir()
+    people = hospital.table(people=120).cast(pl.String)
+    people.write_csv(tmp_path / "patients.csv")
+    people.select("patient_id", "age", "sex").unique("patient_id").write_csv(folder / "patients.csv")
+    visits = people.select(pl.col("patient_id"), pl.col("admitted"), pl.col("diagnosis"))
+    pl.concat([visits, visits.head(40)]).write_csv(folder / "visits.csv")
+
+
+def test_what_is_suggested_runs_and_meets_its_k(call: Call, tmp_path: Path) -> None:
+    ended = call("suggest", "patients.csv", "-o", "policy.yaml", "--use-case", "external-sharing")
+    assert ended.code == 0
+    assert "shoal run policy.yaml" in ended.stdout
+    assert call("check", "policy.yaml").code == 0
+    ran = call("run", "policy.yaml", "--output", "release", "--json")
+    assert ran.code == 0
+    assert ran.found["risk"]["k"] >= 5
+
+
+def test_without_a_file_it_is_printed(call: Call, tmp_path: Path) -> None:
+    ended = call("suggest", "patients.csv")
+    assert ended.stdout.startswith("# A policy to start from: sharing with an outside party.")
+    (tmp_path / "policy.yaml").write_text(ended.stdout)
+    assert call("check", "policy.yaml").code == 0
+
+
+def test_paths_are_as_seen_from_the_policy(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "policies").mkdir()
+    assert call("suggest", "patients.csv", "-o", "policies/policy.yaml").code == 0
+    assert "\nsource: ../patients.csv\n" in (tmp_path / "policies" / "policy.yaml").read_text().replace('"', "")
+    assert call("check", "policies/policy.yaml").code == 0
+
+
+def test_json_has_the_choices_with_reasons(call: Call) -> None:
+    found = call("suggest", "patients.csv", "--use-case", "retention", "--json").found
+    assert found["attributes"]["aadhaar"]["technique"] == "suppress"
+    assert "Aadhaar" in found["attributes"]["aadhaar"]["reason"]
+    assert found["attributes"]["bill"]["technique"] == {"noise": {"multiplicative": {"sd": 0.05}}}
+
+
+def test_a_folder_is_a_policy_of_several_tables(call: Call, tmp_path: Path) -> None:
+    assert call("suggest", "clinic", "-o", "policy.yaml").code == 0
+    policy = load_any(tmp_path / "policy.yaml")
+    assert isinstance(policy, SeveralTables)
+    assert policy.tables["visits"].person == "patient_id"
+    ran = call("run", "policy.yaml", "--output", "release", "--json")
+    assert ran.code == 0
+    (kept,) = [one for one in ran.found["references"] if one["kept"]]
+    assert (kept["from"], kept["to"], kept["orphans"]) == ("visits.patient_id", "patients.patient_id", 0)
+    released = pl.read_csv(tmp_path / "release" / "visits" / "data.csv")
+    original = pl.read_csv(tmp_path / "clinic" / "visits.csv")
+    assert not set(released["patient_id"]) & set(original["patient_id"])
+
+
+def test_a_database_says_itself_what_refers_to_what(call: Call, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "clinic.db") as database:
+        database.execute("CREATE TABLE owners (nr INTEGER PRIMARY KEY, town TEXT)")
+        database.execute("CREATE TABLE pets (owner INTEGER REFERENCES owners(nr), kind TEXT)")
+        database.execute("CREATE TABLE nothing_yet (a TEXT)")
+        database.executemany("INSERT INTO owners VALUES (?, ?)", [(n, f"Town {n % 3}") for n in range(30)])
+        database.executemany("INSERT INTO pets VALUES (?, ?)", [(n % 30, "cat") for n in range(60)])
+    database.close()
+    assert call("suggest", "sqlite:///clinic.db", "-o", "policy.yaml").code == 0
+    policy = load_any(tmp_path / "policy.yaml")
+    assert isinstance(policy, SeveralTables)
+    assert set(policy.tables) == {"owners", "pets"}, "a table without records has nothing to go by"
+    ran = call("run", "policy.yaml", "--output", "release", "--json")
+    assert ran.code == 0
+    assert [one["kept"] for one in ran.found["references"]] == [True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("patients.csv", "--use-case", "external"), "did you mean 'external-sharing'"),
+        (("patients.csv", "--person", "patientid"), "did you mean 'patient_id'"),
+        (("patient.csv",), "did you mean 'patients.csv'"),
+        (("patients.csv", "-o", "clinic/patients.csv"), "exists already"),
+        (("patients.csv", "-o", "no/policy.yaml"), "folder does not exist"),
+        (("clinic", "--person", "patient_id"), "about one table"),
+        (("empty",), "holds no file that is a table"),
+    ],
+)
+def test_wrong_input(call: Call, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    (tmp_path / "empty").mkdir()
+    ended = call("suggest", *arguments)
+    assert ended.code == 2
+    assert said in ended.stderr
+
+
+def test_a_password_does_not_get_into_a_policy(tmp_path: Path) -> None:
+    assert "geheim" not in without_password("postgresql://me:geheim@db:5432/x", tmp_path)
+    kept = "postgresql://me:${OWN}@db/x"
+    assert without_password(kept, tmp_path) == kept
+    assert without_password("postgresql://db/x", tmp_path) == "postgresql://db/x"

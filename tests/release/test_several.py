@@ -1,0 +1,566 @@
+"""Several tables in one release: one person has one pseudonym, references stay, all tables appear or none."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.errors import BugError, DataError, InputError, SourceError, TargetError
+from shoal.io import sha256_of
+from shoal.policy.references import End, Reference
+from shoal.policy.several import SeveralTables, load_any
+from shoal.pseudonyms.for_this_run import ForThisRun
+from shoal.randomness import Randomness
+from shoal.release import several as job
+from shoal.release.joined import ReleasedTable, join_all
+from shoal.release.references import Keys, Lost, follow, names_fit
+from shoal.release.releases import SeveralReleases
+from shoal.release.several import check_tables, release_tables
+
+SHY = "Zyxwvut"
+"""A value that stands in the data and must never leave."""
+POLICY = """\
+shoal: 1
+name: hospital
+privacy: [{k_anonymity: {k: 3}}]
+solve: {suppression_limit: 0.2}
+tables:
+  patients:
+    source: patients.csv
+    person: id
+    attributes:
+      id: {role: direct, technique: {pseudonymise: {domain: patients}}}
+      name: {role: direct}
+      age: {role: quasi, hierarchy: {intervals: {widths: [10, 20, 40]}}}
+  visits:
+    source: visits.csv
+    attributes:
+      visit: {role: direct, technique: {pseudonymise: {domain: visits}}}
+      patient: {role: direct, technique: {pseudonymise: {domain: patients}}}
+      ward: {role: quasi}
+  drugs:
+    source: drugs.csv
+    attributes:
+      visit: {role: direct, technique: {pseudonymise: {domain: visits}}}
+      drug: {role: sensitive}
+"""
+DECLARED = """\
+references:
+  - {from: visits.patient, to: patients.id}
+  - {from: drugs.visit, to: visits.visit}
+"""
+
+
+def patients(number: int = 60) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "id": [f"{SHY}{place:03}" for place in range(number)],
+            "name": [f"{SHY} {place}" for place in range(number)],
+            "age": [20 + place * 7 % 60 for place in range(number)],
+        }
+    )
+
+
+def visits(number: int = 180, people: int = 60) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "visit": [f"{SHY}-V{place}" for place in range(number)],
+            "patient": [f"{SHY}{place * 7 % people:03}" for place in range(number)],
+            "ward": [f"W{place % 5}" for place in range(number)],
+        }
+    )
+
+
+def drugs(number: int = 300, seen: int = 180) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "visit": [f"{SHY}-V{place * 11 % seen}" for place in range(number)],
+            "drug": [f"D{place % 9}" for place in range(number)],
+        }
+    )
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> Path:
+    patients().write_csv(tmp_path / "patients.csv")
+    visits().write_csv(tmp_path / "visits.csv")
+    drugs().write_csv(tmp_path / "drugs.csv")
+    return tmp_path
+
+
+def policy(folder: Path, text: str = POLICY + DECLARED) -> SeveralTables:
+    (folder / "policy.yaml").write_text(text)
+    found = load_any(folder / "policy.yaml")
+    assert isinstance(found, SeveralTables)
+    return found
+
+
+def released(whole: SeveralReleases, table: str) -> pl.DataFrame:
+    return pl.read_csv(whole.releases[table].data, infer_schema=False)
+
+
+@pytest.mark.requirement("T-06", "V-04", "V-05")
+def test_one_person_has_one_pseudonym_in_every_table(clinic: Path) -> None:
+    whole = release_tables(policy(clinic), clinic / "out")
+    people, seen, given = (released(whole, name) for name in ("patients", "visits", "drugs"))
+    pairs = pl.DataFrame({"was": patients()["id"], "now": people["id"]})
+    assert pairs["now"].n_unique() == 60
+    assert not set(pairs["was"]) & set(pairs["now"])
+    again = visits().with_columns(now=seen["patient"]).join(pairs, left_on="patient", right_on="was", how="left")
+    assert (again["now"] == again["now_right"]).all(), "visits bear the pseudonyms of their patients"
+    before = drugs().join(visits(), on="visit").join(patients(), left_on="patient", right_on="id")
+    after = given.join(seen, on="visit").join(people, left_on="patient", right_on="id")
+    assert before.height == after.height == 300
+    counted = (frame.group_by("drug", "ward").len().sort("drug", "ward") for frame in (before, after))
+    assert next(counted).equals(next(counted))
+    assert all(SHY not in path.read_text() for path in (clinic / "out").rglob("*") if path.is_file())
+
+
+@pytest.mark.requirement("V-05")
+def test_another_run_has_other_pseudonyms_and_a_seed_the_same_ones(clinic: Path) -> None:
+    runs = [
+        release_tables(policy(clinic), clinic / name, seed=seed)
+        for name, seed in (("a", 1), ("b", 1), ("c", 2), ("d", None), ("e", None))
+    ]
+    keys = [tuple(released(run, "patients")["id"]) for run in runs]
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 4
+    for name in ("patients", "visits", "drugs"):
+        assert sha256_of(runs[0].releases[name].data) == sha256_of(runs[1].releases[name].data)
+
+
+def test_secrets_that_last_give_every_run_the_same_pseudonyms(clinic: Path) -> None:
+    secrets = ForThisRun(Randomness(5))
+    runs = [release_tables(policy(clinic), clinic / name, secrets=secrets) for name in ("a", "b")]
+    assert released(runs[0], "visits")["patient"].equals(released(runs[1], "visits")["patient"])
+
+
+def test_issued_pseudonyms_are_shared_too(clinic: Path) -> None:
+    text = (POLICY + DECLARED).replace("domain: patients}", "domain: patients, method: random, format: integer}")
+    whole = release_tables(policy(clinic, text), clinic / "out")
+    assert set(released(whole, "visits")["patient"]) == set(released(whole, "patients")["id"])
+    assert released(whole, "patients")["id"].str.contains(r"^[1-9]\d{17}$").all()
+
+
+def test_the_folder_holds_a_full_release_of_each_table_and_a_way_in(clinic: Path) -> None:
+    whole = release_tables(policy(clinic), clinic / "out")
+    files = {"data.csv", "release.json", "report.html", "recipient.html"}
+    for name in ("patients", "visits", "drugs"):
+        assert {path.name for path in (clinic / "out" / name).iterdir()} == files
+        told = json.loads((clinic / "out" / name / "release.json").read_text())
+        assert told["data"]["sha256"] == sha256_of(clinic / "out" / name / "data.csv")
+        assert told["policy_sha256"] == sha256_of(clinic / "policy.yaml")
+        assert whole.releases[name].folder == clinic / "out" / name
+    above = json.loads((clinic / "out" / "release.json").read_text())
+    assert above == whole.to_dict()
+    assert above["policy_sha256"] == sha256_of(clinic / "policy.yaml")
+    assert {name: (clinic / "out" / path).is_file() for name, path in above["tables"].items()} == {
+        "patients": True,
+        "visits": True,
+        "drugs": True,
+    }
+    assert [(one["from"], one["to"], one["kept"], one["orphans"], one["found"]) for one in above["references"]] == [
+        ("visits.patient", "patients.id", True, 0, None),
+        ("drugs.visit", "visits.visit", True, 0, None),
+    ]
+    for edition in ("report", "recipient"):
+        page = (clinic / "out" / f"{edition}.html").read_text()
+        links = re.findall(r'<a href="([^#"]+)"', page)
+        assert links == [f"{name}/{edition}.html" for name in ("patients", "visits", "drugs")]
+        assert all((clinic / "out" / link).is_file() for link in links)
+    assert "leave k" not in (clinic / "out" / "recipient.html").read_text()
+
+
+def test_ciphertexts_are_joined_too(clinic: Path) -> None:
+    (clinic / "key").write_text("ab" * 32)
+    text = (POLICY + DECLARED).replace("{pseudonymise: {domain: patients}}", '{encrypt: {key: "file:key"}}')
+    whole = release_tables(policy(clinic, text), clinic / "out")
+    assert set(released(whole, "visits")["patient"]) == set(released(whole, "patients")["id"])
+    assert whole.references[0].kept
+
+
+# ——— references that nobody declared
+
+
+def test_references_are_found_in_files_and_say_why(clinic: Path) -> None:
+    whole = release_tables(policy(clinic, POLICY), clinic / "out")
+    assert {str(one.reference): one.reference.reason for one in whole.references} == {
+        "visits.patient → patients.id": "all its values are there, each once, and both become the same pseudonyms",
+        "drugs.visit → visits.visit": "all its values are there, each once, and both become the same pseudonyms",
+    }
+    assert all(one.kept and one.orphans == 0 for one in whole.references)
+
+
+@pytest.mark.parametrize(
+    ("child", "parent", "fits"),
+    [
+        ("visits.patient", "patients.id", True),
+        ("visits.patient_id", "patients.id", True),
+        ("visits.PatientID", "Patients.ID", True),
+        ("visits.patient_id", "patients.patient_id", True),
+        ("visits.patient", "patients.patient_no", True),
+        ("visits.city", "cities.code", True),
+        ("visits.id", "patients.id", False),
+        ("visits.name", "patients.name", False),
+        ("visits.doctor", "patients.id", False),
+        ("visits.patient", "patients.bed", False),
+    ],
+)
+def test_names_that_fit(child: str, parent: str, fits: bool) -> None:
+    assert names_fit(End.parse(child), End.parse(parent)) is fits
+
+
+PLAIN = """\
+shoal: 1
+name: hospital
+tables:
+  patients: {source: patients.csv, attributes: {id: {role: insensitive}, "*": suppress}}
+  visits: {source: visits.csv, attributes: {patient: {role: insensitive}, "*": suppress}}
+"""
+
+
+def found(folder: Path, text: str = PLAIN) -> list[str]:
+    return [str(reference) for reference in check_tables(policy(folder, text), None)]
+
+
+def test_a_reference_is_found_only_if_all_values_are_there_and_each_once(clinic: Path) -> None:
+    assert found(clinic) == ["visits.patient → patients.id"]
+    visits().vstack(visits(1).with_columns(patient=pl.lit("nobody"))).write_csv(clinic / "visits.csv")
+    assert found(clinic) == []
+    visits().with_columns(patient=pl.lit(None, dtype=pl.String)).write_csv(clinic / "visits.csv")
+    assert found(clinic) == [], "no value is no evidence"
+    visits().write_csv(clinic / "visits.csv")
+    patients().vstack(patients(1)).write_csv(clinic / "patients.csv")
+    assert found(clinic) == []
+
+
+def test_people_are_found_by_the_person_column_whatever_its_name(clinic: Path) -> None:
+    visits().rename({"patient": "x"}).write_csv(clinic / "visits.csv")
+    text = PLAIN.replace("{patient: {", "{x: {")
+    assert found(clinic, text) == []
+    text = text.replace("patients.csv,", "patients.csv, person: id,").replace("visits.csv,", "visits.csv, person: x,")
+    assert found(clinic, text) == ["visits.x → patients.id"]
+
+
+def test_two_tables_with_the_same_people_refer_once(clinic: Path) -> None:
+    patients().rename({"id": "patient_id"}).write_csv(clinic / "patients.csv")
+    patients().rename({"id": "patient_id"}).write_csv(clinic / "visits.csv")
+    text = PLAIN.replace("{id: {", "{patient_id: {").replace("{patient: {", "{patient_id: {")
+    assert found(clinic, text) == ["visits.patient_id → patients.patient_id"]
+
+
+def test_a_found_reference_that_would_break_is_refused_unless_it_need_not_be_kept(clinic: Path) -> None:
+    text = PLAIN.replace("{id: {role: insensitive}", "{id: {role: direct, technique: pseudonymise}")
+    with pytest.raises(
+        DataError, match=r"visits\.patient refers to patients\.id .*names fit.*stays as it is"
+    ) as caught:
+        release_tables(policy(clinic, text), clinic / "out")
+    assert "keep: false" in str(caught.value)
+    assert not (clinic / "out").exists()
+    let_go = text + "references: [{from: visits.patient, to: patients.id, keep: false}]\n"
+    whole = release_tables(policy(clinic, let_go), clinic / "out")
+    assert [(one.kept, one.orphans) for one in whole.references] == [(False, None)]
+
+
+def test_a_found_reference_with_a_suppressed_end_is_not_kept_and_nothing_is_wrong(clinic: Path) -> None:
+    text = PLAIN.replace("{id: {role: insensitive}", "{id: {role: direct}")
+    text = text.replace('"*": suppress}}\n  visits', "age: {role: insensitive}, name: suppress}}\n  visits")
+    whole = release_tables(policy(clinic, text), clinic / "out")
+    assert [(str(one.reference), one.kept) for one in whole.references] == [("visits.patient → patients.id", False)]
+
+
+# ——— orphans
+
+
+def test_orphans_stay_orphans_and_are_counted(clinic: Path) -> None:
+    lost = visits(3).with_columns(patient=pl.Series([f"{SHY}nobody", f"{SHY}nobody", None]))
+    visits().vstack(lost).write_csv(clinic / "visits.csv")
+    whole = release_tables(policy(clinic), clinic / "out")
+    assert [one.orphans for one in whole.references] == [2, 0]
+    assert [one.left_out for one in whole.references] == [0, 0]
+    after = released(whole, "visits")
+    assert after.join(released(whole, "patients"), left_on="patient", right_on="id", how="anti").height == 3
+    assert after["patient"].null_count() == 1
+
+
+def test_records_whose_counterpart_was_left_out_are_counted_and_warned_of(clinic: Path) -> None:
+    text = (POLICY + DECLARED).replace("    person: id\n", "    person: id\n    sample: {fraction: 0.5}\n")
+    whole = release_tables(policy(clinic, text), clinic / "out", seed=1)
+    left = released(whole, "patients").height
+    assert left == 30
+    orphans = 180 - 3 * left
+    assert (whole.references[0].orphans, whole.references[0].left_out) == (orphans, orphans)
+    assert f"{orphans} records refer to records of 'patients' that are not in the release" in whole.warnings[0]
+
+
+def test_a_sampled_child_has_no_more_orphans_than_before(clinic: Path) -> None:
+    text = (POLICY + DECLARED).replace("source: drugs.csv\n", "source: drugs.csv\n    sample: {fraction: 0.3}\n")
+    whole = release_tables(policy(clinic, text), clinic / "out", seed=1)
+    assert whole.references[1].orphans == 0
+    assert not whole.references[1].left_out
+
+
+@pytest.mark.parametrize(
+    ("after", "lost", "broken"),
+    [
+        (Keys(50, 60, 4), Lost(child=False, parent=False), False),
+        (Keys(50, 59, 4), Lost(child=False, parent=False), True),
+        (Keys(49, 60, 4), Lost(child=False, parent=False), True),
+        (Keys(50, 60, 5), Lost(child=False, parent=False), True),
+        (Keys(50, 60, 3), Lost(child=False, parent=False), True),
+        (Keys(49, 60, 3), Lost(child=True, parent=False), False),
+        (Keys(49, 60, 5), Lost(child=True, parent=False), True),
+        (Keys(50, 40, 9), Lost(child=False, parent=True), False),
+        (Keys(49, 40, 9), Lost(child=False, parent=True), True),
+    ],
+)
+def test_what_can_t_be_is_a_bug_and_nothing_leaves(after: Keys, lost: Lost, broken: bool) -> None:
+    reference, before = Reference(End("visits", "patient"), End("patients", "id")), Keys(50, 60, 4)
+    if broken:
+        with pytest.raises(BugError, match="not joined as those they come from"):
+            follow(reference, before, after, lost)
+    else:
+        assert follow(reference, before, after, lost).left_out == max(0, after.orphans - 4)
+
+
+def test_tables_that_come_apart_are_noticed_in_the_written_files(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each table with secrets of its own: what a mistake in here would do."""
+    whole: Callable[..., object] = job.release_folder
+
+    def apart(*given: object, **more: object) -> object:
+        return whole(*given, **{**more, "secrets": None})
+
+    monkeypatch.setattr(job, "release_folder", apart)
+    with pytest.raises(BugError, match=r"visits\.patient → patients\.id"):
+        release_tables(policy(clinic), clinic / "out")
+    assert not (clinic / "out").exists()
+
+
+# ——— what joining gives away
+
+
+def table(quasi: tuple[str, ...], **columns: list[object]) -> ReleasedTable:
+    return ReleasedTable(pl.LazyFrame(columns), quasi)
+
+
+def test_people_who_are_alike_in_each_table_may_stand_alone_in_both() -> None:
+    """Two of each age and, of visits, two to each ward: but nobody shares age and wards with anybody."""
+    tables = {
+        "patients": table(("age",), id=[1, 2, 3, 4], age=["a", "a", "b", "b"]),
+        "visits": table(("ward",), patient=[1, 2, 3, 4], ward=["x", "y", "x", "y"]),
+    }
+    (joined,) = join_all(tables, [Reference(End("visits", "patient"), End("patients", "id"))])
+    assert (joined.table, joined.tables, joined.k, joined.people, joined.uniques) == (
+        "patients",
+        ("patients", "visits"),
+        1,
+        4,
+        4,
+    )
+
+
+def test_tables_below_tables_count_too_and_tables_that_say_nothing_do_not() -> None:
+    tables = {
+        "patients": table(("age",), id=[1, 2], age=["a", "a"]),
+        "visits": table((), visit=[10, 20], patient=[1, 2]),
+        "drugs": table(("drug",), visit=[10, 20], drug=["x", "y"]),
+        "beds": table((), patient=[1, 1, 2]),
+    }
+    chain = [
+        Reference(End("visits", "patient"), End("patients", "id")),
+        Reference(End("drugs", "visit"), End("visits", "visit")),
+        Reference(End("beds", "patient"), End("patients", "id")),
+    ]
+    (joined,) = join_all(tables, chain)
+    assert (joined.tables, joined.k) == (("patients", "visits", "drugs"), 1)
+    assert join_all(tables, [chain[0], chain[2]]) == (), "only the people's own table says anything"
+
+
+def test_the_warning_has_the_figure(clinic: Path) -> None:
+    alone = visits().with_columns(ward=pl.Series([f"W{place**2 % 7 % 4}" for place in range(180)]))
+    alone.write_csv(clinic / "visits.csv")
+    whole = release_tables(policy(clinic), clinic / "out")
+    (joined,) = whole.joined
+    people, seen = released(whole, "patients"), released(whole, "visits")
+    places = {key: place for place, key in enumerate(people["id"])}
+    sizes = brute_force(
+        list(people["age"]), [(places[key], ward) for key, ward in seen.select("patient", "ward").rows()]
+    )
+    assert (joined.k, joined.uniques) == (sizes[0], sizes.count(1)) == (1, 4)
+    said = "joined by their keys, patients, visits leave k = 1, where each alone has at least 10: 4 of 60 stand alone"
+    assert whole.warnings[0].startswith(said)
+    assert said in (clinic / "out" / "report.html").read_text()
+
+
+def test_tables_that_are_too_large_to_join_say_so(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "JOINED_RECORDS", 100)
+    whole = release_tables(policy(clinic), clinic / "out")
+    assert whole.joined == ()
+    assert "too large" in whole.warnings[0]
+
+
+def brute_force(people: list[str], seen: list[tuple[int, str]]) -> list[int]:
+    """By definition: people are alike if their own value and all their visits' values are."""
+    told = [(age, tuple(sorted(ward for who, ward in seen if who == place))) for place, age in enumerate(people)]
+    telling = [one for one in told if one != ("*", ())]
+    return sorted(telling.count(one) for one in set(telling))
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.sampled_from(["a", "b", "*"]), min_size=1, max_size=7),
+    st.lists(st.tuples(st.integers(0, 8), st.sampled_from(["x", "y", "*"])), min_size=1, max_size=12),
+)
+def test_joining_is_what_it_is_by_definition(people: list[str], seen: list[tuple[int, str]]) -> None:
+    tables = {
+        "patients": table(("age",), id=list(range(len(people))), age=list(people)),
+        "visits": table(("ward",), patient=[who for who, _ in seen], ward=[ward for _, ward in seen]),
+    }
+    joined = join_all(tables, [Reference(End("visits", "patient"), End("patients", "id"))])
+    sizes = brute_force(people, seen)
+    if not sizes:
+        assert joined == ()
+        return
+    assert (joined[0].k, joined[0].people, joined[0].uniques) == (sizes[0], sum(sizes), sizes.count(1))
+
+
+# ——— whole or not at all
+
+
+def left_behind(folder: Path) -> list[str]:
+    known = {"patients.csv", "visits.csv", "drugs.csv", "policy.yaml"}
+    return sorted(path.name for path in folder.iterdir() if path.name not in known)
+
+
+@pytest.mark.requirement("T-02")
+@pytest.mark.parametrize("how", [KeyboardInterrupt, OSError, BugError("no")])
+def test_an_end_in_the_second_table_leaves_nothing(
+    clinic: Path, monkeypatch: pytest.MonkeyPatch, how: type[BaseException] | BaseException
+) -> None:
+    whole: Callable[..., object] = job.release_folder
+
+    def second_fails(chosen: object, folder: Path, **more: object) -> object:
+        if folder.name == "visits":
+            assert (folder.parent / "patients" / "release.json").is_file(), "the first table is there"
+            raise how
+        return whole(chosen, folder, **more)
+
+    monkeypatch.setattr(job, "release_folder", second_fails)
+    with pytest.raises(how if isinstance(how, type) else type(how)):
+        release_tables(policy(clinic), clinic / "out")
+    assert left_behind(clinic) == []
+
+
+def test_a_table_that_can_t_be_anonymised_leaves_the_old_release(clinic: Path) -> None:
+    release_tables(policy(clinic), clinic / "out", seed=1)
+    before = {path: path.read_bytes() for path in (clinic / "out").rglob("*") if path.is_file()}
+    visits().with_columns(ward=pl.col("visit")).write_csv(clinic / "visits.csv")
+    strict = (POLICY + DECLARED).replace(
+        "      ward: {role: quasi}\n", "      ward: {role: quasi}\n    solve: {levels: {ward: 0}}\n"
+    )
+    with pytest.raises(InputError):
+        release_tables(policy(clinic, strict), clinic / "out", force=True)
+    assert left_behind(clinic) == ["out"]
+    assert {path: path.read_bytes() for path in (clinic / "out").rglob("*") if path.is_file()} == before
+    with pytest.raises(TargetError, match="exists already"):
+        release_tables(policy(clinic), clinic / "out")
+
+
+@pytest.mark.requirement("T-02")
+def test_a_process_that_is_killed_leaves_nothing_that_the_next_doesn_t_remove(clinic: Path) -> None:
+    policy(clinic)
+    code = (
+        "import os, signal; from pathlib import Path; from shoal.policy.several import load_any\n"
+        "from shoal.release import several as job\n"
+        "whole = job.release_folder\n"
+        "def killed(chosen, folder, **more):\n"
+        "    if folder.name == 'drugs': os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return whole(chosen, folder, **more)\n"
+        "job.release_folder = killed\n"
+        "job.release_tables(load_any('policy.yaml'), Path('out'))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=clinic, check=False, capture_output=True)
+    assert done.returncode == -9
+    (hidden,) = left_behind(clinic)
+    assert hidden.startswith(".out.partial-")
+    assert all(SHY not in path.read_text() for path in (clinic / hidden).rglob("*") if path.is_file())
+    release_tables(policy(clinic), clinic / "out")
+    assert left_behind(clinic) == ["out"]
+
+
+# ——— sources
+
+
+def test_input_is_the_folder_that_the_files_are_in(clinic: Path) -> None:
+    (clinic / "other").mkdir()
+    for name in ("patients", "visits", "drugs"):
+        (clinic / f"{name}.csv").rename(clinic / "other" / f"{name}.csv")
+    chosen = policy(clinic)
+    with pytest.raises(SourceError, match="no such file"):
+        release_tables(chosen, clinic / "out")
+    assert release_tables(chosen, clinic / "out", data=clinic / "other").references[0].orphans == 0
+    with pytest.raises(InputError, match="--input FOLDER"):
+        release_tables(chosen, clinic / "out", data=clinic / "other" / "visits.csv", force=True)
+
+
+def test_a_table_without_a_source_is_named(clinic: Path) -> None:
+    with pytest.raises(InputError, match="no source of the table 'visits'"):
+        release_tables(policy(clinic, POLICY.replace("    source: visits.csv\n", "")), clinic / "out")
+
+
+def test_a_declared_reference_to_a_column_that_is_not_there_is_refused_before_anything_is_done(clinic: Path) -> None:
+    text = PLAIN + "references: [{from: visits.patient, to: patients.id}]\n"
+    patients().drop("id").write_csv(clinic / "patients.csv")
+    with pytest.raises(DataError, match="'id'"):
+        release_tables(policy(clinic, text), clinic / "out")
+    assert left_behind(clinic) == []
+
+
+def test_a_table_can_refer_to_itself(tmp_path: Path) -> None:
+    pl.DataFrame({"id": ["a", "b", "c"], "head": [None, "a", "a"]}).write_csv(tmp_path / "staff.csv", separator=";")
+    text = """\
+shoal: 1
+name: firm
+tables:
+  staff:
+    source: staff.csv
+    attributes:
+      id: {role: direct, technique: {pseudonymise: {domain: staff}}}
+      head: {role: direct, technique: {pseudonymise: {domain: staff}}}
+references: [{from: staff.head, to: staff.id}]
+"""
+    whole = release_tables(policy(tmp_path, text), tmp_path / "out")
+    assert [(one.kept, one.orphans) for one in whole.references] == [(True, 0)]
+    after = pl.read_csv(whole.releases["staff"].data, separator=";")
+    assert after["head"].to_list() == [None, after["id"][0], after["id"][0]]
+
+
+def test_both_ends_suppressed_is_no_reference_in_the_release(clinic: Path) -> None:
+    text = """\
+shoal: 1
+name: hospital
+tables:
+  patients: {source: patients.csv, attributes: {id: suppress, name: suppress, age: {role: insensitive}}}
+  visits: {source: visits.csv, attributes: {patient: suppress, ward: {role: insensitive}, "*": suppress}}
+references: [{from: visits.patient, to: patients.id}]
+"""
+    whole = release_tables(policy(clinic, text), clinic / "out")
+    assert [(one.kept, one.orphans) for one in whole.references] == [(False, None)]
+
+
+def test_files_that_techniques_put_beside_the_data_lie_with_their_table(clinic: Path) -> None:
+    text = POLICY + "    shuffle_rows: true\n    anatomise: {sensitive: [drug], l: 3}\n" + DECLARED
+    whole = release_tables(policy(clinic, text), clinic / "out")
+    ((name, path),) = whole.releases["drugs"].files.items()
+    assert path.is_file()
+    assert path == clinic / "out" / "drugs" / f"{name}.csv"
+    assert whole.references[1].kept
