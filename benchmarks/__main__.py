@@ -20,6 +20,7 @@ from benchmarks import (
     solving,
     starting,
     suda,
+    vaulting,
 )
 from benchmarks.result import Result, print_results
 
@@ -33,6 +34,7 @@ SUITES = {
     "suda": suda.run,
     "microaggregate": microaggregating.run,
     "pseudonymise": pseudonymising.run,
+    "vault": vaulting.run,
     "profile": profiling.run,
     "report": reporting.run,
     "recognise": recognising.run,

@@ -57,8 +57,10 @@ class Sought:
 
     def places(self, key: Key) -> Places:
         if key not in self._places:
-            parts = [digests(key, self._bytes(start)) for start in range(0, len(self), CHUNK)]
-            self._places[key] = Places(np.concatenate(parts) if parts else np.zeros((0, 16), dtype=np.uint8))
+            blocks = np.empty((len(self), PLACE_BYTES), dtype=np.uint8)
+            for start in range(0, len(self), CHUNK):
+                blocks[start : start + CHUNK] = digests(key, self._bytes(start))
+            self._places[key] = Places(blocks)
         return self._places[key]
 
     def only(self, at: Integers) -> Sought:
@@ -127,9 +129,9 @@ class Entries:
         rows = fetch_places(self.session.connection, self.domain.id, places)
         if not len(rows):
             return
-        by_order = np.searchsorted(np.array(places, dtype="S16"), np.array(rows.place, dtype="S16"))
-        where = at[by_order.clip(max=len(at) - 1)]
         contents = rows.unsealed(self.domain.id, self.keys)
+        by_order = np.searchsorted(_comparable(places), _comparable(rows.place))
+        where = at[by_order.clip(max=len(at) - 1)]
         kept = [self.kept_under(content) for content in contents] if self.domain.kind == DERIVED else contents
         if kept != sought.text(where):
             raise IntegrityError(f"domain '{self.domain.name}': an entry is not in its place")
@@ -273,6 +275,10 @@ def unpacked(content: bytes) -> tuple[bytes, bytes, bytes]:
     value, pseudonym = struct.unpack_from("<II", content)
     rest = content[8:]
     return rest[:value], rest[value : value + pseudonym], rest[value + pseudonym :]
+
+
+def _comparable(places: Sequence[bytes]) -> NDArray[np.bytes_]:
+    return np.frombuffer(b"".join(places), dtype=f"S{PLACE_BYTES}")
 
 
 def _split(blocks: NDArray[np.uint8]) -> list[bytes]:

@@ -21,7 +21,11 @@ from shoal.vault.mishaps import explained
 from shoal.vault.tables import domain_key, head, metadata
 
 PATIENCE_MS: Final = 600_000
+_HEADER_BYTES: Final = 100
+_LARGEST_PAGE: Final = 65_536
+"""Written as 1 in the header of a SQLite file."""
 _SETTINGS: Final = (
+    "PRAGMA page_size = 16384",
     f"PRAGMA busy_timeout = {PATIENCE_MS}",
     "PRAGMA synchronous = FULL",
     "PRAGMA secure_delete = ON",
@@ -134,6 +138,8 @@ class Store:
     def _need_file(self) -> None:
         if self.path is not None and not self.path.is_file():
             raise SourceError(f"{self.label}: there is no such vault", advice="make one with `shoal vault init`")
+        if self.path is not None and _is_cut(self.path):
+            raise IntegrityError(f"{self.label}: is damaged: the file was cut short")
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:
@@ -174,6 +180,17 @@ def _new_file(path: Path, label: str) -> bool:
     except OSError as error:
         raise TargetError(f"{label}: can't be made ({error.strerror})") from None
     return True
+
+
+def _is_cut(path: Path) -> bool:
+    """Whether the file is shorter than it says itself. While there is a log, that may put it right."""
+    log = Path(f"{path}-wal")
+    if log.exists() and log.stat().st_size:
+        return False
+    with path.open("rb") as file:
+        start = file.read(_HEADER_BYTES)
+    page, pages = int.from_bytes(start[16:18], "big"), int.from_bytes(start[28:32], "big")
+    return path.stat().st_size < (_LARGEST_PAGE if page == 1 else page) * pages
 
 
 def _stands_in(path: Path, secrets: Sequence[bytes]) -> bool:

@@ -109,9 +109,10 @@ class Vault:
     def issue(self, domain: str, values: pl.Series, form: Format) -> pl.Series:
         """The pseudonym of each value: the one it has in the domain, or a new one."""
         texts = issuing.wanted(values)
-        distinct = texts.unique(maintain_order=True)
-        if len(distinct) < len(texts):
-            return self.issue(domain, distinct, form).gather(places_among(texts, distinct))
+        if not issuing.surely_distinct(texts):
+            distinct = texts.unique(maintain_order=True)
+            if len(distinct) < len(texts):
+                return self.issue(domain, distinct, form).gather(places_among(texts, distinct))
         sought = Sought(texts)
         with self._reading(Right.USE) as session:
             serials = issuing.known(session, domain, sought, form, trusted=self._trusts(session, domain))
@@ -122,6 +123,8 @@ class Vault:
                 serials[lacking] = issuing.created(session, domain, new, form, trusted=self._trusts(session, domain))
                 audit.record(session, "issue", domain, pseudonyms=len(new))
             self._complete[domain] = session.generation + 1
+            del new
+        del sought
         with self._reading(Right.USE) as session:
             return issuing.written(session, domain, serials)
 
