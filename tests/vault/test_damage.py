@@ -60,9 +60,10 @@ class Known:
             path.write_bytes(content)
 
     def flip(self, path: Path, chance: random.Random) -> None:
+        """Where something is written: most of a small file is empty pages."""
         self.put_back()
         damaged = bytearray(self.files[path])
-        damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
+        damaged[chance.choice([at for at, byte in enumerate(damaged) if byte])] ^= 1 << chance.randrange(8)
         path.write_bytes(damaged)
 
     def sql(self, *statements: str, **values: object) -> None:

@@ -22,6 +22,7 @@ from shoal.vault.tables import domain_key, head, metadata
 
 PATIENCE_MS: Final = 600_000
 _HEADER_BYTES: Final = 100
+_MAGIC: Final = b"SQLite format 3"
 _LARGEST_PAGE: Final = 65_536
 """Written as 1 in the header of a SQLite file."""
 _SETTINGS: Final = (
@@ -189,6 +190,8 @@ def _is_cut(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         start = file.read(_HEADER_BYTES)
+    if not start.startswith(_MAGIC):
+        return False
     page, pages = int.from_bytes(start[16:18], "big"), int.from_bytes(start[28:32], "big")
     return path.stat().st_size < (_LARGEST_PAGE if page == 1 else page) * pages
 
