@@ -61,3 +61,15 @@ def test_sealing_twice_shows_no_equality() -> None:
     key = Key.new()
     sealed = seal_many(key, [b"Asha"] * 1000, [b"row"] * 1000)
     assert len({one[:NONCE_BYTES] for one in sealed}) == len({one[NONCE_BYTES:] for one in sealed}) == 1000
+
+
+@pytest.mark.parametrize(
+    ("plain", "sealed"),
+    [
+        (b"", "530f8afbc74536b9a963b4f1c4cb738b"),
+        (bytes(16), "cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919"),
+    ],
+)
+def test_the_vectors_of_the_gcm_specification(plain: bytes, sealed: str) -> None:
+    """McGrew and Viega, "The Galois/Counter Mode of Operation", test cases 13 and 14: AES-256, nonce of zeros."""
+    assert unseal(Key(bytes(32)), bytes(12) + bytes.fromhex(sealed), b"") == plain
