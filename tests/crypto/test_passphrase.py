@@ -1,4 +1,4 @@
-"""Argon2id as RFC 9106 prints it, and the keys and boxes that are made with it."""
+"""Argon2id as RFC 9106 prints it, and the keys that are made with it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import pytest
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 from shoal.crypto import Key
-from shoal.crypto.boxes import close_box, open_box, public_of
 from shoal.crypto.passphrase import Effort, new_salt, stretch
-from shoal.errors import AccessError
 
 pytestmark = pytest.mark.requirement("V-01")
 
@@ -31,16 +29,3 @@ def test_a_passphrase_gives_what_the_library_gives() -> None:
     assert stretch("gru\u0308n", salt, QUICK) == Key(theirs), "typed on another keyboard"
     assert stretch("grun", salt, QUICK) != Key(theirs)
     assert new_salt() != new_salt()
-
-
-def test_a_box_opens_for_its_person_alone() -> None:
-    alice = Key.new()
-    box = close_box(public_of(alice), b"the master key", b"label")
-    assert open_box(alice, box, b"label") == b"the master key"
-    assert close_box(public_of(alice), b"the master key", b"label") != box
-    with pytest.raises(AccessError):
-        open_box(Key.new(), box, b"label")
-    with pytest.raises(AccessError):
-        open_box(alice, box, b"another label")
-    with pytest.raises(AccessError):
-        open_box(alice, box[:-1] + bytes([box[-1] ^ 1]), b"label")
