@@ -196,3 +196,8 @@ def _log_factorial(number: Decimal) -> Decimal:
     series = [(1, 12), (-1, 360), (1, 1260), (-1, 1680), (1, 1188), (-691, 360360), (1, 156), (-3617, 122400)]
     rest = sum(Decimal(a) / Decimal(b) / number ** (2 * k + 1) for k, (a, b) in enumerate(series))
     return (number + Decimal("0.5")) * number.ln() - number + rest
+
+
+def test_a_million_numbers_have_a_million_ciphertexts() -> None:
+    cipher = OrderPreserving(Key(bytes(32)), 0, 2**32 - 1, 52)
+    assert (np.diff(cipher.encrypt(np.arange(1_000_000, dtype=np.int64))) > 0).all()
