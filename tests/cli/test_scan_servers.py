@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 from tests.cli.conftest import Call
+from tests.servers import mariadb, mariadb_url, postgres, postgres_url
 
 from shoal.io import open_target, parse_target
 
-_PLACE = Path(__file__).resolve().parent.parent / "servers.py"
-_spec = importlib.util.spec_from_file_location("shoal_test_servers_of_scans", _PLACE)
-if _spec is None or _spec.loader is None:
-    raise ImportError(_PLACE)
-_servers = importlib.util.module_from_spec(_spec)
-sys.modules[_spec.name] = _servers
-_spec.loader.exec_module(_servers)
-postgres, postgres_url = _servers.postgres, _servers.postgres_url
-mariadb, mariadb_url = _servers.mariadb, _servers.mariadb_url
+__all__ = ["mariadb", "mariadb_url", "postgres", "postgres_url"]
 
 pytestmark = [pytest.mark.requirement("D-02"), pytest.mark.server]
 

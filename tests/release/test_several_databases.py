@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sqlite3
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import polars as pl
 import pymysql
 import pytest
 from sqlalchemy.engine import make_url
+from tests.servers import mariadb, mariadb_url, postgres, postgres_url
 
 from shoal.errors import DataError, TargetError
 from shoal.io import Target, open_source, open_target, parse_source, parse_target, write_all
@@ -22,15 +21,7 @@ from shoal.release import several as job
 from shoal.release.several import check_tables, release_tables
 from shoal.schema.streams import streamed
 
-_PLACE = Path(__file__).resolve().parent.parent / "servers.py"
-_spec = importlib.util.spec_from_file_location("shoal_test_servers_of_releases", _PLACE)
-if _spec is None or _spec.loader is None:
-    raise ImportError(_PLACE)
-_servers = importlib.util.module_from_spec(_spec)
-sys.modules[_spec.name] = _servers
-_spec.loader.exec_module(_servers)
-postgres, postgres_url = _servers.postgres, _servers.postgres_url
-mariadb, mariadb_url = _servers.mariadb, _servers.mariadb_url
+__all__ = ["mariadb", "mariadb_url", "postgres", "postgres_url"]
 
 pytestmark = pytest.mark.requirement("D-01", "T-06")
 
