@@ -15,7 +15,8 @@ from benchmarks.adult import EIGHT, Adult
 from benchmarks.counting import NARROW
 from benchmarks.cpu import median_when_warm
 from benchmarks.data import CHUNK, chunk
-from benchmarks.peers import PeerError, Peers
+from benchmarks.environments import PeerError
+from benchmarks.peers import Peers
 from benchmarks.result import Result, paired, seconds
 from shoal.measurement import measure_classes
 from shoal.measurement.attackers import Attackers, attackers_of

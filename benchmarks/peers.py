@@ -11,7 +11,6 @@ import re
 import signal
 import statistics
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import nan
@@ -24,6 +23,7 @@ import polars as pl
 from benchmarks import peer_tasks
 from benchmarks.adult import ALL, EIGHT, Adult
 from benchmarks.cpu import median_when_warm
+from benchmarks.environments import PeerError, last_line, python_with
 from benchmarks.result import Result
 from shoal.measurement.risk import measure_classes
 from shoal.privacy.k_anonymity import KAnonymity
@@ -36,10 +36,6 @@ K = KAnonymity(k=peer_tasks.K)
 LIMIT = peer_tasks.SUPPRESSED_PERCENT / 100
 
 
-class PeerError(Exception):
-    """Why there are no figures of a peer."""
-
-
 @dataclass(frozen=True)
 class Peers:
     """The peers in a virtual environment that is made the first time."""
@@ -49,39 +45,17 @@ class Peers:
 
     def run(self, peer: str, table: pl.DataFrame) -> tuple[dict[str, Any], Path]:
         """What the peer found, and the table it released."""
-        self._install(peer)
+        python = python_with(self.folder, peer, peer)
         source, released = self.folder / f"{peer}-in.csv", self.folder / f"{peer}-out.csv"
         table.write_csv(source)
-        command: list[str | Path] = [self._python, peer_tasks.__file__, peer, source, self.adult.folder, released]
+        command: list[str | Path] = [python, peer_tasks.__file__, peer, source, self.adult.folder, released]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=True)
         except subprocess.CalledProcessError as failed:
             if failed.returncode == -signal.SIGXCPU:
                 raise PeerError(f"takes more than {peer_tasks.LONGEST} s (stopped)") from failed
-            raise PeerError("fails: " + _last_line(failed.stderr)) from failed
+            raise PeerError("fails: " + last_line(failed.stderr)) from failed
         return json.loads(done.stdout.splitlines()[-1]), released
-
-    @property
-    def _python(self) -> Path:
-        return self.folder / "bin" / "python"
-
-    def _install(self, peer: str) -> None:
-        if not self._python.exists():
-            subprocess.run([sys.executable, "-m", "venv", self.folder], check=True)
-        if subprocess.run([self._python, "-c", f"import {peer}"], capture_output=True, check=False).returncode == 0:
-            return
-        command: list[str | Path] = [
-            self._python,
-            "-m",
-            "pip",
-            "--quiet",
-            "--disable-pip-version-check",
-            "install",
-            peer,
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise PeerError("can't be installed: " + _last_line(done.stderr))
 
 
 def compare(folder: Path, adult: Adult) -> list[Result]:
@@ -198,7 +172,3 @@ def _leaves(cell: str, levels: pl.DataFrame, *, as_sets: bool) -> int:
     inside = levels.filter(levels.to_series(0).is_in(values))
     covering = next(labels for labels in inside if labels.n_unique() == 1)
     return int((levels[covering.name] == covering[0]).sum())
-
-
-def _last_line(text: str) -> str:
-    return (text.strip().splitlines() or ["no reason given"])[-1]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pickle
 import re
 import threading
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -16,11 +18,13 @@ from shoal.discover.recognisers.expressions import LinearError, linear, spans, w
 from shoal.schema import Role
 from shoal.text import gates, scanning
 from shoal.text.annotating import Annotator
+from shoal.text.gates import Match
 from shoal.text.outlines import DIGIT, SIGNS, least, outline
 from shoal.text.patterns import LONGEST_CHECKED, UNCHECKED, Patterns
 from shoal.text.plain_forms import as_read
 from shoal.text.scanning import Scanner
 from shoal.text.spans import Span
+from shoal.text.surroundings import Surroundings
 
 pytestmark = pytest.mark.requirement("D-03")
 
@@ -40,6 +44,12 @@ PIECES = (
     "2001:db8::1",
     "https://example.org/a",
     "+65 6123 4567",
+    "98765 43210",
+    "phone ",
+    "TEL. ",
+    "nhs no ",
+    "943 476 5919",
+    "İ",
     "_",
     "\n",
     " ",
@@ -48,7 +58,12 @@ PIECES = (
     "４２",
     "\ud800",
 )
+FRUGAL = Patterns(engine="re2")
 texts = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=20)), max_size=40).map("".join)
+
+
+def _each(matches: Iterable[Match]) -> list[tuple[int, int, int]]:
+    return sorted((place, start, end) for place, found in matches for start, end in found)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +90,7 @@ def test_both_engines_find_the_same(fast: Patterns, text: str) -> None:
 def test_engines_agree_where_matches_overlap(patterns: list[str], text: str) -> None:
     pytest.importorskip("hyperscan", reason="Hyperscan is not installed: pip install 'shoal[text]'")
     given_ = [within_edges(pattern, edges) for pattern in patterns for edges in ("both", "none")]
-    assert sorted(Scanner(given_, "hyperscan").candidates(text)) == sorted(Scanner(given_, "re2").candidates(text))
+    assert _each(Scanner(given_, "hyperscan").matches(text)) == _each(Scanner(given_, "re2").matches(text))
 
 
 def test_too_large_for_starts_is_found_all_the_same() -> None:
@@ -83,7 +98,7 @@ def test_too_large_for_starts_is_found_all_the_same() -> None:
     large = within_edges("[a-z0-9-]{20,200}x")
     engine = scanning.Hyperscan([large, within_edges("abc")])
     assert engine.large == {0}
-    assert engine.candidates(b"abc " + b"d" * 30 + b"x") == [(0, 4, 35), (1, 0, 3)]
+    assert _each(engine.matches(b"abc " + b"d" * 30 + b"x", 0, 35)) == [(0, 4, 35), (1, 0, 3)]
 
 
 SCANNER = Scanner(EXPRESSIONS)
@@ -96,8 +111,20 @@ UNGATED = scanning.RE2([EXPRESSIONS[place] for place in GATED])
 def test_gates_leave_nothing_out(text: str) -> None:
     """What is looked for in stretches of digits or around an @ is what a search of the whole text gives."""
     data = as_read(text).encode("utf-8", "replace").translate(scanning._SIGNS)
-    found = [one for one in SCANNER._in_block(data) if one[0] in GATED]
-    assert sorted(found) == sorted((GATED[place], start, end) for place, start, end in UNGATED.candidates(data))
+    found = [one for one in SCANNER._in_block(data, None, 0, len(data)) if one[0] in GATED]
+    assert _each(found) == _each((GATED[place], where) for place, where in UNGATED.matches(data, 0, len(data)))
+
+
+@settings(max_examples=200)
+@given(texts)
+def test_gates_leave_nothing_out_that_context_speaks_for(text: str) -> None:
+    """Without a gate each doubtful candidate is judged by itself, and the outcome is the same."""
+    read = as_read(text)
+    near = FRUGAL._surroundings.of(read)
+    wanted = {
+        span for place, found in SCANNER.matches(read) for span in FRUGAL._judges[place].spans(read, found, near, {})
+    }
+    assert set(FRUGAL.find(text)) == wanted
 
 
 def test_most_patterns_are_behind_gates() -> None:
@@ -107,7 +134,10 @@ def test_most_patterns_are_behind_gates() -> None:
 @settings(max_examples=100)
 @given(st.binary(max_size=80).map(lambda raw: re.sub(b"[a-f]", b"7", raw)))
 def test_both_ways_to_find_digits_agree(data: bytes) -> None:
-    assert list(gates._by_search(data)) == (list(gates._by_arrays(data)) if re.search(b"[0-9]", data) else [])
+    for part in ((0, len(data)), (3, max(3, len(data) - 2))):
+        assert gates._by_search(data, *part) == (
+            gates._by_arrays(data, *part) if re.search(b"[0-9]", data[slice(*part)]) else []
+        )
 
 
 @settings(max_examples=200)
@@ -247,7 +277,7 @@ def test_a_check_is_not_given_more_than_it_can_bear() -> None:
     given_: list[int] = []
     patterns = Patterns((own(lambda value: bool(given_.append(len(value)))),))
     found = list(patterns.find("1" * (LONGEST_CHECKED + 1) + " " + "2" * LONGEST_CHECKED))
-    assert [(span.type, len(span)) for span in found] == [(UNCHECKED, LONGEST_CHECKED + 1)]
+    assert [(span.type, span.length) for span in found] == [(UNCHECKED, LONGEST_CHECKED + 1)]
     assert given_ == [LONGEST_CHECKED]
     assert patterns.failures == {"own": 1}
 
@@ -289,3 +319,46 @@ def test_what_can_not_be_believed_is_all_that_is_left_out(text: str) -> None:
 
 
 USUAL = Patterns()
+
+
+class TestSurroundings:
+    CONTEXT: ClassVar = [("telephone", "tel", "téléphone"), ("car",), ("電話",)]
+
+    @pytest.mark.parametrize(
+        ("text", "place", "near"),
+        [
+            ("Tel: 42", 0, True),
+            ("TELEPHONE 42", 0, True),
+            ("telegraph 42", 0, False),
+            ("42 tels", 0, True),
+            ("42 telst", 0, False),
+            ("İ TÉLÉPHONE 42", 0, True),
+            ("car 42", 1, True),
+            ("card 42", 1, False),
+            ("電話42", 2, True),
+            ("tel" + " " * 45 + "42", 0, True),
+            ("tel" + " " * 46 + "42", 0, False),
+            ("42" + " " * 45 + "tel", 0, True),
+            ("42" + " " * 46 + "tel", 0, False),
+        ],
+    )
+    def test_words_that_are_near(self, text: str, place: int, near: bool) -> None:
+        start = text.index("42")
+        assert Surroundings(self.CONTEXT).of(text)(place, start, start + 2) is near
+
+    @settings(max_examples=100)
+    @given(st.lists(st.sampled_from(["tel", "card", "é", "42", " ", "電話", "x" * 30]), max_size=60).map("".join))
+    def test_over_bytes_nothing_that_is_near_is_far(self, text: str) -> None:
+        near = Surroundings(self.CONTEXT).of(text)
+        over = near.in_bytes(text.encode())
+        for found in re.finditer("42", text):
+            start, end = (len(text[:place].encode()) for place in found.span())
+            for place in range(len(self.CONTEXT)):
+                assert over(place, start, end) or not near(place, *found.span())
+
+    @settings(max_examples=50)
+    @given(st.integers(0, 200))
+    def test_many_pieces_and_few_are_alike(self, count: int) -> None:
+        near = Surroundings(self.CONTEXT).of("tel" + " " * 3000 + "car" + " " * 5000)
+        pieces = [(37 * place, 37 * place + 9) for place in range(count)]
+        assert list(near.those_near(pieces)) == [piece for piece in pieces for _ in near.those_near([piece])]

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from functools import cached_property
+from typing import Any, Protocol, Self
 
 from shoal.text.learned import Learned, available
 from shoal.text.mentions import mentioned_again
 from shoal.text.patterns import Patterns
+from shoal.text.side_by_side import SideBySide
 from shoal.text.spans import Finder, Span, merged
 from shoal.text.words import Words
 
@@ -34,6 +36,26 @@ HELD: dict[str, frozenset[str]] = {
 
 def _standard() -> tuple[Finder, ...]:
     return Patterns(), Words()
+
+
+class FindsInMany(Protocol):
+    """What a finder finds in each of several texts."""
+
+    def find_many(self, texts: Sequence[str]) -> Iterable[Iterable[Span]]: ...
+
+
+@dataclass(frozen=True)
+class _OneByOne:
+    finder: Finder
+
+    def find_many(self, texts: Sequence[str]) -> Iterable[Iterable[Span]]:
+        return map(self.finder.find, texts)
+
+
+def _for_many(finder: Finder) -> FindsInMany:
+    if isinstance(finder, Patterns):
+        return SideBySide(finder)
+    return finder if isinstance(finder, Learned | Words) else _OneByOne(finder)
 
 
 @dataclass(frozen=True)
@@ -58,25 +80,32 @@ class Annotator:
         return self._settled(text, [span for finder in self.finders for span in finder.find(text)])
 
     def annotate_many(self, texts: Iterable[str]) -> Iterator[list[Span]]:
-        """As ``annotate`` for each text; a learned model reads several at once."""
-        learned = [finder for finder in self.finders if isinstance(finder, Learned)]
-        others = [finder for finder in self.finders if not isinstance(finder, Learned)]
+        """As ``annotate`` for each text; patterns and a learned model read several at once."""
         batch: list[str] = []
         for text in texts:
             batch.append(text)
             if len(batch) == BATCH:
-                yield from self._batch(batch, learned, others)
+                yield from self._batch(batch)
                 batch = []
-        yield from self._batch(batch, learned, others)
+        yield from self._batch(batch)
 
-    def _batch(self, batch: list[str], learned: list[Learned], others: list[Finder]) -> Iterator[list[Span]]:
-        by_model = [list(finder.find_many(batch)) for finder in learned]
-        for place, text in enumerate(batch):
-            found = [span for finder in others for span in finder.find(text)]
-            yield self._settled(text, found + [span for spans in by_model for span in spans[place]])
+    def _batch(self, batch: list[str]) -> Iterator[list[Span]]:
+        of_finders = [list(finder.find_many(batch)) for finder in self._for_many]
+        for text, *found in zip(batch, *of_finders, strict=True):
+            yield self._settled(text, [span for spans in found for span in spans])
+
+    @cached_property
+    def _for_many(self) -> list[FindsInMany]:
+        return [_for_many(finder) for finder in self.finders]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was made ready for many texts is made anew by whoever gets a copy."""
+        return {name: value for name, value in vars(self).items() if name != "_for_many"}
 
     def _settled(self, text: str, found: list[Span]) -> list[Span]:
-        spans = merged(without_held(found, self.threshold), self.threshold)
+        spans = sorted([span for span in found if span.score >= self.threshold])
+        if _overlap(spans):
+            spans = merged(without_held(found, self.threshold), self.threshold)
         again = mentioned_again(text, spans)
         if again:
             spans = merged([*spans, *again], self.threshold)
@@ -87,6 +116,16 @@ class Annotator:
 
 BATCH = 256
 MARGIN = 0.15
+
+
+def _overlap(spans: list[Span]) -> bool:
+    """Whether any of them, in order, touches the inside of the next: only then one can hold or outdo another."""
+    end = 0
+    for start, past, *_ in spans:
+        if start < end or past <= start:
+            return True
+        end = past
+    return False
 
 
 def without_held(spans: list[Span], threshold: float) -> list[Span]:
@@ -110,13 +149,15 @@ def without_held(spans: list[Span], threshold: float) -> list[Span]:
 
 def _holds(holder: Span, span: Span) -> bool:
     """A holder that is much less sure than what it holds is not believed."""
-    longer = len(holder) > len(span) and holder.holds(span)
+    longer = holder.length > span.length and holder.holds(span)
     return longer and span.type in HELD[holder.type] and holder.score + MARGIN >= span.score
 
 
 def _trimmed(text: str, span: Span) -> Span | None:
     """Without spaces and commas at its edges; None if no letter or digit is left."""
     start, end = span.start, span.end
+    if text[start].isalnum() and text[end - 1].isalnum():
+        return span
     while start < end and not text[start].isalnum() and text[start] in " \t\n\r,;":
         start += 1
     while end > start and text[end - 1] in " \t\n\r,;":

@@ -7,16 +7,23 @@ same, which patterns are worth a closer look.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 import re2  # type: ignore[import-untyped]
 
 from shoal.discover.recognisers.expressions import linear, re2_options, spans
 from shoal.text.outlines import SIGNS, least, may_hold_blanks, outline, spread
+from shoal.text.surroundings import Nearby
 
-Candidate = tuple[int, int, int]
-"""The pattern's place in the list, and where the match starts and ends."""
+Piece = tuple[int, int]
+"""Where it starts and ends."""
+Match = tuple[int, list[Piece]]
+"""A pattern's place in the list, and what it matches."""
+Matches = list[Match]
+Fitting = tuple[list[int], list[int]]
+"""Patterns that may match in what looks like this: for certain worth a look, and with context only."""
 
 FEWEST_DIGITS = 2
 APART = 12
@@ -26,6 +33,9 @@ AROUND = 16
 LONGEST_SIDE = 512
 REMEMBERED = 50_000
 SHORT = 4096
+WORTH_A_CALL = 400
+"""An engine reads so many bytes in the time that one more call takes."""
+ZERO, TEN = np.uint8(ord("0")), np.uint8(10)
 _STRETCH = re.compile(rb"[0-9](?:[^0-9]{0,%d}+[0-9])++" % APART)
 
 
@@ -43,56 +53,85 @@ def holds_at(pattern: str) -> bool:
 
 
 class Numbers:
-    """Patterns that match within stretches of digits only."""
+    """Patterns that match within stretches of digits only, each by its place in a longer list."""
 
-    def __init__(self, patterns: Sequence[str]) -> None:
-        self._each = [linear(pattern) for pattern in patterns]
-        self._known: dict[bytes, list[int]] = {}
+    def __init__(
+        self,
+        patterns: Mapping[int, str],
+        dense: Collection[int] = frozenset(),
+        doubtful: Collection[int] = frozenset(),
+    ) -> None:
+        self._places = list(patterns)
+        self._each = {place: linear(pattern) for place, pattern in patterns.items()}
+        self._dense, self._doubtful = frozenset(dense), frozenset(doubtful)
+        self._known: dict[bytes, Fitting] = {}
         self._outlines = re2.Set.SearchSet(re2_options(64))
-        for pattern in patterns:
+        for pattern in patterns.values():
             self._outlines.Add((outline(pattern) or "").encode())
         if patterns:
             self._outlines.Compile()
 
-    def candidates(self, data: bytes) -> list[Candidate]:
+    def matches(self, data: bytes, near: Nearby | None, start: int, end: int) -> Matches:
+        """What the patterns match between two places; doubtful ones only where words of their context are near."""
         if not self._each:
             return []
-        outlines = data.translate(SIGNS)
         return [
-            (pattern, *span)
-            for start, end in stretches(data)
-            for pattern in self._fitting(outlines[start:end])
-            for span in spans(self._each[pattern], data, start, end)
+            (place, [span for piece in looked_at for span in spans(self._each[place], data, *piece)])
+            for place, pieces in self._worth(data, near, start, end).items()
+            for looked_at in (self._looked_at(place, pieces, start, end),)
         ]
 
-    def _fitting(self, seen: bytes) -> list[int]:
+    def _worth(self, data: bytes, near: Nearby | None, start: int, end: int) -> dict[int, list[Piece]]:
+        """The stretches that are worth a closer look, by pattern."""
+        pieces = stretches(data, start, end)
+        outlines = data[start:end].translate(SIGNS)
+        alike: dict[bytes, list[Piece]] = defaultdict(list)
+        for piece in pieces:
+            alike[outlines[piece[0] - start : piece[1] - start]].append(piece)
+        worth: dict[int, list[Piece]] = defaultdict(list)
+        for seen, where in alike.items():
+            sure, doubtful = self._fitting(seen)
+            for place in sure if near else (*sure, *doubtful):
+                worth[place] += where
+        for piece in near.those_near(pieces) if near else ():
+            for place in self._fitting(outlines[piece[0] - start : piece[1] - start])[1]:
+                if near is not None and near(place, *piece):
+                    worth[place].append(piece)
+        return worth
+
+    def _looked_at(self, place: int, pieces: list[Piece], start: int, end: int) -> list[Piece]:
+        """Where nearly every stretch is worth a look, one pass over all is quicker."""
+        return pieces if place in self._dense or len(pieces) * WORTH_A_CALL < end - start else [(start, end)]
+
+    def _fitting(self, seen: bytes) -> Fitting:
         fitting = self._known.get(seen)
         if fitting is None:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            fitting = self._known[seen] = self._outlines.Match(seen) or []
+            places = [self._places[number] for number in self._outlines.Match(seen) or ()]
+            doubtful = [place for place in places if place in self._doubtful]
+            fitting = self._known[seen] = [place for place in places if place not in self._doubtful], doubtful
         return fitting
 
 
-def stretches(data: bytes) -> Iterable[tuple[int, int]]:
+def stretches(data: bytes, start: int, end: int) -> list[Piece]:
     """Where digits stand close together. Arrays are the quicker way, but not for a single line."""
-    return _by_arrays(data) if len(data) > SHORT else _by_search(data)
+    return _by_arrays(data, start, end) if end - start > SHORT else _by_search(data, start, end)
 
 
-def _by_search(data: bytes) -> Iterator[tuple[int, int]]:
-    for found in _STRETCH.finditer(data):
-        yield max(found.start() - AROUND, 0), min(found.end() + AROUND, len(data))
+def _by_search(data: bytes, start: int, end: int) -> list[Piece]:
+    found = (match.span() for match in _STRETCH.finditer(data, start, end))
+    return [(max(first - AROUND, start), min(last + AROUND, end)) for first, last in found]
 
 
-def _by_arrays(data: bytes) -> Iterable[tuple[int, int]]:
-    signs = np.frombuffer(data, np.uint8)
-    digits = np.flatnonzero((signs >= ord("0")) & (signs <= ord("9")))
+def _by_arrays(data: bytes, start: int, end: int) -> list[Piece]:
+    digits = np.flatnonzero(np.frombuffer(data, np.uint8, end - start, start) - ZERO < TEN) + start
     cuts = np.flatnonzero(np.diff(digits) > APART + 1)
     first, last = np.append(0, cuts + 1), np.append(cuts, digits.size - 1)
     enough = last - first + 1 >= FEWEST_DIGITS
-    starts = np.maximum(digits[first[enough]] - AROUND, 0)
-    ends = np.minimum(digits[last[enough]] + 1 + AROUND, len(data))
-    return zip(starts.tolist(), ends.tolist(), strict=True)
+    starts = np.maximum(digits[first[enough]] - AROUND, start)
+    ends = np.minimum(digits[last[enough]] + 1 + AROUND, end)
+    return list(zip(starts.tolist(), ends.tolist(), strict=True))
 
 
 class Marked:
@@ -101,24 +140,20 @@ class Marked:
     def __init__(self, patterns: Sequence[str]) -> None:
         self._each = [linear(pattern) for pattern in patterns]
 
-    def candidates(self, data: bytes) -> list[Candidate]:
-        if not self._each or b"@" not in data:
-            return []
+    def matches(self, data: bytes, start: int, end: int) -> Matches:
+        words = list(_words_with_at(data, start, end)) if self._each else []
         return [
-            (place, *span)
-            for start, end in _words_with_at(data)
-            for place, pattern in enumerate(self._each)
-            for span in spans(pattern, data, start, end)
+            (place, [span for word in words for span in spans(pattern, data, *word)])
+            for place, pattern in enumerate(self._each if words else ())
         ]
 
 
-def _words_with_at(data: bytes) -> Iterator[tuple[int, int]]:
+def _words_with_at(data: bytes, start: int, end: int) -> Iterator[Piece]:
     """Up to so many bytes before and after: longer words are no addresses."""
-    end = 0
-    at = data.find(b"@")
+    at = data.find(b"@", start, end)
     while at >= 0:
-        before = data[max(end, at - LONGEST_SIDE) : at]
-        start = at - len(before.rsplit(None, 1)[-1]) if before and not before[-1:].isspace() else at
-        end = at + len(data[at : at + LONGEST_SIDE].split(None, 1)[0])
-        yield start, end
-        at = data.find(b"@", end)
+        before = data[max(start, at - LONGEST_SIDE) : at]
+        first = at - len(before.rsplit(None, 1)[-1]) if before and not before[-1:].isspace() else at
+        start = at + len(data[at : min(at + LONGEST_SIDE, end)].split(None, 1)[0])
+        yield first, start
+        at = data.find(b"@", start, end)

@@ -8,20 +8,20 @@ bear, proves nothing: such a candidate is kept as UNCHECKED, and counted, so tha
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from shoal.discover.recognisers import RECOGNISERS, InText, Recogniser
-from shoal.discover.recognisers.expressions import LOW_LINE, is_whole, linear, within_edges
+from shoal.discover.recognisers.expressions import LOW_LINE, first_group, is_whole, linear, within_edges
+from shoal.text.gates import Piece
 from shoal.text.plain_forms import as_read
 from shoal.text.scanning import EngineName, Scanner
 from shoal.text.spans import Span
+from shoal.text.surroundings import Nearby, Surroundings
 
-NEAR = 48
-"""Characters before and after a candidate in which context words count."""
 JUST_BEFORE = 24
 """Characters before a candidate in which words count that rule it out."""
 CONTEXT_STRENGTH = 0.5
@@ -33,13 +33,14 @@ LONGEST_CHECKED = 512
 """Checks are given no more characters than this."""
 FARTHEST = 256
 """Characters in which a label and its value stand."""
-SHORT = 4
 UNCHECKED = "unchecked"
+_BETWEEN = " \t:=#_-(\"'"
+"""What may stand between such a word and the candidate."""
 _GAPS = re.compile("[ -]+")
 
 Verdict = tuple[str, float, int]
 """Type, score, and how many of the characters belong to it."""
-Verdicts = dict[tuple[int, str], Verdict | None]
+Verdicts = dict[str, Verdict | None]
 """None if a value is ruled out. One that comes again is judged once."""
 
 
@@ -55,11 +56,10 @@ class Patterns:
     def find(self, text: str) -> Iterator[Span]:
         read = as_read(text)
         judges = self._judges
-        verdicts: Verdicts = {}
-        for place, start, end in self._scanner.candidates(read):
-            span = judges[place].span(read, start, end, verdicts)
-            if span is not None:
-                yield span
+        near = self._surroundings.of(read)
+        verdicts: defaultdict[int, Verdicts] = defaultdict(dict)
+        for place, found in self._scanner.matches(read, near):
+            yield from judges[place].spans(read, found, near, verdicts[place])
 
     def __getstate__(self) -> dict[str, Any]:
         """What was compiled is made anew by whoever gets a copy."""
@@ -74,7 +74,12 @@ class Patterns:
     @cached_property
     def _scanner(self) -> Scanner:
         dense = {judge.place for judge in self._judges if judge.how.dense}
-        return Scanner([judge.how.expression for judge in self._judges], self.engine, dense)
+        doubtful = {judge.place for judge in self._judges if judge.doubtful and not judge.how.after}
+        return Scanner([judge.how.expression for judge in self._judges], self.engine, dense, doubtful)
+
+    @cached_property
+    def _surroundings(self) -> Surroundings:
+        return Surroundings([judge.how.context for judge in self._judges])
 
 
 @dataclass
@@ -87,24 +92,50 @@ class Judge:
     least: float
     failures: Counter[str]
 
-    def __post_init__(self) -> None:
-        avoid = "|".join(f"(?:{avoided})" for avoided in self.how.avoid)
-        self._avoid = linear(f"(?i:{avoid})") if avoid else None
-        self._context = Words(self.how.context) if self.how.context else None
-        self._labelled = linear(self.how.labelled) if self.how.after else None
-        self._form = linear(within_edges(self.how.pattern, "none", exact_case=self.how.exact_case))
-        self._doubtful = (self.how.checked if self.how.check else self.how.score) < self.least
-        self._judged = bool(self._avoid or self.how.check)
+    doubtful: bool = field(init=False)
+    """Whether a candidate without context is worth nothing."""
+    certain: bool = field(init=False, default=False)
+    """Whether there is nothing to judge, but for the word before."""
 
-    def span(self, text: str, start: int, end: int, verdicts: Verdicts) -> Span | None:
-        """A candidate as a span, or None. The text is given as it is read."""
+    def __post_init__(self) -> None:
+        how = self.how
+        avoid = "|".join(f"(?:{avoided})" for avoided in how.avoid)
+        self._avoid = linear(f"(?i:{avoid})") if avoid else None
+        self._labelled = linear(how.labelled) if how.after else None
+        self._form = linear(within_edges(how.pattern, "none", exact_case=how.exact_case))
+        self._judged = bool(self._avoid or how.check)
+        self._last_letters = frozenset(word[-1] for word in how.avoid_after)
+        self.doubtful = (how.checked if how.check else how.score) < self.least
+        swayed = self.doubtful or (how.score < SURE and how.context)
+        self.certain = not (how.after or self._judged or swayed)
+
+    def spans(self, text: str, candidates: Iterable[Piece], near: Nearby, verdicts: Verdicts) -> Iterable[Span]:
+        """Of the candidates those that stay. The text is given as it is read."""
+        if not self.certain:
+            judged = (self._span(text, start, end, near, verdicts) for start, end in candidates)
+            return [span for span in judged if span is not None]
+        kind, score, key = self.recogniser.type, self.how.score, self.recogniser.key
+        return [Span(start, end, kind, score, key) for start, end in candidates if not self._comes_after(text, start)]
+
+    def _comes_after(self, text: str, start: int) -> bool:
+        """Whether a word right before says that it is something else."""
+        if not self._last_letters:
+            return False
+        before = text[start - JUST_BEFORE if start > JUST_BEFORE else 0 : start].rstrip(_BETWEEN)
+        if before[-1:].casefold()[-1:] not in self._last_letters:
+            return False
+        before = before.casefold()
+        words = self.how.avoid_after
+        return any(before.endswith(word) and not before[: -len(word)][-1:].isalnum() for word in words)
+
+    def _span(self, text: str, start: int, end: int, near: Nearby, verdicts: Verdicts) -> Span | None:
         how = self.how
         if self._labelled is not None:
             after = self._value(text, start)
             if after is None:
                 return None
             start, end = after
-        if self._doubtful and not self._has_context(text, start, end):
+        if self.doubtful and not near(self.place, start, end):
             return None
         kind, score = self.recogniser.type, how.score
         if self._judged:
@@ -113,39 +144,38 @@ class Judge:
                 return None
             kind, score, length = verdict
             end = start + length
-        if how.avoid_after and _ends_with_any(text[max(0, start - JUST_BEFORE) : start], how.avoid_after):
+        if self._comes_after(text, start):
             return None
-        if score < SURE and (self._doubtful or self._has_context(text, start, end)):
+        if score < SURE and how.context and (self.doubtful or near(self.place, start, end)):
             score = 1 - (1 - score) * CONTEXT_STRENGTH
         return Span(start, end, kind, score, self.recogniser.key)
 
-    def _has_context(self, text: str, start: int, end: int) -> bool:
-        context = self._context
-        return context is not None and context.near(text[max(0, start - NEAR) : end + NEAR].casefold())
-
     def _value(self, text: str, label: int) -> tuple[int, int] | None:
         """Where the value is that belongs to the label which starts there."""
-        read = text[label : label + FARTHEST].replace("_", LOW_LINE)
-        found = None if self._labelled is None else self._labelled.match(read)
-        return None if found is None else (label + found.start(1), label + found.end(1))
+        read = text[label : label + FARTHEST].replace("_", LOW_LINE).encode()
+        found = first_group(self._labelled, read)
+        if found is None:
+            return None
+        start, end = found if text.isascii() else (len(read[:place].decode()) for place in found)
+        return label + start, label + end
 
     def _verdict(self, value: str, verdicts: Verdicts) -> Verdict | None:
-        known = (self.place, value)
-        if known not in verdicts:
-            avoided = self._avoided(value)
-            verdicts[known] = None if avoided else next(filter(None, map(self._judge, self._beginnings(value))), None)
-        return verdicts[known]
+        if value not in verdicts:
+            verdicts[value] = None if self._avoided(value) else self._judge(value) or self._judge_parts(value)
+        return verdicts[value]
 
     def _avoided(self, value: str) -> bool:
         return self._avoid is not None and is_whole(self._avoid, value.encode())
 
-    def _beginnings(self, value: str) -> Iterator[str]:
-        """The value, and what is left of it without its last parts: the longest match may hold the next number too."""
-        yield value
-        if self.how.check is not None and len(value) <= LONGEST_CHECKED:
-            for part in reversed(list(_GAPS.finditer(value))):
-                if is_whole(self._form, value[: part.start()].replace("_", LOW_LINE).encode()):
-                    yield value[: part.start()]
+    def _judge_parts(self, value: str) -> Verdict | None:
+        """What is left of it without its last parts: the longest match may hold the next number too."""
+        for part in reversed(list(_GAPS.finditer(value))):
+            beginning = value[: part.start()]
+            if is_whole(self._form, beginning.replace("_", LOW_LINE).encode()):
+                verdict = self._judge(beginning)
+                if verdict is not None:
+                    return verdict
+        return None
 
     def _judge(self, value: str) -> Verdict | None:
         check = self.how.check
@@ -162,33 +192,3 @@ class Judge:
     def _failed(self, value: str) -> Verdict:
         self.failures[self.recogniser.key] += 1
         return UNCHECKED, 1.0, len(value)
-
-
-@dataclass(frozen=True)
-class Words:
-    """Context words. Those of up to four letters have to stand alone: "car" is not in "card"."""
-
-    given: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        short = tuple(word.strip() for word in self.given if len(word) <= SHORT and word.isascii())
-        either = "|".join(re.escape(word) for word in short)
-        object.__setattr__(self, "_short", short)
-        object.__setattr__(self, "_long", tuple(word for word in self.given if word.strip() not in short))
-        object.__setattr__(self, "_alone", re.compile(rf"(?<![a-z0-9])(?:{either})s?(?![a-z0-9])"))
-
-    _short: tuple[str, ...] = field(init=False, repr=False)
-    _long: tuple[str, ...] = field(init=False, repr=False)
-    _alone: re.Pattern[str] = field(init=False, repr=False)
-
-    def near(self, text: str) -> bool:
-        if any(word in text for word in self._long):
-            return True
-        return any(word in text for word in self._short) and self._alone.search(text) is not None
-
-
-def _ends_with_any(text: str, words: tuple[str, ...]) -> bool:
-    before = text.rstrip(" \t:=#_-(\"'").casefold()
-    if not before.endswith(words):
-        return False
-    return any(before.endswith(word) and not before[: -len(word)][-1:].isalnum() for word in words)

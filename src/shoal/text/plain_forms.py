@@ -12,6 +12,9 @@ from __future__ import annotations
 import unicodedata
 from functools import cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 FULL_WIDTH = range(0xFF01, 0xFF5F)
 LAST = 0x20000
 """No digit, dash or blank comes after the first two planes."""
@@ -54,3 +57,8 @@ def _form(code: int) -> str:
 @cache
 def _others() -> frozenset[str]:
     return frozenset(map(chr, _forms()))
+
+
+def first_bytes(data: bytes) -> NDArray[np.bool_]:
+    """Which bytes of UTF-8 begin a character."""
+    return np.asarray((np.frombuffer(data, np.uint8) & 0xC0) != 0x80)

@@ -2,53 +2,64 @@
 
 Numbers and what holds an @ are looked for where digits or an @ stand (gates). For the rest, words above all, Hyperscan
 looks for every pattern at once; RE2, which is there on every machine, learns in one pass which patterns occur in a
-block, and looks closer for those only. All give the same candidates: of each pattern, from left to right, the leftmost
+block, and looks closer for those only. All give the same matches: of each pattern, from left to right, the leftmost
 and longest matches that don't overlap.
 
 >>> text = "Ask for ４２ or 17."
->>> [text[start:end] for _, start, end in Scanner([within_edges("[0-9]{2}")]).candidates(text)]
+>>> [text[start:end] for _, found in Scanner([within_edges("[0-9]{2}")]).matches(text) for start, end in found]
 ['４２', '17']
 """
 
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import re2  # type: ignore[import-untyped]
+from numpy.typing import NDArray
 
 from shoal.discover.recognisers.expressions import LOW_LINE, linear, re2_options, spans, within_edges
 from shoal.errors import InputError
-from shoal.text.gates import Candidate, Marked, Numbers, holds_at, is_number
-from shoal.text.plain_forms import as_read
+from shoal.text.gates import Marked, Match, Matches, Numbers, Piece, holds_at, is_number
+from shoal.text.plain_forms import as_read, first_bytes
+from shoal.text.surroundings import Nearby
 
-__all__ = ["Candidate", "EngineName", "Scanner", "hyperscan", "within_edges"]
+__all__ = ["EngineName", "Scanner", "hyperscan", "within_edges"]
 
 Cluster = tuple[int, int, int, bool]
 EngineName = Literal["hyperscan", "re2"]
 
-BLOCK = 1 << 20
+BLOCK = 1 << 18
 """Engines are given so many bytes and the rest of the line."""
 _SIGNS = bytes.maketrans(b"_\x0b", LOW_LINE.encode() + b" ")
 """The low line is no letter, and the vertical tab, on which engines differ, is a blank."""
 
 
 class Engine(Protocol):
-    def candidates(self, data: bytes) -> list[Candidate]: ...
+    def matches(self, data: bytes, start: int, end: int) -> Matches:
+        """What the patterns match between two places, which are ends of lines."""
 
 
 class Scanner:
     """Patterns ready to be looked for; those at the places in ``dense`` only where digits stand close together.
+
+    Candidates of those in ``doubtful`` are worth nothing without context: where it is known that no word of theirs is
+    near, numbers are not even looked at.
 
     RE2 is ready at once, and over the patterns that come with Shoal the quicker of the two; Hyperscan takes seconds to
     get ready, and bears more patterns of one's own.
     """
 
     def __init__(
-        self, patterns: Sequence[str], engine: EngineName = "re2", dense: Collection[int] = frozenset()
+        self,
+        patterns: Sequence[str],
+        engine: EngineName = "re2",
+        dense: Collection[int] = frozenset(),
+        doubtful: Collection[int] = frozenset(),
     ) -> None:
         if engine == "hyperscan" and not hyperscan():
             raise InputError("Hyperscan is not installed", advice="pip install 'shoal[text]'")
@@ -57,59 +68,49 @@ class Scanner:
         marked = [place for place, pattern in enumerate(patterns) if place not in numbers and holds_at(pattern)]
         others = [place for place in range(len(patterns)) if place not in {*numbers, *marked}]
         anywhere = Hyperscan if self.engine == "hyperscan" else RE2
+        self._numbers = Numbers({place: patterns[place] for place in numbers}, dense, doubtful)
         self._engines: list[tuple[list[int], Engine]] = [
             (places, make([patterns[place] for place in places]))
-            for make, places in ((Numbers, numbers), (Marked, marked), (anywhere, others))
+            for make, places in ((Marked, marked), (anywhere, others))
         ]
 
-    def candidates(self, text: str) -> Iterator[Candidate]:
-        """What the patterns match, in characters of the text, block by block, in no other order.
+    def matches(self, text: str, near: Nearby | None = None) -> Iterator[Match]:
+        """What each pattern matches, in characters of the text, block by block.
 
         Blocks are whole lines, so what memory holds is bounded; a match over the end of a line is not seen where two
         blocks meet.
         """
         plain = text.isascii()
         data = as_read(text).encode("utf-8", "replace").translate(_SIGNS)
-        characters = 0
-        for block, first in _blocks(data):
-            found = self._in_block(block)
-            yield from _moved(found, first) if plain else _in_characters(found, block, characters)
-            characters += 0 if plain else int(np.count_nonzero(_first_bytes(block)))
+        if near is not None and not plain:
+            near = near.in_bytes(data)
+        starts = () if plain else np.flatnonzero(first_bytes(data))
+        for start, end in _blocks(data):
+            found = self._in_block(data, near, start, end)
+            yield from found if plain else _in_characters(found, starts)
 
-    def _in_block(self, block: bytes) -> list[Candidate]:
-        return [
-            (places[place], start, end)
+    def _in_block(self, data: bytes, near: Nearby | None, start: int, end: int) -> Matches:
+        return self._numbers.matches(data, near, start, end) + [
+            (places[place], found)
             for places, engine in self._engines
-            for place, start, end in engine.candidates(block)
+            for place, found in engine.matches(data, start, end)
         ]
 
 
-def _blocks(data: bytes) -> Iterator[tuple[bytes, int]]:
-    """Pieces of whole lines, and where they begin."""
+def _blocks(data: bytes) -> Iterator[Piece]:
+    """Pieces of whole lines."""
     start = 0
     while start < len(data):
         cut = data.find(b"\n", start + BLOCK)
         end = len(data) if cut < 0 else cut + 1
-        yield (data if end - start == len(data) else data[start:end]), start
+        yield start, end
         start = end
 
 
-def _moved(found: list[Candidate], offset: int) -> list[Candidate]:
-    return [(pattern, start + offset, end + offset) for pattern, start, end in found] if offset else found
-
-
-def _first_bytes(data: bytes) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which bytes begin a character."""
-    first: np.ndarray[Any, np.dtype[np.bool_]] = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
-    return first
-
-
-def _in_characters(found: list[Candidate], data: bytes, offset: int) -> Iterable[Candidate]:
-    if not found:
-        return ()
-    places = np.array(found, np.int64)
-    places[:, 1:] = np.searchsorted(np.flatnonzero(_first_bytes(data)), places[:, 1:]) + offset
-    return ((pattern, start, end) for pattern, start, end in places.tolist())
+def _in_characters(matches: Matches, starts: Sequence[int] | NDArray[np.int64]) -> Iterator[Match]:
+    for place, found in matches:
+        moved = np.searchsorted(starts, np.array(found, np.int64))
+        yield place, [(start, end) for start, end in moved.tolist()]
 
 
 @cache
@@ -133,12 +134,12 @@ class RE2:
         if patterns:
             self._set.Compile()
 
-    def candidates(self, data: bytes) -> list[Candidate]:
-        occurring = sorted(self._set.Match(data) or ()) if self._each else ()
-        return [one for pattern in occurring for one in self.of(pattern, data, 0, len(data))]
+    def matches(self, data: bytes, start: int, end: int) -> Matches:
+        occurring = sorted(self._set.Match(data[start:end]) or ()) if self._each else ()
+        return [(pattern, self.of(pattern, data, start, end)) for pattern in occurring]
 
-    def of(self, pattern: int, data: bytes, start: int, end: int) -> list[Candidate]:
-        return [(pattern, *span) for span in spans(self._each[pattern], data, start, end)]
+    def of(self, pattern: int, data: bytes, start: int, end: int) -> list[Piece]:
+        return spans(self._each[pattern], data, start, end)
 
 
 class Hyperscan:
@@ -155,14 +156,16 @@ class Hyperscan:
         self._lock = threading.Lock()
         self._database, self.large = _compiled(patterns)
 
-    def candidates(self, data: bytes) -> list[Candidate]:
-        found: list[Candidate] = []
-        for pattern, start, end, several in _clusters(self._groups(data)):
+    def matches(self, data: bytes, start: int, end: int) -> Matches:
+        found: defaultdict[int, list[Piece]] = defaultdict(list)
+        for pattern, first, last, several in _clusters(self._groups(data[start:end])):
             if pattern in self.large:
-                found += self._re2.of(pattern, data, 0, len(data))
+                found[pattern] += self._re2.of(pattern, data, start, end)
+            elif several:
+                found[pattern] += self._re2.of(pattern, data, first + start, last + start)
             else:
-                found += self._re2.of(pattern, data, start, end) if several else [(pattern, start, end)]
-        return found
+                found[pattern].append((first + start, last + start))
+        return list(found.items())
 
     def _groups(self, data: bytes) -> list[list[int]]:
         """Pattern, start and last end of what was matched, by pattern and start."""

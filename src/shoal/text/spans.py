@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """Characters ``start`` to ``end`` (exclusive) of a text."""
 
     start: int
@@ -20,7 +18,8 @@ class Span:
     by: str
     """The recogniser's key, the dictionary or the model that found it."""
 
-    def __len__(self) -> int:
+    @property
+    def length(self) -> int:
         return self.end - self.start
 
     def overlaps(self, other: Span) -> bool:
@@ -47,7 +46,7 @@ def merged(spans: Iterable[Span], threshold: float) -> list[Span]:
     [(0, 5, 'person'), (5, 20, 'email')]
     """
     kept: list[Span] = []
-    for span in sorted(spans, key=lambda one: (-one.score, -len(one), one.start)):
+    for span in sorted(spans, key=lambda one: (-one.score, -one.length, one.start)):
         if span.score >= threshold:
             for piece in _beyond(span, kept):
                 insort(kept, piece)

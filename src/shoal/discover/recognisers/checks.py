@@ -25,6 +25,9 @@ from stdnum.sg import uen
 from shoal.schema.check_characters import nric_letter
 
 Check = Callable[[str], bool]
+_PLAIN_PHONE = re.compile(r"[+]([1-9][0-9]*(?:[ -][1-9][0-9]*)*)")
+"""Without parts that begin with a zero, which may be left out when one calls from abroad."""
+_IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!$)|$)){4}")
 
 
 def _digits(value: str) -> str:
@@ -55,8 +58,7 @@ def card(value: str) -> bool:
 
 def ip(value: str) -> bool:
     if ":" not in value:
-        parts = value.split(".")
-        return len(parts) == 4 and all(part.isdigit() and int(part) < 256 and part == str(int(part)) for part in parts)
+        return _IPV4.fullmatch(value) is not None
     try:
         ipaddress.ip_address(value)
     except ValueError:
@@ -68,10 +70,26 @@ def phone(value: str) -> bool:
     """A number with its country code that is long enough for the country."""
     import phonenumbers
 
+    plain = _PLAIN_PHONE.fullmatch(value)
+    if plain and len(digits := _digits(plain[1])) in _phone_lengths().get(digits[:2], ()):
+        return True
     try:
         return phonenumbers.is_possible_number(phonenumbers.parse(re.sub("^(?:00|011)", "+", value)))
     except phonenumbers.NumberParseException:
         return False
+
+
+@cache
+def _phone_lengths() -> dict[str, frozenset[int]]:
+    """How many digits whole numbers have, by country codes of two digits: most numbers need no closer look."""
+    import phonenumbers
+
+    lengths = {}
+    for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items():
+        found = phonenumbers.PhoneMetadata.metadata_for_region(regions[0], None)
+        if 10 <= code <= 99 and found is not None:
+            lengths[str(code)] = frozenset(2 + length for length in found.general_desc.possible_length)
+    return lengths
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ Edges = Literal["both", "start", "end", "none"]
 
 LOW_LINE = "\x1f"
 _WHOLE = re2._Anchor.ANCHOR_BOTH
+_AT_START = re2._Anchor.ANCHOR_START
 _UNANCHORED = re2._Anchor.UNANCHORED
 _LOW = r"\x1f"
 _WORD = rf"0-9A-Za-z{_LOW}"
@@ -57,6 +58,12 @@ def spans(compiled: Any, data: bytes, start: int, end: int) -> list[tuple[int, i
 def is_whole(compiled: Any, data: bytes) -> bool:
     """Whether all of it is one match."""
     return bool(compiled._regexp.Match(_WHOLE, data, 0, len(data))[0][0] == 0)
+
+
+def first_group(compiled: Any, data: bytes) -> tuple[int, int] | None:
+    """Where the first group is, if the data begin with a match."""
+    groups = compiled._regexp.Match(_AT_START, data, 0, len(data))
+    return (groups[1][0], groups[1][1]) if groups[0][0] == 0 else None
 
 
 def re2_options(megabytes: int) -> Any:
