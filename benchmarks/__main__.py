@@ -17,7 +17,9 @@ from benchmarks import (
     reporting,
     rewriting,
     scanning,
+    scrubbing,
     solving,
+    sparking,
     starting,
     suda,
     vaulting,
@@ -39,6 +41,8 @@ SUITES = {
     "report": reporting.run,
     "recognise": recognising.run,
     "scan": scanning.run,
+    "scrub": scrubbing.run,
+    "spark": sparking.run,
 }
 
 

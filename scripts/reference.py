@@ -1,7 +1,8 @@
-"""Writes two reference pages from the registries: what the files of techniques and privacy models say of themselves.
+"""Writes reference pages from the registries: what the files of techniques and privacy models say of themselves.
 
 The words come from the file's docstring, the properties from what the class declares, the parameters from its pydantic
-fields. ``--check`` writes nothing and fails when a page is out of date.
+fields. What engines do with each technique comes from the examples that the tests run on both of them (``engines``).
+``--check`` writes nothing and fails when a page is out of date.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
+import engines
 from shoal.privacy import PrivacyModel, privacy_models
 from shoal.schema import Role, ValueType
 from shoal.schema.parameters import Parameters
@@ -226,7 +228,11 @@ def _all_or(some: frozenset[Role] | frozenset[ValueType], everything: type[Role]
     return "all" if len(some) == len(everything) else ", ".join(one for one in everything if one in some)
 
 
-PAGES = {FOLDER / "techniques.md": page, FOLDER / "privacy-models.md": models_page}
+PAGES = {
+    FOLDER / "techniques.md": page,
+    FOLDER / "privacy-models.md": models_page,
+    FOLDER / "engines.md": engines.page,
+}
 
 
 def main(arguments: list[str]) -> int:

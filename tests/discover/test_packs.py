@@ -109,6 +109,39 @@ def test_context_makes_surer(key: str) -> None:
     assert score(key, TABLE[key]["context"]) >= THRESHOLD
 
 
+def value_of(key: str) -> str:
+    plain, (start, end) = marked(TABLE[key]["valid"])
+    return plain[start:end]
+
+
+def values_in(key: str, text: str) -> dict[str, float]:
+    return {text[span.start : span.end]: span.score for span in spans(key, text)}
+
+
+@pytest.mark.parametrize("key", [key for key, each in IN_TEXT.items() if each.text and each.text.after])
+def test_a_label_is_needed_and_any_of_its_languages_does(key: str) -> None:
+    how, value = IN_TEXT[key].text, value_of(key)
+    assert how
+    assert spans(key, value) == []
+    assert [label for label in how.after if value not in values_in(key, f"{label} {value}")] == []
+
+
+@pytest.mark.parametrize("key", of_kind("context"))
+def test_every_word_of_context_counts_in_any_of_its_languages(key: str) -> None:
+    how, value = IN_TEXT[key].text, value_of(key)
+    assert how
+    alone = values_in(key, value)[value]
+    surer = pytest.approx(1 - (1 - alone) / 2)
+    assert [word for word in how.context if values_in(key, f"{word.strip()} {value}").get(value) != surer] == []
+
+
+@pytest.mark.parametrize("key", [key for key, each in IN_TEXT.items() if each.text and each.text.avoid_after])
+def test_every_word_that_rules_out_does(key: str) -> None:
+    how, value = IN_TEXT[key].text, value_of(key)
+    assert how
+    assert [word for word in how.avoid_after if value in values_in(key, f"{word} {value}")] == []
+
+
 OWN = """\
 lists:
   wards: [Nightingale, Curie]

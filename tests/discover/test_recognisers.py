@@ -26,7 +26,7 @@ def key_of(values: list[str], name: str = "x") -> str | None:
 
 
 GENUINE = {
-    "aadhaar": ["2341 2341 2346", "234123412346", "0123 4567 8902"],
+    "aadhaar": ["2341 2341 2346", "234123412346", "0123 4567 8906"],
     "pan": ["ACUPA7085R", "aappv8261k"],
     "gstin": ["27AAPFU0939F1ZV"],
     "ifsc": ["SBIN0001234", "HDFC0ABC123"],

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import inspect
 import os
-import subprocess
-import sys
+import signal
+import stat
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -17,11 +17,12 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from tests.support.clusters import family, processes
 
 from shoal.engine import Engine
 from shoal.engine.polars import PolarsEngine
-from shoal.engine.spark import SUPPORTED, ParquetFiles, SparkEngine
-from shoal.errors import DataError, InputError, SourceError
+from shoal.engine.spark import ParquetFiles, SparkEngine, SparkFrameSource, counting
+from shoal.errors import DataError, SourceError
 from shoal.hierarchy.intervals import Intervals
 from shoal.io import FileOptions, open_source
 from shoal.io.targets import file_target
@@ -32,9 +33,15 @@ from shoal.release.job import release_folder
 from shoal.schema import ROW, Column, Counts, Scope, Step, ValueType
 from shoal.schema.steps import Beside
 from shoal.techniques import Context
+from shoal.techniques.aggregate import Aggregate
+from shoal.techniques.decoys import DecoysStep
 from shoal.techniques.generalise import Generalise
 from shoal.techniques.mask import Mask
 from shoal.techniques.noise import Noise
+from shoal.techniques.permute import Permute
+from shoal.techniques.round import Round
+from shoal.techniques.sample import Sample
+from shoal.techniques.shuffle_rows import ShuffleRowsStep
 from shoal.techniques.suppress import Suppress
 
 pytestmark = pytest.mark.requirement("L-04", "D-01")
@@ -62,24 +69,6 @@ TABLE = pl.DataFrame(
     }
 )
 POSITIONS = TABLE.with_columns(pl.int_range(ROWS, dtype=pl.UInt64).alias(ROW))
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkEngine]:
-    from pyspark import cloudpickle
-
-    # A short run gains nothing from code that is compiled twice.
-    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-    engine = SparkEngine(master="local[2]")
-    try:
-        session = engine.session
-    except InputError as error:
-        pytest.skip(f"NO SPARK, SO ITS ENGINE IS NOT TESTED: {error}")
-    session.conf.set("spark.sql.shuffle.partitions", "2")
-    # The steps of this file are not installed where executors could import them.
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    yield engine
-    session.stop()
 
 
 @pytest.fixture(params=["polars", pytest.param("spark", marks=pytest.mark.spark)])
@@ -168,11 +157,11 @@ def four_techniques() -> list[Step]:
     ]
 
 
-def applied(steps: list[Step], frame: pl.DataFrame = POSITIONS) -> pl.DataFrame:
+def applied(steps: list[Step], frame: pl.DataFrame = POSITIONS, *, keep: bool = False) -> pl.DataFrame:
     """What is to be expected: the steps, one after the other, on the whole table at once."""
     for step in steps:
         frame = step.apply(frame)
-    return frame.drop(ROW)
+    return frame if keep else frame.drop(ROW)
 
 
 def same_records(found: pl.DataFrame, expected: pl.DataFrame) -> None:
@@ -348,6 +337,99 @@ def test_an_error_in_a_step_arrives_as_it_was_raised(engine: Engine, files: Parq
     assert not list(tmp_path.iterdir())
 
 
+def permuted(**parameters: object) -> Step:
+    return Permute.model_validate(parameters).bind(AGE, context(AGE))
+
+
+def sampled(person: str | None = None, **parameters: object) -> Step:
+    stream = Randomness(seed=9).stream("table", "sample")
+    return Sample.model_validate(parameters).bind(Context({}, stream, person=person))
+
+
+def rounded() -> Step:
+    visits = Column("visits", ValueType.INTEGER, storage=pl.UInt8())
+    return Round.model_validate({"base": 7, "method": "controlled"}).bind(visits, context(visits))
+
+
+WHOLE: dict[str, Callable[[], Step]] = {
+    "dealt by ranks": lambda: permuted(**{"with": ["City", "visits"]}),
+    "dealt in strata": lambda: permuted(within=["home.city", "City"]),
+    "deranged": lambda: permuted(derange=True),
+    "drawn by ranks": lambda: sampled(fraction=0.3),
+    "drawn in strata": lambda: sampled(fraction=0.5, within=["salary"]),
+    "drawn by person": lambda: sampled("person", fraction=0.4),
+    "drawn by person in strata": lambda: sampled("person", fraction=0.4, within=["City"]),
+    "all of them": lambda: sampled(fraction=1.0),
+    "none of them": lambda: sampled(fraction=0.001),
+    "rounded": rounded,
+}
+
+
+@pytest.mark.requirement("T-11", "T-15")
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_step_on_the_whole_table(engine: Engine, files: ParquetFiles, tmp_path: Path, name: str) -> None:
+    """After steps that leave holes between the positions, and before others."""
+    steps = [Keeps(5), WHOLE[name](), Reveals(), *four_techniques()]
+    table = through(engine, engine.scan(files), steps)
+    target = file_target(tmp_path / "out.parquet")
+    expected = applied(steps)
+    assert engine.sink(table, target) == expected.height
+    same_records(pl.read_parquet(target.path), expected)
+    counts = engine.counts(table, ("City", "age"))
+    found = dict(zip(counts.frame().rows(), counts.records.tolist(), strict=True))
+    assert found == brute_force(("City", "age"), expected)
+
+
+@pytest.mark.requirement("S-12", "T-15")
+def test_records_are_added_and_all_are_put_in_order(engine: Engine, files: ParquetFiles, tmp_path: Path) -> None:
+    """Two steps add records, which go through all steps that come later; every engine writes the same order."""
+    stream = Randomness(seed=4).stream("table", "decoys")
+    adds = [DecoysStep(TABLE[5:8], stream), DecoysStep(TABLE[:2], stream)]
+    steps = [Keeps(5), adds[0], permuted(), adds[1], Reveals(), *four_techniques(), ShuffleRowsStep(stream)]
+    table = through(engine, engine.scan(files), steps)
+    target = file_target(tmp_path / "out.parquet")
+    assert engine.sink(table, target) == ROWS
+    added = [pl.concat([TABLE[5:8], TABLE[:2]]).with_columns(pl.int_range(ROWS, ROWS + 5, dtype=pl.UInt64).alias(ROW))]
+    permuted_once = permuted().apply(pl.concat([Keeps(5).apply(POSITIONS), added[0][:3]]))
+    expected = pl.concat([permuted_once, added[0][3:]])
+    expected = ShuffleRowsStep(stream).apply(applied([Reveals(), *four_techniques()], expected, keep=True)).drop(ROW)
+    assert_frame_equal(target.scan().collect(), expected, check_exact=True)
+    assert engine.counts(table, ()).total_records == ROWS
+
+
+@pytest.mark.parametrize("person", [None, "person"])
+@pytest.mark.requirement("T-16")
+def test_records_are_reduced_to_a_table(
+    engine: Engine, files: ParquetFiles, tmp_path: Path, person: str | None
+) -> None:
+    measures = {"n": "count", "most": {"max": "salary"}, "sum": {"sum": "salary"}, "first": {"min": "seen"}}
+    columns = {"salary": SALARY, "seen": Column("seen", ValueType.DATE, storage=pl.Date())}
+    technique = Aggregate.model_validate(
+        {
+            "by": ["City", "home.city"],
+            "measures": measures,
+            "minimum": 2,
+            "totals": True,
+            "dominance": {"largest": 1, "share": 0.9},
+        }
+    )
+    step = technique.bind(Context(columns, Randomness(seed=1).stream("table"), person=person))
+    table = through(engine, engine.scan(files), [Keeps(5), step])
+    target = file_target(tmp_path / "out.parquet")
+    expected = step.finish(step.apply(Keeps(5).apply(POSITIONS)))
+    assert engine.sink(table, target) == expected.height
+    same_records(target.scan().collect(), expected)
+    assert engine.columns(table) == tuple(expected.columns)
+    assert engine.counts(table, ("City",)).total_records == expected.height
+
+
+def through(engine: Engine, table: object, steps: Sequence[Step]) -> object:
+    acts = {Scope.ROW: lambda table, step: engine.map(table, [step]), Scope.REDUCE: engine.reduce}
+    for step in steps:
+        table = acts.get(step.scope, engine.shuffle)(table, step)
+    return table
+
+
 @pytest.mark.spark
 @pytest.mark.requirement("D-09")
 def test_all_engines_give_the_same_counts(spark: SparkEngine, files: ParquetFiles) -> None:
@@ -363,6 +445,33 @@ def test_all_engines_give_the_same_counts(spark: SparkEngine, files: ParquetFile
         assert _shared(first) == _shared(second)
 
 
+@pytest.mark.spark
+@pytest.mark.requirement("D-09")
+@pytest.mark.parametrize("person", [None, "person"])
+def test_counts_reach_the_driver_in_slices_up_to_a_limit(
+    spark: SparkEngine, files: ParquetFiles, monkeypatch: pytest.MonkeyPatch, person: str | None
+) -> None:
+    attributes, table = ("code", "City"), spark.scan(files)
+    whole = spark.counts(table, attributes, person)
+    monkeypatch.setattr(counting, "SLICE", 25)
+    sliced = spark.counts(table, attributes, person)
+    assert whole.frame().equals(sliced.frame())
+    assert whole.people.tolist() == sliced.people.tolist()
+    monkeypatch.setattr(counting, "MOST", ROWS - 1)
+    with pytest.raises(DataError, match=r"^there are 90 different combinations of code, City; .* 'code' \(about"):
+        spark.counts(table, attributes, person)
+
+
+@pytest.mark.spark
+@pytest.mark.requirement("D-09")
+def test_people_in_many_places_count_towards_the_limit(
+    spark: SparkEngine, files: ParquetFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "MOST", 40)
+    with pytest.raises(DataError, match=r"pairs of a person and one of their several combinations of home\.city"):
+        spark.counts(spark.scan(files), ("home.city", "City"), "person")
+
+
 def _shared(counts: Counts) -> Counter[tuple[int, ...]]:
     """Who is listed under which number is by chance; what they appear in is not."""
     places = defaultdict(list)
@@ -372,19 +481,80 @@ def _shared(counts: Counts) -> Counter[tuple[int, ...]]:
 
 
 @pytest.mark.spark
-def test_what_is_not_supported_says_so(spark: SparkEngine, files: ParquetFiles, tmp_path: Path) -> None:
-    operations = {name for name, _ in inspect.getmembers(Engine, inspect.isfunction) if not name.startswith("_")}
-    assert set(SUPPORTED) == operations
-    table = spark.scan(files)
-    tried = {name: lambda name=name: getattr(spark, name)(table, Whole()) for name in ("shuffle", "reduce")}
-    assert set(tried) == {name for name, what in SUPPORTED.items() if what is None}
-    for act in tried.values():
-        with pytest.raises(InputError, match="not available on the Spark engine yet"):
-            act()
-    text = tmp_path / "a.csv"
-    text.write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="reads only Parquet yet"):
-        spark.scan(open_source(FileOptions(path=str(text))))
+def test_an_outcome_that_is_lost_is_made_again_alike(spark: SparkEngine, files: ParquetFiles, tmp_path: Path) -> None:
+    """An executor is killed after a step on the whole table, with what it kept of the outcome."""
+    steps = [permuted(), WHOLE["rounded"](), *four_techniques()]
+    table = through(spark, spark.scan(files), steps)
+    before, after = (file_target(tmp_path / f"{name}.parquet") for name in ("before", "after"))
+    spark.sink(table, before)
+    executors = [pid for pid in family(os.getpid()) if pid in processes("CoarseGrainedExecutorBackend")]
+    assert len(executors) == 2
+    for pid in executors:
+        os.kill(pid, signal.SIGKILL)
+    assert spark.sink(table, after) == ROWS
+    same_records(after.scan().collect(), applied(steps))
+    same_records(before.scan().collect(), applied(steps))
+
+
+@pytest.mark.spark
+@pytest.mark.requirement("L-04")
+def test_a_frame_of_sparks_has_the_order_of_its_content(spark: SparkEngine, tmp_path: Path) -> None:
+    """However it is cut, and as one machine has it that reads the sorted table; alike records are interchangeable."""
+    from pyspark.sql import SparkSession
+
+    known = pl.concat([TABLE.head(40), TABLE.head(10)]).drop("city")
+    at, pay = pl.col("noted").dt.replace_time_zone("UTC"), pl.col("salary").cast(pl.Decimal(12, 2))
+    known = known.with_columns(at.alias("at"), pay.alias("Pay.x"))
+    known.write_parquet(tmp_path / "known.parquet")
+    theirs = SparkSession.getActiveSession()
+    assert theirs is not None
+    read = theirs.read.parquet(str(tmp_path / "known.parquet"))
+    steps = [sampled(fraction=0.7), permuted(), four_techniques()[-1]]
+    found = []
+    for parts in (1, 3):
+        (tmp_path / f"copy {parts}").mkdir()
+        source = SparkFrameSource(read.repartition(parts), tmp_path / f"copy {parts}")
+        target = file_target(tmp_path / f"{parts}.parquet")
+        spark.sink(through(spark, spark.scan(source), steps), target)
+        found.append(target.scan().collect())
+    ordered = known.with_columns(pl.col("visits").cast(pl.Int16))
+    ordered = ordered.sort(ordered.columns, nulls_last=False)
+    same_records(source.scan().collect(), ordered)
+    expected = applied(steps, ordered.with_columns(pl.int_range(50, dtype=pl.UInt64).alias(ROW)))
+    for frame in found:
+        same_records(frame, expected)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("made", ["array(1)", "struct(1)", "map(1, 2)", "cast('a' as binary)", "interval '1' day"])
+def test_a_frame_of_sparks_has_single_values(spark: SparkEngine, tmp_path: Path, made: str) -> None:
+    frame = spark.session.sql(f"select 1 as a, {made} as b")
+    with pytest.raises(DataError, match=r"^Spark frame: column 'b' is of Spark's type \w+, not one of single values$"):
+        spark.scan(SparkFrameSource(frame, tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+@pytest.mark.requirement("D-01")
+def test_what_spark_does_not_read_is_copied_for_a_while(tmp_path: Path) -> None:
+    text, spool = tmp_path / "a.csv", tmp_path / "spool"
+    text.write_text("code;town\n007;\n08;Pune\n")
+    spool.mkdir()
+    source, engine = open_source(FileOptions(path=str(text))), SparkEngine(spool=spool)
+    with closing(engine):
+        table = engine.map(engine.scan(source), [Reveals()])
+        counts = engine.counts(table, ("position", "code", "town"))
+        (copies,) = spool.iterdir()
+        assert stat.S_IMODE(copies.stat().st_mode) == 0o700
+    assert (
+        counts.frame().rows()
+        == PolarsEngine()
+        .counts(PolarsEngine().map(PolarsEngine().scan(source), [Reveals()]), ("position", "code", "town"))
+        .frame()
+        .rows()
+    )
+    assert not list(spool.iterdir())
 
 
 @pytest.mark.spark
@@ -441,76 +611,3 @@ def test_one_policy_gives_one_release_on_every_engine(tmp_path: Path) -> None:
         for by_chance in ("data", "timing", "peak_rss_mb"):
             del facts[by_chance]
     assert told[0] == told[1]
-
-
-CLUSTER = """
-import sys
-from dataclasses import dataclass
-from pathlib import Path
-
-import polars as pl
-
-from shoal.engine.spark import ParquetFiles, SparkEngine
-from shoal.errors import BugError
-from shoal.io.targets import file_target
-from shoal.randomness import Randomness
-from shoal.schema import Column, Step, ValueType
-from shoal.techniques import Context
-from shoal.techniques.noise import Noise
-
-@dataclass(frozen=True)
-class Quotes(Step):
-    reads = ("name",)
-
-    def apply(self, frame):
-        if frame.height:
-            raise ValueError(frame["name"][0])
-        return frame
-
-engine = SparkEngine(master="local-cluster[2,1,1024]")
-table = engine.scan(ParquetFiles.under(Path(sys.argv[1])))
-column = Column("salary", ValueType.DECIMAL, storage=pl.Float64(), scale=2)
-context = Context({"salary": column}, Randomness(seed=9).stream("attribute", "salary"))
-noise = Noise.model_validate({"laplace": {"scale": 50}}).bind(column, context)
-print(engine.sink(engine.map(table, [noise]), file_target(Path(sys.argv[2]))))
-try:
-    engine.counts(engine.map(table, [Quotes()]), ("name",))
-except BugError as error:
-    print(error)
-engine.session.stop()
-"""
-
-
-def _linked_spark(home: Path) -> None:
-    """A Spark that keeps the executors' logs here and not among the packages."""
-    import pyspark
-
-    home.mkdir()
-    for entry in Path(pyspark.__file__).parent.iterdir():
-        (home / entry.name).symlink_to(entry)
-
-
-@pytest.mark.spark
-@pytest.mark.requirement("T-14")
-@pytest.mark.usefixtures("spark")
-def test_executors_that_are_processes_of_their_own(files: ParquetFiles, tmp_path: Path) -> None:
-    """They need nothing but the packages, give the same records, and no log of theirs ever quotes one."""
-    target, home = tmp_path / "out" / "out.parquet", tmp_path / "home"
-    target.parent.mkdir()
-    _linked_spark(home)
-    run = subprocess.run(
-        [sys.executable, "-c", CLUSTER, str(files.paths[0].parent), str(target)],
-        env={**os.environ, "SPARK_HOME": str(home)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines() == [str(ROWS), "a step failed on an executor with ValueError"]
-    same_records(pl.read_parquet(target), applied(four_techniques()[-1:]))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "out"]
-    assert [path.name for path in target.parent.iterdir()] == [target.name]
-    written = [path.read_text() for path in (home / "work").rglob("std*")]
-    assert any("CrossingError" in text for text in written), "the executors' logs are not where they are looked for"
-    assert not any("name-of-" in text for text in (*written, run.stderr))

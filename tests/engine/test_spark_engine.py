@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 from shoal.engine.pipeline import Operation
-from shoal.engine.spark import SUPPORTED, ParquetFiles, SparkEngine
+from shoal.engine.spark import ParquetFiles, SparkEngine
 from shoal.engine.spark.crossing import CrossingError, arriving, departing
 from shoal.engine.spark.session import require_java
 from shoal.engine.spark.shipped import Rewrite, Tally
-from shoal.engine.spark.staging import collect_parts
+from shoal.engine.spark.staging import Staged, collected, put_together, refuse_unseen, remove
 from shoal.engine.spark.types import carried, ddl
 from shoal.errors import BugError, DataError, InputError, ShoalError, SourceError
 from shoal.schema import ROW
@@ -144,6 +143,33 @@ class TestErrorsOnTheirWay:
             assert QUOTED not in str(arrived.value)
             assert arrived.value.__suppress_context__
 
+    def test_ctrl_c_stays_ctrl_c(self) -> None:
+        """PySpark cancels its jobs then, and while it does so it raises that one was cancelled."""
+        from pyspark.errors import PySparkException
+
+        def cancelled() -> None:
+            try:
+                raise KeyboardInterrupt
+            finally:
+                raise PySparkException("cancelled")
+
+        with pytest.raises(KeyboardInterrupt), arriving():
+            cancelled()
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("ModuleNotFoundError: No module named 'shoal'", "has no shoal"),
+            ("ModuleNotFoundError: No module named 'polars.x'", "has no polars"),
+            ("[PYTHON_VERSION_MISMATCH] Python in worker …", "has another version than here"),
+        ],
+    )
+    def test_executors_that_are_not_prepared(self, text: str, told: str) -> None:
+        from pyspark.errors import PySparkException
+
+        with pytest.raises(InputError, match=f"the Python of the executors {told}"), arriving():
+            raise PySparkException(f"Traceback\n{text}\n")
+
 
 class TestShipped:
     BATCH = pa.record_batch({"0": ["x", None], "1": [5, 6]})
@@ -184,22 +210,39 @@ class TestShipped:
         ]
 
 
-class TestParts:
+class TestStaging:
     SCHEMA = pl.Schema({"a": pl.UInt8()})
 
-    def test_all_of_them_in_order(self, tmp_path: Path) -> None:
-        for number in (1, 0):
-            pl.DataFrame({"a": pl.Series([number], dtype=pl.Int16)}).write_parquet(tmp_path / f"part-{number}.parquet")
-        frame, written = collect_parts(tmp_path, self.SCHEMA, 2)
-        assert written == 2
-        assert frame.collect().equals(pl.DataFrame({"a": pl.Series([0, 1], dtype=pl.UInt8)}))
+    def _staged(self, folder: Path, *numbers: int) -> tuple[Staged, ...]:
+        for number in numbers:
+            part = pl.DataFrame({"a": pl.Series([number], dtype=pl.Int16)})
+            part.write_parquet(folder / f"{number}.parquet")
+            part.rename({"a": "b"}).write_ipc(folder / f"{number}.parquet.arrow")
+        return tuple(Staged(folder / f"{number}.parquet", 1, "") for number in numbers)
 
-    def test_parts_that_lie_on_another_machine_are_missed(self, tmp_path: Path) -> None:
+    def test_files_are_read_in_their_order_and_hidden_columns_likewise(self, tmp_path: Path) -> None:
+        staged = self._staged(tmp_path, 1, 0)
+        assert collected(staged, self.SCHEMA).collect().equals(pl.DataFrame({"a": [1, 0]}, schema=self.SCHEMA))
+        put_together(staged, pl.Schema({"b": pl.Int16()}), tmp_path / "aside.arrow")
+        assert pl.read_ipc(tmp_path / "aside.arrow")["b"].to_list() == [1, 0]
+
+    def test_no_files_are_a_table_without_records(self, tmp_path: Path) -> None:
+        assert collected((), self.SCHEMA).collect().equals(pl.DataFrame(schema=self.SCHEMA))
+        put_together((), self.SCHEMA, tmp_path / "aside.arrow")
+        assert pl.read_ipc(tmp_path / "aside.arrow").schema == self.SCHEMA
+
+    def test_files_that_lie_on_another_machine_are_missed(self, tmp_path: Path) -> None:
+        staged = self._staged(tmp_path, 0)
+        refuse_unseen(staged)
         with pytest.raises(InputError, match="a folder that all machines share"):
-            collect_parts(tmp_path, self.SCHEMA, 2)
-        pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "part-0.parquet")
-        with pytest.raises(InputError, match="can't all be seen here"):
-            collect_parts(tmp_path, self.SCHEMA, 2)
+            refuse_unseen((*staged, Staged(tmp_path / "elsewhere.parquet", 1, "")))
+
+    def test_a_folder_goes_with_all_that_is_in_it(self, tmp_path: Path) -> None:
+        (tmp_path / "a" / "b").mkdir(parents=True)
+        (tmp_path / "a" / "b" / "c").touch()
+        remove(tmp_path / "a")
+        remove(tmp_path / "a")
+        assert list(tmp_path.iterdir()) == []
 
 
 class TestParquetFiles:
@@ -213,9 +256,3 @@ class TestParquetFiles:
     def test_none(self, tmp_path: Path) -> None:
         with pytest.raises(SourceError, match="no Parquet files"):
             ParquetFiles.under(tmp_path)
-
-
-def test_the_page_says_what_is_supported() -> None:
-    page = (ROOT / "docs" / "how-to" / "spark.md").read_text(encoding="utf-8")
-    told = dict(re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*) \|$", page, re.MULTILINE))
-    assert told == {name: what or "not yet" for name, what in SUPPORTED.items()}

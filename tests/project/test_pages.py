@@ -20,6 +20,7 @@ from shoal.cli.app import app
 from shoal.hierarchy import hierarchies
 from shoal.io import options
 from shoal.policy import PRESETS, Attribute, Policy, Solve
+from shoal.policy.model import Output
 from shoal.privacy import privacy_models
 from shoal.release import anonymise
 
@@ -133,7 +134,7 @@ def test_every_kind_of_hierarchy_is_documented() -> None:
 
 def test_every_policy_key_is_documented() -> None:
     page = (DOCS / "reference" / "policy.md").read_text(encoding="utf-8")
-    for title, model in {"Top level": Policy, "Attribute": Attribute, "Solve": Solve}.items():
+    for title, model in {"Top level": Policy, "Output": Output, "Attribute": Attribute, "Solve": Solve}.items():
         keys = set(re.findall(r"^\| `(\w+)`", section(page, title), re.MULTILINE))
         assert keys == set(model.model_fields) - {"table"}, title
     assert set(re.findall(r"^\| `(\w+)`", section(page, "Privacy models"), re.MULTILINE)) == set(privacy_models.names())

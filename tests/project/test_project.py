@@ -136,7 +136,8 @@ def test_a_machine_without_servers_is_told_what_will_be_skipped(bare: Path) -> N
     command = [str(ROOT / "scripts" / "test-machine")]
     done = subprocess.run(command, env={"PATH": str(bare / "bin")}, capture_output=True, text=True, check=False)
     assert done.returncode == 0
-    assert re.findall(r"no (\w+) here.* will be skipped", done.stderr) == ["mariadbd", "java", "chromium", "pdftotext"]
+    needed = ["mariadbd", "java", "chromium", "pdftotext", "docx2txt", "xlsx2csv"]
+    assert re.findall(r"no (\w+) here.* will be skipped", done.stderr) == needed
 
 
 TESTS = """

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.requirement("D-03")
     [
         ("a fine of EUR 1,470,000 was paid", "money", "EUR 1,470,000"),
         ("it cost $5.20 there", "money", "$5.20"),
-        ("about 250,000 Swedish kronor", "money", "250,000 Swedish kronor"),
+        ("about 250,000 Swedish kronor", "money", "about 250,000 Swedish kronor"),
         ("Rs. 5 lakh were paid", "money", "Rs. 5 lakh"),
         ("application no. 18403/91 was lodged", "reference", "18403/91"),
         ("She was born in 1950.", "date", "1950"),

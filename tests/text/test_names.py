@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.text.finding import found, values
 
+from shoal.text.shapes import looks_like_a_name, looks_made
+
 pytestmark = pytest.mark.requirement("D-03", "X-01")
 
 
@@ -28,6 +30,15 @@ pytestmark = pytest.mark.requirement("D-03", "X-01")
         ("திருமதி லட்சுமி வந்தார்", "திருமதி லட்சுமி"),
         ("王小明先生来了。", "王小明"),
         ("She told Frank about it.", "Frank"),
+        ("It was heard by Judge Mark Villiger.", "Mark Villiger"),
+        ("@Asha can you look at this?", "Asha"),
+        ("Estimado Ravi, gracias por su mensaje.", "Ravi"),
+        ("Signed: Yashodhan Pimpalkhute", "Yashodhan Pimpalkhute"),
+        ("Has Monjeau replied yet?", "Monjeau"),
+        ("Hyacinthe Monjeau, a teacher, declined.", "Hyacinthe Monjeau"),
+        ("We told Christian B. Martinsen.", "Christian B. Martinsen"),
+        ("follow up with benjamin a seiler in a week", "benjamin a seiler"),
+        ("PLEASE SEND THE FORM TO RITA HARDY AT ONCE TODAY", "RITA HARDY"),
     ],
 )
 def test_names_are_found(text: str, name: str) -> None:
@@ -48,6 +59,11 @@ def test_a_title_is_a_span_of_its_own() -> None:
         "Capital Letters Begin The Words Of This Title",
         "The Supreme Court dismissed the appeal under Article 5.",
         "ERROR: connection to host refused",
+        "C'mon, sing it with me.",
+        "ho comprato la macchina",
+        "the outage lasted three hours",
+        "write to @asha@example.org or a@b.example",
+        "PLEASE SEND THE FORM BACK AT ONCE TODAY",
         "HTTP GET OK",
         "",
         " \n ",
@@ -65,3 +81,14 @@ def test_a_name_that_is_a_word_needs_its_context() -> None:
 def test_a_city_that_is_a_name_is_told_by_what_stands_before() -> None:
     assert found("He lives in Florence.", "person", "place") == [("place", "Florence")]
     assert found("He met Florence, who waved.", "person", "place") == [("person", "Florence")]
+
+
+def test_an_article_is_no_initial() -> None:
+    assert values("A Lindvall came to the house.", "person") == ["Lindvall"]
+
+
+def test_what_a_word_on_no_list_looks_like() -> None:
+    names = ["monjeau", "glyceria", "brabec", "vedrashko", "okonjo", "hamaguchi"]
+    made = ["brightwater", "papertrail", "zanderly", "swiftpay", "novasoft", "goodroot"]
+    assert [word for word in names if not looks_like_a_name(word) or looks_made(word)] == []
+    assert [word for word in made if looks_like_a_name(word) or not looks_made(word)] == []

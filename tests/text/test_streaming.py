@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
 import re
+import select
+import threading
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +22,7 @@ from shoal.text.accounts import Account
 from shoal.text.files import Cleaner
 from shoal.text.logging import WITHHELD, ScrubbingFilter, ScrubbingFormatter
 from shoal.text.scrubbing import Scrubber
-from shoal.text.streaming import STACK_TRACE, read_lines, scrub_lines
+from shoal.text.streaming import STACK_TRACE, read_lines, scrub_lines, scrub_together
 
 pytestmark = pytest.mark.requirement("X-05")
 
@@ -113,6 +116,71 @@ def test_an_address_over_two_lines_needs_the_record():
     form = re.compile(r"\t")
     text = "".join(lines)
     assert "".join(scrub_lines(lines, scrubber(), follows=form)) == scrubber().scrub(text).text
+
+
+LINES = st.lists(
+    st.sampled_from(
+        ["Asha Rao wrote\n", "Lim\n", "\n", "  at x\n", "a@b.in\r\n", "aged 34, and on and on it goes\n", "Asha R", "x"]
+    ),
+    max_size=12,
+)
+
+
+@given(
+    lines=LINES, cuts=st.lists(st.integers(1, 5), max_size=12), follows=st.sampled_from([None, re.compile(r"\s+\S")])
+)
+@settings(max_examples=200)
+def test_lines_that_come_together_are_scrubbed_as_if_each_came_alone(lines, cuts, follows):
+    batches, rest = [], lines
+    for cut in [*cuts, len(lines)]:
+        batches.append(rest[:cut])
+        rest = rest[cut:]
+    told_alone, told = [], []
+    alone = scrub_lines(
+        lines, scrubber(), most=24, overlap=8, follows=follows, tell=lambda *one: told_alone.append(one)
+    )
+    together = scrub_together(
+        batches, scrubber(), most=24, overlap=8, follows=follows, tell=lambda *one: told.append(one)
+    )
+    assert "".join(together) == "".join(alone)
+    assert told == told_alone
+
+
+@given(data=st.lists(st.sampled_from([b"a", b"bc", b"\n", b"\r\n", "é".encode(), b"\xff"]), max_size=40).map(b"".join))
+@settings(max_examples=200)
+def test_lines_are_cut_alike_however_they_are_read(data):
+    class Readable:
+        """A stream that can't tell what is there."""
+
+        def __init__(self) -> None:
+            self.readline = io.BytesIO(data).readline
+
+    for most in (4, 7, 1_000):
+        assert list(read_lines(io.BytesIO(data), most=most)) == list(read_lines(Readable(), most=most))
+
+
+def test_nothing_waits_for_a_line_that_is_yet_to_come():
+    reader, writer = os.pipe()
+    seen, out = os.pipe()
+    with os.fdopen(reader, "rb") as source, os.fdopen(out, "wb") as target:
+        cleaner = Cleaner(scrubber(), Account())
+        thread = threading.Thread(target=cleaner.stream, args=(source, target), daemon=True)
+        thread.start()
+        os.write(writer, b"Asha Rao\nLim\nhalf a l")
+        assert _arriving(seen, 18) == b"[PERSON]\n[PERSON]\n"
+        os.write(writer, b"ine of Lim\n")
+        assert _arriving(seen, 24) == b"half a line of [PERSON]\n"
+        os.close(writer)
+        thread.join(10)
+    os.close(seen)
+
+
+def _arriving(pipe: int, count: int) -> bytes:
+    """So many bytes, unless they take too long."""
+    got = b""
+    while len(got) < count and select.select([pipe], [], [], 10)[0]:
+        got += os.read(pipe, count - len(got))
+    return got
 
 
 def test_bytes_that_are_no_text_are_not_passed_on():

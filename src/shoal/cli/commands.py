@@ -22,6 +22,8 @@ def run(
     input: Input = None,  # noqa: A002  # the option is called --input
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the release.")] = None,
     engine: Annotated[str, typer.Option(help="polars (this machine) or spark (a cluster).")] = "polars",
+    master: Annotated[str | None, typer.Option(help="Where Spark runs: local[4], spark://host:7077, yarn …")] = None,
+    parts: Annotated[bool, typer.Option("--parts", help="The data as a folder of parts.")] = False,  # noqa: FBT002
     seed: Annotated[int | None, typer.Option(help="Makes the run repeatable: for tests only.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the release that is there.")] = False,  # noqa: FBT002
     evidence: Annotated[bool, typer.Option("--evidence", help="Attack the release and try its use.")] = False,  # noqa: FBT002
@@ -57,6 +59,8 @@ def run(
                 data=input,
                 output=output,
                 engine=engine,
+                master=master,
+                parts=parts or None,
                 seed=seed,
                 force=force,
                 evidence=evidence,
@@ -74,6 +78,8 @@ def run(
             folder,
             data=input,
             engine=engine,
+            master=master,
+            parts=parts or None,
             seed=seed,
             force=force,
             study=Study(strangers, tell) if evidence or control is not None else None,
@@ -183,11 +189,11 @@ def profile(
     from shoal.discover.safe_harbor import check_safe_harbor
     from shoal.io import explained
     from shoal.release.frames import source_at
-    from shoal.release.suggesting import is_database
+    from shoal.release.suggesting import holds_tables
     from shoal.scan.annotators import annotate_by
 
     refuse_senseless(sets=sets, max_size=max_size, person=person)
-    if table is None and (is_database(data) or Path(data).is_dir()):
+    if table is None and holds_tables(data):
         from shoal.cli.profile import profile_tables
 
         if sets or safe_harbor or sheet:

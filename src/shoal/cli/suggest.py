@@ -61,12 +61,12 @@ def _suggested(  # noqa: PLR0913
     from shoal.discover.suggest import suggest as suggest_table
     from shoal.errors import InputError
     from shoal.policy import UseCase
-    from shoal.release.suggesting import is_database, profiled, suggest_several, tables_at
+    from shoal.release.suggesting import holds_tables, profiled, suggest_several, tables_at
 
     case = UseCase(str(use_case))
     folder = (output.parent if output is not None else Path()).resolve()
     title = name or _title(data)
-    if is_database(data) or Path(data).is_dir():
+    if holds_tables(data):
         if person is not None or sheet is not None:
             raise InputError("--person and --sheet are about one table, and there are several")
         return suggest_several(tables_at(data), title, case, folder)

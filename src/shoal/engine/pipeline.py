@@ -79,5 +79,12 @@ def run(operations: Sequence[Operation], frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
+def fitting(records: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    """Records to be inserted into a table, in its columns and types."""
+    if set(records.columns) != set(schema):
+        raise BugError("records to insert must have the columns of the table")
+    return records.select(schema.names()).cast(schema)
+
+
 def empty_frame(schema: pl.Schema) -> pl.DataFrame:
     return pl.DataFrame(schema={**schema, ROW: pl.UInt64()})

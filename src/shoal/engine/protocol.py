@@ -49,5 +49,9 @@ class Engine(Protocol[TableT]):
     def sink(self, table: TableT, target: Target, *, aside: Path | None = None) -> int:
         """Write the visible columns to the target; the number of records.
 
-        Hidden columns go to ``aside`` (Arrow IPC), record beside record. A cluster may write records in any order.
+        Hidden columns go to ``aside`` (Arrow IPC, a file or a folder of files), record beside record. A cluster may
+        write records in any order.
         """
+
+    def close(self) -> None:
+        """Remove what is kept for tables, in memory and on disks. None of them can be read any more."""

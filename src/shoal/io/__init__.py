@@ -12,6 +12,7 @@ from shoal.io.options import (
     parse_source,
     parse_target,
 )
+from shoal.io.parts import Part, PartsSource, PartsTarget, parts_target
 from shoal.io.sources import Referring, Source, explained, open_source
 from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target, write_all
 from shoal.io.unquoted import QuotesNeeded, refuse_specials
@@ -22,6 +23,9 @@ __all__ = [
     "FileOptions",
     "FileTarget",
     "FileTargetOptions",
+    "Part",
+    "PartsSource",
+    "PartsTarget",
     "QuotesNeeded",
     "Referring",
     "Source",
@@ -36,6 +40,7 @@ __all__ = [
     "open_target",
     "parse_source",
     "parse_target",
+    "parts_target",
     "refuse_specials",
     "sha256_of",
     "write_all",

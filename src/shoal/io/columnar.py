@@ -68,9 +68,14 @@ def refuse_nested(schema: pl.Schema, label: str) -> None:
         )
 
 
-def _plain(frame: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
+def plain_schema(schema: pl.Schema) -> pl.Schema:
     """Categories are text, and a column that is missing throughout is text too."""
-    texts = [name for name, dtype in schema.items() if isinstance(dtype, pl.Categorical | pl.Enum | pl.Null)]
+    texts = {name for name, dtype in schema.items() if isinstance(dtype, pl.Categorical | pl.Enum | pl.Null)}
+    return pl.Schema({name: pl.String() if name in texts else dtype for name, dtype in schema.items()})
+
+
+def _plain(frame: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
+    texts = [name for name, dtype in plain_schema(schema).items() if dtype != schema[name]]
     return frame.with_columns(pl.col(texts).cast(pl.String)) if texts else frame
 
 

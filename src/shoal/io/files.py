@@ -69,6 +69,14 @@ class Fingerprint:
             raise SourceError(f"{label}: was changed while it was being read")
 
 
+def is_folder_of_parts(path: Path) -> bool:
+    """A folder with the name of a table file, or with parts in it: one table in several files."""
+    try:
+        return path.is_dir() and (path.suffix.lower() in SUFFIXES or any(path.glob("part-*")))
+    except (OSError, ValueError):
+        return False
+
+
 def resolve(options: FileOptions, base: Path | None) -> Path:
     """The path of a file that is there and can be read."""
     path = (base or Path()) / Path(options.path).expanduser()

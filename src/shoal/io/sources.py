@@ -16,7 +16,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from shoal.errors import SourceError
-from shoal.io.files import format_of, refuse_foreign_options, resolve
+from shoal.io.files import format_of, is_folder_of_parts, refuse_foreign_options, resolve
 from shoal.io.options import DatabaseOptions, SourceOptions
 
 _OF_READING: Final = (
@@ -67,6 +67,11 @@ def open_source(options: SourceOptions, *, base: Path | None = None) -> Source:
         from shoal.io.databases import open_database
 
         return open_database(options, base)
+    folder = (base or Path()) / Path(options.path).expanduser()
+    if is_folder_of_parts(folder):
+        from shoal.io.parts import open_parts
+
+        return open_parts(folder, options)
     path = resolve(options, base)
     file_format = format_of(path, options)
     refuse_foreign_options(options, file_format)

@@ -96,6 +96,15 @@ class Solve(Parameters):
     drop_suppressed: bool = Field(default=False, description="Leave suppressed records out instead of starring them.")
 
 
+class Output(Parameters):
+    """How the data lie in the release folder."""
+
+    parts: bool = Field(
+        default=False,
+        description="As a folder of parts, data.parquet/part-00000.parquet and so on, instead of one file.",
+    )
+
+
 class Policy(Parameters):
     """A whole policy. ``Policy.load`` reads a file and reports every problem at once."""
 
@@ -108,6 +117,7 @@ class Policy(Parameters):
     target: (
         Annotated[TargetOptions, BeforeValidator(parse_target, json_schema_input_type=str | TargetOptions)] | None
     ) = None
+    output: Output = Field(default_factory=Output)
     vault: Annotated[str, AfterValidator(_without_password)] | None = Field(
         default=None, min_length=1, description="Where lasting keys and pseudonyms come from: a file, or postgresql://…"
     )

@@ -14,12 +14,15 @@ from shoal.schema.registry import did_you_mean
 ENGINES = ("polars", "spark")
 
 
-def make_engine(name: str, *, progress: Progress | None, spool: Path) -> Engine[Any]:
+def make_engine(name: str, *, progress: Progress | None, spool: Path, master: str | None = None) -> Engine[Any]:
+    """``master`` says where Spark runs; no other engine has one."""
+    if master is not None and name != "spark":
+        raise InputError("--master says where Spark runs", advice="add --engine spark, or leave it out")
     if name == "polars":
         rows = None if progress is None else (lambda done: progress("rewrite", done, None))
         return PolarsEngine(progress=rows, spool=spool)
     if name == "spark":
         from shoal.engine.spark import SparkEngine
 
-        return SparkEngine()
+        return SparkEngine(spool=spool) if master is None else SparkEngine(master=master, spool=spool)
     raise InputError(f"unknown engine '{name}'{did_you_mean(name, ENGINES)}", advice=f"one of {', '.join(ENGINES)}")

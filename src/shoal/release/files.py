@@ -6,6 +6,7 @@ order is that of the released records, and records that were left out are in nei
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -15,10 +16,11 @@ from typing import Final
 import polars as pl
 
 from shoal.errors import BugError, InputError
-from shoal.io import FileTarget, Source, file_target, sha256_of, writing
+from shoal.io import FileTarget, PartsTarget, Source, file_target, parts_target, sha256_of, writing
 from shoal.io.files import SUFFIXES
+from shoal.io.parts import checksum
 from shoal.plan import Plan
-from shoal.release.manifest import FurtherFile
+from shoal.release.manifest import DataFile, FurtherFile
 from shoal.schema.steps import Beside
 
 _TAKEN: Final = frozenset({"data", "release", "report", "recipient", "history"})
@@ -32,6 +34,18 @@ class Written:
     beside: Beside
     told: FurtherFile
     frame: pl.LazyFrame
+
+
+def data_target(path: Path, like: Source, *, in_parts: bool) -> FileTarget | PartsTarget:
+    """Where the data of a release goes: one file in the format of the source, or a folder of such files."""
+    target = file_target(path, like=like)
+    return parts_target(target) if in_parts else target
+
+
+def data_told(target: FileTarget | PartsTarget, records: int) -> DataFile:
+    if isinstance(target, PartsTarget):
+        return DataFile(target.path.name, records, checksum(target.parts), tuple(target.parts))
+    return DataFile(target.path.name, records, sha256_of(target.path))
 
 
 def files_of(plan: Plan) -> tuple[Beside, ...]:
@@ -62,6 +76,14 @@ def collect_files(files: Iterable[Beside], aside: Path) -> tuple[Written, ...]:
         Written(beside, FurtherFile(beside.file, frame.height, "", beside.about, beside.for_recipient), frame.lazy())
         for beside, frame in frames
     )
+
+
+def remove_aside(aside: Path) -> None:
+    """A file, or where many have written at once a folder of files."""
+    if aside.is_dir():
+        shutil.rmtree(aside)
+    else:
+        aside.unlink(missing_ok=True)
 
 
 def _write(beside: Beside, aside: Path, folder: Path, like: Source) -> Written:

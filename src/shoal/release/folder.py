@@ -8,6 +8,7 @@ from typing import Any
 
 from shoal.errors import SourceError
 from shoal.io import sha256_of
+from shoal.io.parts import checksum_of
 from shoal.schema import Role
 
 MANIFEST = "release.json"
@@ -28,7 +29,9 @@ def need_untouched(data: str) -> None:
     """Refuse a release folder whose data file is not the one that was released."""
     path, manifest = Path(data_file(data)), manifest_of(data) or {}
     told = manifest.get("data", {}).get("sha256")
-    if told and path.is_file() and sha256_of(path) != told:
+    if not told or not path.exists():
+        return
+    if (checksum_of if path.is_dir() else sha256_of)(path) != told:
         raise SourceError(f"{path}: is not the file that was released: its checksum is another than the manifest's")
 
 

@@ -53,7 +53,7 @@ def as_lazy(data: object) -> pl.LazyFrame:
     if _is(data, "pyarrow", "Table"):
         return pl.DataFrame(pl.from_arrow(data)).lazy()
     raise InputError(
-        f"a table of the type {type(data).__name__} is not supported; give pandas, Polars, PyArrow or a path"
+        f"a table of the type {type(data).__name__} is not supported; give pandas, Polars, PyArrow, Spark or a path"
     )
 
 
@@ -66,6 +66,10 @@ def like(data: object, frame: pl.DataFrame) -> Any:
     if _is(data, "pyarrow", "Table"):
         return frame.to_arrow()
     return frame
+
+
+def is_spark(data: object) -> bool:
+    return _is(data, "pyspark.sql", "DataFrame")
 
 
 def _is(data: object, module: str, name: str) -> bool:

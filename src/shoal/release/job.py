@@ -7,22 +7,22 @@ import resource
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from shoal.engine import Engine
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import InputError
 from shoal.io import (
     Source,
     Staging,
     explained,
-    file_target,
     open_source,
     open_target,
-    sha256_of,
     writing,
 )
 from shoal.measurement import Risk
@@ -34,8 +34,8 @@ from shoal.release.anatomy import anatomy_finding, anatomy_warnings, recount_ana
 from shoal.release.describe import report_facts
 from shoal.release.engines import make_engine
 from shoal.release.evidence import Evidence, Study, Table, gather
-from shoal.release.files import Written, collect_files, write_files
-from shoal.release.frames import FrameSource, FrameTarget, as_lazy, like, source_at
+from shoal.release.files import Written, collect_files, data_target, data_told, remove_aside, write_files
+from shoal.release.frames import FrameSource, FrameTarget, as_lazy, is_spark, like, source_at
 from shoal.release.identities import keep_identities
 from shoal.release.manifest import DataFile, Manifest
 from shoal.release.pipeline import Pipeline, Progress, Recounted, Rewritten
@@ -76,18 +76,26 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
     seed: int | None = None,
     force: bool = False,
     vault: Secrets | None = None,
+    shared: str | Path | None = None,
 ) -> Release:
     """Anonymise a table by a policy; the same kind of table comes back as ``release.data``.
 
     A ``vault`` (``shoal.vault.Vault``) gives pseudonyms and keys that last; without one they are of this run only.
 
     A path gives a release folder at ``output``; ``release.data`` is then the path of the data file.
+
+    Of a Spark frame the result lies in a folder of its own while the session lasts, in ``shared`` if that is given: on
+    a cluster, a folder that all machines see.
     """
     if isinstance(data, str | Path):
         at = Path(output or default_folder(policy))
         return release_folder(policy, at, data=str(data), seed=seed, force=force, secrets=vault)
     if output is not None:
         raise InputError("a table in memory gives a table in memory; `output` goes with a path")
+    if is_spark(data):
+        from shoal.release.on_spark import anonymise_spark
+
+        return anonymise_spark(data, policy, seed=seed, secrets=vault, shared=shared)
     target, randomness = FrameTarget(), Randomness(seed)
     with tempfile.TemporaryDirectory() as folder:
         pipeline = Pipeline(policy, PolarsEngine(), randomness, secrets=vault)
@@ -111,7 +119,9 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
     folder: Path,
     *,
     data: str | Source | None = None,
-    engine: str = "polars",
+    engine: str | Engine[Any] = "polars",
+    master: str | None = None,
+    parts: bool | None = None,
     seed: int | None = None,
     force: bool = False,
     study: Study | None = None,
@@ -122,26 +132,32 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
     """Write a release folder: data, release.json, report.html, recipient.html, and what else techniques put beside
     the data. It appears whole, or not at all.
 
+    ``master`` is where Spark runs. ``parts`` says whether the data is a folder of parts, else the policy does.
+
     With a ``study`` the release is attacked and compared with the original; with ``pdf`` the reports come as PDF too.
     """
     source, randomness = source_of(policy, data), Randomness(seed)
     if pdf:
         find_browser()
     with Staging(folder, force=force) as staging, explained(source):
-        chosen = make_engine(engine, progress=progress, spool=staging.path)
+        chosen = engine
+        if isinstance(chosen, str):
+            chosen = make_engine(chosen, progress=progress, spool=staging.path, master=master)
         pipeline = Pipeline(policy, chosen, randomness, progress, secrets)
         aside = staging.path / ".aside.arrow"
         elsewhere = open_target(policy.target, base=policy.folder) if policy.target else None
-        target = file_target(staging.path / "data", like=source)
-        done = pipeline.rewrite(source, target, aside=aside)
+        in_parts = policy.output.parts if parts is None else parts
+        target = data_target(staging.path / "data", source, in_parts=in_parts)
+        with closing(chosen):
+            done = pipeline.rewrite(source, target, aside=aside)
         recounted = pipeline.recount(target.scan(), done, aside=aside)
         files = write_files(done.files, aside, staging.path, like=source)
         keep_identities(done.plan, target.scan(), aside, secrets)
         anatomy = recount_anatomy(policy, target.scan(), files, done.records)
-        aside.unlink(missing_ok=True)
+        remove_aside(aside)
         recounted_at = time.perf_counter()
         evidence = gather(policy, *_tables(done, source.scan(), recounted, target.scan()), randomness, study)
-        written = DataFile(target.path.name, done.records, sha256_of(target.path))
+        written = data_told(target, done.records)
         manifest = _manifest(policy, written, done, recounted, evidence, vaulted=_lasting(secrets))
         manifest = _beside(manifest, policy, files, anatomy)
         facts = report_facts(policy, manifest, done, evidence)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from shoal import __version__
+from shoal.io import Part
 from shoal.measurement import Measurement, Risk
 from shoal.measurement.anatomy import Anatomy
 from shoal.privacy import Finding
@@ -28,6 +29,12 @@ class DataFile:
     path: str
     rows: int
     sha256: str
+    parts: tuple[Part, ...] = ()
+    """Where it is a folder; ``sha256`` is then the checksum of the list of theirs."""
+
+    def to_dict(self) -> dict[str, Any]:
+        whole: dict[str, Any] = {"path": self.path, "rows": self.rows, "sha256": self.sha256}
+        return whole | {"parts": [asdict(part) for part in self.parts]} if self.parts else whole
 
 
 @dataclass(frozen=True)
@@ -87,7 +94,7 @@ class Manifest:
             "name": self.name,
             "use_case": self.use_case,
             "policy_sha256": self.policy_sha256,
-            "data": asdict(self.data),
+            "data": self.data.to_dict(),
             "files": [file.to_dict() for file in sorted(self.files, key=lambda file: file.path)],
             "solution": {
                 "recoding": self.solution.recoding,

@@ -16,7 +16,7 @@ from shoal.discover.suggest_several import suggest_tables
 from shoal.errors import SourceError
 from shoal.io import Referring, Source, explained, open_source, parse_source
 from shoal.io.databases import address_of, tables_in
-from shoal.io.files import SUFFIXES
+from shoal.io.files import SUFFIXES, is_folder_of_parts
 from shoal.policy import UseCase
 from shoal.policy.several import TABLE_NAME
 from shoal.release.frames import source_at
@@ -54,6 +54,11 @@ class Tables:
 def is_database(data: str) -> bool:
     """An address without a table: the whole database."""
     return "://" in data and not data.startswith("file://") and "#" not in data
+
+
+def holds_tables(data: str) -> bool:
+    """Whether it is a whole database or a folder of tables; a folder of parts is one table."""
+    return is_database(data) or (Path(data).is_dir() and not is_folder_of_parts(Path(data)))
 
 
 def profiled(data: str, sheet: str | None = None) -> Profiled:

@@ -11,7 +11,7 @@ from shoal.scan.findings import IDENTIFYING, IN_TEXT_INDIRECT, Scan
 from shoal.schema.registry import did_you_mean
 
 NONE = "none"
-OTHER_TYPES = frozenset({"person", "place", "group", "belief", "occupation", "organisation", "health"})
+OTHER_TYPES = frozenset({"person", "place", "group", "standing", "belief", "occupation", "organisation", "health"})
 
 
 @dataclass(frozen=True)

@@ -159,10 +159,18 @@ class Walk:
         carrier = carriers.carrier_for(path)
         blocks = (
             Block(general_place(piece.place), piece.text, 0, piece.label)
-            for piece in carrier.texts(path)
+            for piece in self._read(path, carrier)
             if cells or "!" not in piece.place
         )
         return scan_pieces(str(path), carrier.key, blocks, self.annotate, everything=self.everything)
+
+    def _read(self, path: Path, carrier: carriers.Carrier) -> Iterator[carriers.Piece]:
+        """The pieces; those of which nobody knows what they say are noted."""
+        for piece in carrier.texts(path):
+            if piece.unread:
+                self.unread.append(Unread(f"{path}, {piece.place}", "it has no text that could be read (a picture?)"))
+            else:
+                yield piece
 
 
 def title_of(places: Sequence[str]) -> str:

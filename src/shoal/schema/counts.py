@@ -77,6 +77,32 @@ class Counts:
         single = np.bincount(where[~several], minlength=len(order)).astype(np.int64)
         return cls(attributes, values, codes, counted, single, _pairs(who[several], where[several]))
 
+    @classmethod
+    def from_shared(  # noqa: PLR0913  # what is known of combinations, and of the people who are in several
+        cls,
+        frame: pl.DataFrame,
+        attributes: tuple[str, ...],
+        *,
+        records: str,
+        single: str,
+        shared: pl.DataFrame,
+        person: str,
+    ) -> Counts:
+        """From one row per distinct combination, with its records and the people who appear in no other, and one row
+        per distinct (combination, person) of those who appear in several.
+
+        A missing person is one like others.
+        """
+        values, codes, order = _encode(frame, attributes)
+        counted, alone = (frame[name].cast(pl.Int64).to_numpy()[order] for name in (records, single))
+        both = pl.concat([frame[order].select(attributes), shared.select(attributes)])
+        rank = both.select(pl.struct(attributes).rank("dense")).to_series().cast(pl.Int64).to_numpy() - 1
+        place = np.empty(len(order), dtype=np.int64)
+        place[rank[: len(order)]] = np.arange(len(order))
+        where = place[rank[len(order) :]]
+        who = shared[person].rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+        return cls(attributes, values, codes, counted, alone, _pairs(who, where))
+
     @property
     def size(self) -> int:
         return len(self.records)

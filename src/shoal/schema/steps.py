@@ -55,6 +55,29 @@ class Beside:
 
 
 @dataclass(frozen=True)
+class Ranks:
+    """What a TABLE step does, told by ranks, so that no two records have to meet. Records rank by ``order_key``.
+
+    Either the n-th record of the table gets the ``deals`` columns of the record with the n-th key, or only the records
+    with the smallest keys stay, as many as ``draws`` says of the number of all. Equal keys rank by position.
+    """
+
+    deals: tuple[str, ...] = ()
+    draws: Callable[[int], int] | None = None
+
+
+@dataclass(frozen=True)
+class Leads:
+    """Records with one value in ``column`` stay or go together, as the ``step`` decides of the first of them.
+
+    A record that has no value there is the first of its own.
+    """
+
+    column: str
+    step: Step
+
+
+@dataclass(frozen=True)
 class Step(ABC):
     """``apply`` is pure; frames carry the record's position in the source in the column ``ROW``."""
 
@@ -75,6 +98,24 @@ class Step(ABC):
         """
         return None
 
+    @property
+    def apart(self) -> tuple[str, ...] | None:
+        """TABLE only: records that differ in these columns have no influence on each other; None if all may have.
+
+        Then a cluster can apply it to parts of the table, as long as records that are alike there are in one part.
+        """
+        return None
+
+    @property
+    def ranks(self) -> Ranks | None:
+        """TABLE only: the same step told by ranks, where that can be done."""
+        return None
+
+    @property
+    def leads(self) -> Leads | None:
+        """TABLE only: the same step told by the first record of each person, where that can be done."""
+        return None
+
     @abstractmethod
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The frame with its columns replaced, added, dropped, or with fewer records. Other columns stay as they are.
@@ -83,7 +124,7 @@ class Step(ABC):
         """
 
     def order_key(self, rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """ORDER and INSERT: the records are to be sorted by this key, ties by their position."""
+        """ORDER, INSERT and ``ranks``: the records are to be sorted by this key, ties by their position."""
         return rows
 
     @property
@@ -100,6 +141,10 @@ class Step(ABC):
     def beside(self) -> tuple[Beside, ...]:
         """Further files of the release that its hidden columns make."""
         return ()
+
+    def merge(self, partial: pl.DataFrame) -> pl.DataFrame:
+        """REDUCE only: some partial results, one below the other, to one that says the same in fewer lines."""
+        return partial
 
     def finish(self, partial: pl.DataFrame) -> pl.DataFrame:
         """REDUCE only: all partial results, one below the other, to the final table."""

@@ -156,6 +156,9 @@ class AggregateStep(Step):
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         return self.tally.partial(frame)
 
+    def merge(self, partial: pl.DataFrame) -> pl.DataFrame:
+        return self.tally.merged(partial)
+
     def finish(self, partial: pl.DataFrame) -> pl.DataFrame:
         groups = self._groups(self.tally.merged(partial))
         verdict = judge(self.rule, self.tally, groups, totals_known=self.parameters.totals_known)

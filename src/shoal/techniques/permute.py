@@ -33,6 +33,7 @@ from shoal.randomness import Stream
 from shoal.schema.arrays import Integers
 from shoal.schema.columns import ROW, Column
 from shoal.schema.roles import Role
+from shoal.schema.steps import Ranks
 from shoal.techniques.base import ANY_TYPE, Context, Facts, Lowers, Scope, Step, Technique
 from shoal.techniques.strata import places_within, random_order, stratum_codes
 
@@ -104,6 +105,19 @@ class PermuteStep(Step):
     @property
     def reads(self) -> tuple[str, ...]:
         return (self.column.name, *self.together, *self.within)
+
+    @property
+    def apart(self) -> tuple[str, ...] | None:
+        return self.within or None
+
+    @property
+    def ranks(self) -> Ranks | None:
+        if self.within or self.rank is not None or self.derange:
+            return None
+        return Ranks(deals=(self.column.name, *self.together))
+
+    def order_key(self, rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return self.stream.words(rows)[:, 0]
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         if frame.is_empty():

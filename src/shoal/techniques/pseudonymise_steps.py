@@ -77,6 +77,10 @@ class IssuedStep(Step):
     characters: frozenset[str] | None = None
     beside_it: tuple[Beside, ...] = ()
 
+    def __getstate__(self) -> dict[str, object]:
+        """What is for a third party alone doesn't travel to executors."""
+        return {**self.__dict__, "beside_it": ()}
+
     @property
     def reads(self) -> tuple[str, ...]:
         return (self.attribute,)

@@ -14,16 +14,19 @@ Each person is drawn by the random key of their first record, so the draw depend
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.randomness import Stream
 from shoal.schema.columns import ROW
+from shoal.schema.steps import Leads, Ranks
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Step, TableTechnique
 from shoal.techniques.strata import places_within, random_order, stratum_codes
 
@@ -66,6 +69,21 @@ class SampleStep(Step):
     def reads(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.within, *((self.person,) if self.person else ()))))
 
+    @property
+    def apart(self) -> tuple[str, ...] | None:
+        return self.within if self.within and self.person is None else None
+
+    @property
+    def ranks(self) -> Ranks | None:
+        return None if self.within or self.person else Ranks(draws=partial(_half_up, self.fraction))
+
+    @property
+    def leads(self) -> Leads | None:
+        return Leads(self.person, replace(self, person=None)) if self.person else None
+
+    def order_key(self, rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return self.stream.words(rows)[:, 0]
+
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         people = frame.filter(self._is_first())
         drawn = people.filter(self._drawn(people))
@@ -82,8 +100,7 @@ class SampleStep(Step):
 
     def _drawn(self, people: pl.DataFrame) -> pl.Series:
         strata = stratum_codes(people, self.within)
-        words = self.stream.words(people[ROW].to_numpy())[:, 0]
-        place = places_within(strata, random_order(strata, words))
+        place = places_within(strata, random_order(strata, self.order_key(people[ROW].to_numpy())))
         wanted = np.array([_half_up(self.fraction, int(size)) for size in np.bincount(strata)], dtype=np.int64)
         return pl.Series(place < wanted[strata], dtype=pl.Boolean)
 

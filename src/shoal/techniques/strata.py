@@ -19,23 +19,33 @@ def stratum_codes(frame: pl.DataFrame, within: tuple[str, ...]) -> Integers:
     """
     if not within:
         return np.zeros(frame.height, dtype=np.int64)
-    keys = frame.select(within)
+    keys = frame.select(key for name in within for key in _comparable(frame, name))
     strata = keys.unique(maintain_order=True).with_row_index(_CODE)
-    joined = keys.join(strata, on=list(within), how="left", nulls_equal=True, maintain_order="left")
+    joined = keys.join(strata, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")
     return joined[_CODE].cast(pl.Int64).to_numpy()
+
+
+def _comparable(frame: pl.DataFrame, name: str) -> list[pl.Expr]:
+    """The column, in such a way that a join finds its values again: NaN is not equal to itself."""
+    if not frame.schema[name].is_float():
+        return [pl.col(name)]
+    return [pl.col(name).fill_nan(0.0), pl.col(name).is_nan().alias(f"{name} is NaN")]
 
 
 def random_order(strata: Integers, words: NDArray[np.uint64]) -> Integers:
     """The records sorted by stratum, and at random within it, by one random word for each.
 
-    Stratum and word share 64 bits, so that one sort does; the bits left for the word are far more than it takes to tell
-    the records of a stratum apart.
+    Stratum and word share 64 bits, so that one sort does; the bits left for the word nearly always tell the records of
+    a stratum apart. Where they don't, the whole words decide: a stratum's order doesn't depend on how many there are.
     """
     bits = int(strata.max(initial=0)).bit_length()
     keys = words >> np.uint64(bits)
     if bits:
         keys |= strata.astype(np.uint64) << np.uint64(64 - bits)
-    return np.argsort(keys, kind="stable")
+    order = np.argsort(keys, kind="stable")
+    if bits and (np.diff(keys[order]) == 0).any():
+        return np.lexsort((words, strata))
+    return order
 
 
 def places_within(strata: Integers, order: Integers) -> Integers:

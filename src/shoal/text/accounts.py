@@ -52,8 +52,9 @@ class Account:
 
     def tell(self, action: Action, value: str, original: str = "") -> None:
         self.counts[action.type] += 1
-        self._write(("\n  " if self._first else ",\n  ") + json.dumps(action.to_dict()))
-        self._first = False
+        if self._side is not None:
+            self._side.write(("\n  " if self._first else ",\n  ") + json.dumps(action.to_dict()))
+            self._first = False
         self.row(action, value, original)
 
     def row(self, action: Action, value: str, original: str = "", place: str = "") -> None:

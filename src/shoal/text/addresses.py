@@ -2,7 +2,9 @@
 
 A core is found first: "12 High Street", "Rue de Rivoli 5", "Hauptstraße 12", "Blk 123 Ang Mo Kio Ave 3", "P.O. Box 7".
 It is carried on over what follows, on the same line or the next ones, up to the last part that is sure: a flat, a
-postal code, a known place. Such an address holds its town and its code; they are not reported again.
+postal code, a known place; and back over the flat or the named house before it. Such an address holds its town and its
+code; they are not reported again. A street without a number ("on Cedar Lane") and a town with its code are addresses
+too.
 """
 
 from __future__ import annotations
@@ -10,214 +12,265 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
-from shoal.text.gazetteers import PLACE, Kind, folded, lexicon, sections_in
-from shoal.text.reading import LETTER, UPPER
+from shoal.text.address_forms import (
+    ANYWHERE,
+    CUE,
+    GATES,
+    HEAD,
+    LONG_CODE,
+    LOOSE,
+    PERHAPS,
+    PLACED,
+    STREET,
+    TOWN_FIRST,
+    Forms,
+    forms,
+)
+from shoal.text.address_tails import OPENERS, with_tail
+from shoal.text.address_windows import Hint, alone, hints, small_windows, windows
+from shoal.text.gazetteers import PLACE, Kind, folded, lexicon, words_in
+from shoal.text.reading import UPPER
 from shoal.text.spans import Span
 
-if TYPE_CHECKING:
-    from ahocorasick_rs import AhoCorasick
-
 BY = "addresses"
-STREET = 0.9
-BOX = 0.85
-LOOSE = 0.6
-"""A name and a number, which only the words before or what follows make an address."""
 CUED = 0.2
 """What words before it that speak of an address add."""
 A_TAIL = 0.03
 """What each part of the tail adds."""
-MOST_TAILS = 8
-
-
-def _any(section: str) -> str:
-    return "|".join(sorted({re.escape(word) for word in sections_in("streets")[section]}, key=len, reverse=True))
-
-
-_NUMBER = r"(?:(?:No\.? ?|#|№ ?)?\d{1,6}(?:[/-]\d{1,5})*[A-Za-z]?(?!\w)(?:[./-]\d+)?)"
-_NUMBERS = rf"(?<![\w.,]){_NUMBER}(?: {_NUMBER})?,? "
-_NAME = rf"(?:[{UPPER}](?:{LETTER}|['’.\-])*|\d{{1,3}}(?:st|nd|rd|th))"
-_LINK = r"(?:(?:de|la|le|les|du|des|del|da|do|di|e|y|von|van|der|den|of|the|el|al) ){0,3}"
-_NAMES = rf"{_NAME}(?: {_LINK}{_NAME}){{0,3}}"
-_SIDE = r"(?: (?:North|South|East|West|N|S|E|W|NE|NW|SE|SW)(?!\w)\.?)?"
-_STREET_WORD = rf"(?:{_any('words')})(?!\w)\.?{_SIDE}"
-_OPENING = rf"(?:{_any('openings')})"
-_ENDING = rf"[{UPPER}]{LETTER}+(?:{_any('endings')})"
-_UNIT = (
-    r"(?:(?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|Fl|Room|Rm|Box|Level|Block|Blk|Building|Bldg"
-    r"|Tower|Wing|Plot|House|Door"
-    r"|Top|Stiege|Wohnung|Appartement|Piso|Planta|Étage|PSC)\.?(?: No\.?)? ?#?\d+[\w/-]*|#\d{1,3}-\d{1,4}[A-Z]?)"
-)
-_CORNER = rf"(?:{_NUMBER} )?(?:{_LINK}{_NAME} ?|\d+\.? ?){{1,5}}"
-
-_CORES = (
-    (rf"(?:{_NUMBERS}(?:{_NAME}[ ,]{{1,2}}{_LINK}){{1,4}}|{_NUMBERS}){_STREET_WORD}(?: {_NUMBER})?", STREET),
-    (rf"(?:{_NUMBERS})?(?<!\w)(?:bis |ter )?(?:{_OPENING}) {_LINK}{_NAMES}(?:,? {_NUMBER})", STREET),
-    (rf"{_NUMBERS}(?i:{_OPENING}) {_LINK}{_NAMES}", STREET),
-    (rf"{_NUMBERS}(?i:{_OPENING}) {LETTER}{{3,}}(?: St\.)?", STREET - 0.1),
-    (rf"(?:{_NUMBERS})?(?<!\w)(?:{_NAME} ){{0,2}}{_ENDING} {_NUMBER}", STREET),
-    (
-        r"\b(?i:p\.? ?o\.? ?box|post ?box|postfach|boîte postale|apartado|caixa postal|postboks"
-        r"|casella postale|private bag)"
-        r" ?(?:no\.? ?)?\d{1,7}",
-        BOX,
-    ),
-    (r"\b(?:Unit|PSC|CMR) \d{3,5},? Box \d{1,5}", BOX),
-    (r"\b(?:USNS|USCGC|USS|USNV) [A-Z]\w+(?=,? ?\n?(?:FPO|APO|DPO))", BOX),
-    (rf"\b(?:Blk|Block|BLK) ?\d{{1,4}}[A-Z]?,? {_NAME}(?: (?:{_NAME}|\d{{1,3}})){{0,5}}", STREET),
-    (
-        r"\b(?:H\.? ?No|House No|Door No|D\.? ?No|Plot No|Flat No|Flat|Plot|Survey No|Shop No|Khasra No)\.? ?[:#-]? ?"
-        rf"[\w/-]{{0,9}}\d[\w/-]{{0,9}}(?:, ?(?:{_NAME}|\d\w*)(?: (?:{_NAME}|\d\w*)){{0,4}}){{1,5}}",
-        STREET,
-    ),
-    (rf"(?:{_NUMBERS})?(?<!\w){_NAMES}\.? {_NUMBER}\.?(?=[ ,]*\n? *{_UNIT})", LOOSE + 0.2),
-    (rf"{_NUMBERS}(?:{_NAME}[ ,]{{1,2}}){{1,4}}{_UNIT}", LOOSE + 0.2),
-    (rf"\b(?:the )?(?i:corner) of {_CORNER}and {_CORNER}", STREET),
-    (
-        rf"(?<!\w){_NAME} (?:{_NAME} ){{0,2}}(?:Street|Road|Avenue|Lane|Boulevard|Drive|Highway|Marg"
-        rf"|Nagar|Salai)(?!\w)",
-        STREET,
-    ),
-    (rf"(?<=[a-z,] ){_NAME} (?:{_NAME} ){{0,2}}(?:{_any('words')})(?=[\s,.;])(?!\. ?[a-z])", LOOSE),
-)
-_NAME_AND_NUMBER = rf"(?:{_NUMBERS})?(?<!\w){_NAMES}\.? {_NUMBER}|{_NUMBERS}{_NAMES}"
-_CUE = re.compile(
-    r"(?:address(?:es)?(?: is| with|:|,| are:)?|lives? (?:at|on|in)|is at|located at|office at"
-    r"|meet (?:me|you|us) at|meet at"
-    r"|sent? (?:it |this )?to|deliver(?:ed|y)? to|return to|residing at"
-    r"|resident of|shipped to|come to|go to|it'?s in|it is)[ \n:]*$",
-    re.IGNORECASE,
-)
-_PERHAPS = re.compile(r"(?:\b(?:and|at|to|on|near|from|in|of|with|is)|:)[ \n]*$|(?:^|\n)[ ?•*>|-]{0,4}$")
-_GAP = (
-    r"(?:[ ]?,[ \n]{1,3}|[ ]?[,.]?\n{1,2}[ ]*(?:[?•*>|-]{1,3} )?,?[ \n]{0,2}|[ ]{1,2}"
-    r"|[ ]?[-–][ ]?|\. (?=Apt|Suite|Unit|Flat))"
-)
-_CODE = (
-    r"(?:[A-Z]{1,2}[ -])?(?:\d{5}(?:-\d{4})?|\d{3} ?\d{3}|\d{3} \d{2}|\d{4}(?: ?[A-Z]{2})?"
-    r"|\d{2}-\d{3}|\d{3}(?= [A-Z]|\Z)"
-    r"|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d)(?!\w|[.:/]\d)"
-)
-_PLACE_NAME = (
-    rf"((?:St\.? )?[{UPPER}](?:{LETTER}|['’∆\-])*(?!\d)"
-    rf"(?:[ -]{_LINK}[{UPPER}](?:{LETTER}|['’∆\-])*(?!\w)){{0,3}})(?!\w)(?: \([{UPPER}]{LETTER}+\))?"
-)
-
-
-@cache
-def _compiled(
-    *, small: bool
-) -> tuple[tuple[tuple[re.Pattern[str], float], ...], re.Pattern[str], tuple[re.Pattern[str], ...]]:
-    """Cores, the loose form and the parts of a tail; ``small`` for texts that have no capitals."""
-    flags = re.IGNORECASE if small else re.NOFLAG
-    cores = tuple((re.compile(pattern, flags), score) for pattern, score in _CORES)
-    tails = (re.compile(_GAP + _UNIT, re.IGNORECASE), re.compile(_GAP + r"(?:[A-Z]{1,3}[ ,\n]{1,3})?" + _CODE, flags))
-    further = re.compile(_GAP + r"[A-Z]{2,3}(?!\w)", flags), re.compile(_GAP + _PLACE_NAME, flags)
-    return cores, re.compile(_NAME_AND_NUMBER, flags), (*tails, *further)
+SUREST = 0.97
+NUMBER_FIRST = 0.89
+"""A number before a name, with a code behind or a cue before: surer than that the name is a person's."""
+TOWN_AND_CODE = 0.86
+PERHAPS_A_TOWN = 0.66
+MOST_HEADS = 2
 
 
 def addresses(text: str) -> Iterator[Span]:
     small = text.islower()
-    cores, loose, tails = _compiled(small=small)
-    for first, past in [(0, len(text))] if small else _windows(text):
-        for pattern, score in cores:
-            for match in pattern.finditer(text, first, past):
+    known = forms(small=small)
+    found = hints(text)
+    for first, past in small_windows(text) if small else windows(text, found):
+        opened = {gate for gate, holds in GATES.items() if small or holds.search(text, first, past)} | {ANYWHERE}
+        for pattern, score, gate in known.cores:
+            for match in pattern.finditer(text, first, past) if gate in opened else ():
                 if score > LOOSE or _unlisted(match.group()):
-                    end, count = _with_tail(text, match.end(), tails)
-                    yield Span(match.start(), end, "address", min(0.97, score + A_TAIL * count), BY)
-        for match in loose.finditer(text, first, past):
-            if _unlisted(match.group()):
-                end, count = _with_tail(text, match.end(), tails)
-                before = text[max(0, match.start() - 24) : match.start()]
-                cued = bool(_CUE.search(before))
-                if cued or count > 1 or (count and match.group()[0].isdigit()) or _PERHAPS.search(before):
-                    yield Span(match.start(), end, "address", LOOSE + CUED * cued + A_TAIL * count, BY)
+                    start, end = _without_everyday(match) if small else match.span()
+                    if start < end:
+                        yield _whole(text, start, end, score, known)
+        for match in known.loose.finditer(text, first, past):
+            yield from _loose(text, match, known)
+        yield from _towns(text, first, past, opened, known)
+    if not small:
+        yield from _streets_alone(text, found, known)
 
 
-def _windows(text: str) -> list[tuple[int, int]]:
-    """Where an address can be at all: around a word of streets with a digit near it, and short lines."""
-    windows: list[tuple[int, int]] = []
-    ends = [end for _, start, end in _hints().find_matches_as_indexes(text) if not text[end : end + 1].islower()]
-    for near in sorted([*ends, *(match.start() for match in _SHORT_LINE.finditer(text))]):
-        if windows and near + AFTER <= windows[-1][1] + AFTER // 2:
-            continue
-        if _DIGIT.search(text, max(0, near - BEFORE), near + BEFORE) or text.endswith("corner of", 0, near):
-            first = _back_to_a_gap(text, near - BEFORE)
-            if windows and first < windows[-1][1]:
-                windows[-1] = windows[-1][0], near + AFTER
-            else:
-                windows.append((first, near + AFTER))
-    return windows
+def _whole(text: str, start: int, end: int, score: float, known: Forms) -> Span:
+    """A core with its head and tail."""
+    end, count, _ = with_tail(text, _without_stop(text, end), known)
+    return Span(_head(text, start), end, "address", min(SUREST, score + A_TAIL * count), BY)
 
 
-BEFORE, AFTER = 60, 120
-_DIGIT = re.compile(r"\d")
-_MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Article|Section|Rule|Act|No"
-_SHORT_LINE = re.compile(
-    r"(?m)^(?=[^\n]{0,20}\d)[^\n]{3,70}$"
-    rf"|(?<![\w.,/-])\d{{1,6}} (?!{_MONTHS})[{UPPER}]"
-    rf"|(?<!\w)(?!{_MONTHS})[{UPPER}]{LETTER}{{3,}}\.? \d{{1,4}}(?!\d)"
+def _without_stop(text: str, end: int) -> int:
+    """Without the full stop that ends the sentence; that of "Ave." stays."""
+    return end - 1 if _STOP.search(text, max(0, end - 6), end) else end
+
+
+_STOP = re.compile(r"(?:[^\W\d_]{5}|\d)\.$")
+
+
+def _head(text: str, start: int) -> int:
+    for _ in range(MOST_HEADS):
+        head = HEAD.search(text[max(0, start - 48) : start])
+        if head is None:
+            break
+        start -= len(head.group())
+    return start
+
+
+def _loose(text: str, match: re.Match[str], known: Forms) -> Iterator[Span]:
+    """A name and a number: an address where words before it say so, or a code or a town behind it."""
+    start = _past_openers(text, match.start())
+    value = text[start : match.end()]
+    number_first, unlisted = value[0].isdigit(), _unlisted(value)
+    if not (unlisted or (number_first and not known.small)):
+        return
+    end, count, coded = with_tail(text, match.end(), known)
+    before = text[max(0, start - 32) : start]
+    cued = bool(CUE.search(before))
+    if not unlisted and not (number_first and (cued or (coded and not _A_YEAR_FIRST.match(value)))):
+        return
+    if number_first and (coded or cued):
+        yield Span(start, end, "address", min(SUREST, NUMBER_FIRST + A_TAIL * count), BY)
+    elif cued or count > 1 or (count and number_first):
+        yield Span(start, end, "address", LOOSE + CUED * cued + A_TAIL * count, BY)
+        return
+    if known.small:
+        return
+    between = number_first and _BETWEEN.match(value)
+    perhaps = between or (count and before[-2:] == ", ") or PERHAPS.search(before)
+    if perhaps and _likely(text, start, match.end()):
+        placed = between or (value[-1].isdigit() and PLACED.search(before))
+        yield Span(start, end, "address", (NUMBER_FIRST if placed else LOOSE) + A_TAIL * count, BY)
+
+
+def _without_everyday(match: re.Match[str]) -> tuple[int, int]:
+    """In a text without capitals, where any word can be part of a name: without the sentence before and behind it."""
+    start, end = match.span()
+    value = match.group()
+    if not value[0].isdigit():
+        for word in _LEADING.finditer(value):
+            if word[1] not in OPENERS and lexicon().kinds(word[1]) != Kind.COMMON:
+                break
+            start = match.start() + word.end()
+    for word in _WORDS.finditer(value, start - match.start()):
+        if word.group() in _LINKING and word.start() > start - match.start():
+            again = match.re.match(match.string, start, match.start() + word.start() - 1)
+            return again.span() if again else (start, start)
+    return start, end
+
+
+_LEADING = re.compile(r"([^\W\d_]+)(?:['’][a-z]+)? (?!\d)")
+_LINKING = frozenset(("and", "in", "from", "at", "to", "with", "for", "is", "was", "or", "but", "by"))
+
+
+_LIKELY = re.compile(rf"[^\W\d_]{{4,}}|[{UPPER}][^\W\d_]+ [{UPPER}][^\W\d_]+")
+_A_YEAR = re.compile(r"(?:19|20)\d\d$")
+_A_YEAR_FIRST = re.compile(r"(?:19|20)\d\d(?!\d)")
+_OPENS = re.compile(r"(?:^|\n)[ ?•*>|-]{0,4}$")
+_ALONE = re.compile(r"[,.]? ?(?:\n|$)")
+_GOES_ON = re.compile(
+    r"\.?(?:[,;]? ?\n|[,.;)?!]|$| (?:and|in|for|from|with|by|on|at|as|to|if|is|was|has|had|will|can|far|or|but"
+    r"|before|after|between|until|when|where|while|every|instead|then|because|since|today|tomorrow|tonight|last|this"
+    r"|next|which|that|via|please|now|again|meets|during)\b)"
 )
 
 
-def _back_to_a_gap(text: str, place: int) -> int:
-    """The beginning of the word that a place is in."""
-    return max(0, text.rfind(" ", 0, max(0, place)) + 1) if place > 0 else 0
+def _likely(text: str, start: int, end: int) -> bool:
+    """Of a street rather than of a product or a count: a longer name, no year, and what follows does not count it."""
+    value = text[start:end]
+    if "," in value or _A_YEAR.search(value):
+        return False
+    if value[0].isdigit() and value[-1].isdigit():
+        return True
+    if _OPENS.search(text[max(0, start - 6) : start]) and not _ALONE.match(text, end):
+        return False
+    return bool(_LIKELY.search(value)) and bool(_GOES_ON.match(text, end))
+
+
+def _past_openers(text: str, start: int) -> int:
+    """Without "In" or "At" that only opens the sentence."""
+    opener = _OPENER.match(text, start)
+    return start if opener is None else opener.end()
+
+
+_OPENER = re.compile(r"(?:(?:Is|At|On|In|From|To|Near|And|The|If|By|For|With|Was|Are) )+")
+_BETWEEN = re.compile(r"\d{3,6} \D+\d+[A-Za-z]?\.?$|\d{3,6} \d{1,4} \D+$")
+"""A number on either side of the name, or two before it: hardly anything but an address."""
+
+
+# --- towns with their codes -------------------------------------------------------------------------------------------
+
+
+def _towns(text: str, first: int, past: int, opened: set[int], known: Forms) -> Iterator[Span]:
+    with_code, with_long_code, code_first = known.towns
+    for match in with_code.finditer(text, first, past) if TOWN_FIRST in opened else ():
+        yield _whole(text, _town_start(match), match.end(), TOWN_AND_CODE, known)
+    for match in with_long_code.finditer(text, first, past) if LONG_CODE in opened else ():
+        if lexicon().kinds(match.group(1).split(" ")[-1]) & PLACE or lexicon().kinds(match.group(1)) & PLACE:
+            yield _whole(text, match.start(), match.end(), TOWN_AND_CODE, known)
+    for match in code_first.finditer(text, first, past):
+        score = _code_first(text, match)
+        if score:
+            yield _whole(text, match.start(), match.end(), score, known)
+
+
+def _town_start(match: re.Match[str]) -> int:
+    """Without everyday words before the town: "From Leeds LS1 4AP"."""
+    start = match.start(1)
+    words = match.group(1).split(" ")
+    while len(words) > 1 and lexicon().kinds(words[0]) & Kind.COMMON and not lexicon().kinds(words[0]) & PLACE:
+        start += len(words[0]) + 1
+        words = words[1:]
+    return start
+
+
+_BEFORE_A_CODE = re.compile(
+    r"(?:\b(?:in|to|from|near|at|aus|nach|bei|à|en|a|i|w|v|naar|uit|till|z|do|of)|[,;:(–-]) $|[,]?\n *$", re.IGNORECASE
+)
+
+
+def _code_first(text: str, match: re.Match[str]) -> float:
+    code, town = match.group(1), match.group(2)
+    first = lexicon().kinds(town.split(" ")[0])
+    listed = (lexicon().kinds(town) | first) & PLACE
+    placed = _BEFORE_A_CODE.search(text[max(0, match.start() - 8) : match.start()])
+    if (first & Kind.COMMON and not listed) or (_A_YEAR.match(code) and not (placed and placed.group()[0] in ",\n")):
+        return 0.0
+    if listed:
+        return TOWN_AND_CODE if placed or len(code) > 4 else PERHAPS_A_TOWN
+    return PERHAPS_A_TOWN if placed and len(code) > 4 and not first & (Kind.PEOPLE | Kind.TITLE) else 0.0
+
+
+# --- streets without a number -----------------------------------------------------------------------------------------
+
+_ON = frozenset(("on", "along", "onto", "off", "down", "up", "across"))
+_IN = frozenset(("in", "at", "from", "near", "to", "of", "and", "between", "into", "around", "behind", "opposite"))
+MOST_NAMES = 3
+
+
+def _streets_alone(text: str, found: list[Hint], known: Forms) -> Iterator[Span]:
+    words = alone()
+    for start, end in found:
+        way = words.get(text[start + 1 : end])
+        if way is None or text[start] != " " or text[end : end + 1].isalnum():
+            continue
+        before = _APART.split(text[max(0, start - 48) : start])[-1].split(" ")
+        count = _names_at_the_end(before)
+        if count and _leads(before, count, way):
+            length = sum(map(len, before[-count:])) + count - 1
+            yield _whole(text, start - length, end, STREET, known)
+
+
+def _names_at_the_end(words: list[str]) -> int:
+    """How many words at the end belong to the name of a street, without "On" or "The" that only open the sentence."""
+    count = 0
+    for word in reversed(words[-MOST_NAMES:]):
+        if not (word[:1].isupper() or _ORDINAL.match(word)) or word[-1] in ",;:!?)" or folded(word) in OPENERS:
+            break
+        count += 1
+    if count and lexicon().kinds(" ".join(words[-count:])) & (Kind.PEOPLE | Kind.GENERIC):
+        return 0
+    return count
+
+
+_APART = re.compile(r"[\n(\"“‘«\[]")
+_ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th)$")
+
+
+def _leads(before: list[str], count: int, way: str) -> bool:
+    """Whether the word before the name fits the street: "on Larch Court", "in Larch Close"."""
+    last = before[-count - 1].lower() if len(before) > count else ""
+    if way == "alone" or last in _ON:
+        return True
+    everyday = any(lexicon().kinds(word) & Kind.COMMON for word in before[-count:])
+    return last in _IN and (way == "after in" or (way != "after on" and not everyday))
+
+
+_WORDS = re.compile(r"(?<![\w-])[^\W\d_]{2,}(?!\w|-[^\W\d_])")
 
 
 @cache
-def _hints() -> AhoCorasick:
-    from ahocorasick_rs import AhoCorasick, MatchKind
-
-    streets = sections_in("streets")
-    words = {f" {word}" for section in ("words", "openings") for word in streets[section] if word not in _RARE}
-    units = (
-        *("Apt", "Apartment", "Suite", "Unit", "Flat", "Floor", "Room", "Block", "Blk", "BLK", "Bldg", "Plot", "House"),
-        *("Door", "PSC", "Box", "BOX", "box", "Postfach"),
-    )
-    cues = ["address", "Address", "lives at", "lives on", "live at", "located at", "is at", "meet at"]
-    endings = [ending for ending in streets["endings"] if len(ending) > 2]
-    return AhoCorasick(
-        [*words, *units, *cues, *endings, "corner of", " street", "P.O"], matchkind=MatchKind.LeftmostLongest
-    )
-
-
-_RARE = frozenset(sections_in("context")["rarely streets"])
-"""Words of streets that other texts are full of: one of them alone makes no window."""
+def _abroad() -> frozenset[str]:
+    """Small words of other languages: part of many streets, "Øster Allé", "Fuente del Gallo"."""
+    return frozenset(map(folded, words_in("abroad"))) - frozenset(words_in("common"))
 
 
 def _unlisted(value: str) -> bool:
     """No word of it is an everyday one, a people or a title: "12 May 1994" and "Article 5" are no addresses."""
     entries = lexicon().entries
     never = Kind.COMMON | Kind.PEOPLE | Kind.TITLE
-    return not any(entries.get(folded(word).strip("."), 0) & never for word in re.findall(r"[^\W\d_]{2,}", value))
-
-
-def _with_tail(text: str, end: int, tails: tuple[re.Pattern[str], ...]) -> tuple[int, int]:
-    """Where the last sure part ends, and how many parts there are up to it."""
-    unit, code, state, name = tails
-    sure, count, place, after_unit = end, 0, end, False
-    for step in range(1, MOST_TAILS + 1):
-        match = unit.match(text, place) or code.match(text, place)
-        if match is not None:
-            sure, count, after_unit = match.end(), step, match.re is unit
-        else:
-            match = state.match(text, place) or name.match(text, place)
-            if match is None:
-                break
-            kinds = lexicon().kinds(match.group(1)) if match.re is name else 0
-            if kinds & Kind.COMMON:
-                break
-            if kinds & PLACE or (after_unit and match.re is name and not kinds):
-                sure, count, after_unit = match.end(), step, False
-            elif match.re is name and _ends_line(text, match):
-                sure, count = match.end(), step
-        place = match.end()
-    return sure, count
-
-
-def _ends_line(text: str, match: re.Match[str]) -> bool:
-    """A place on no list is believed after a comma or on a new line, where nothing follows it but a comma or a stop."""
-    apart = match.group()[0] in ",\n" or match.group()[:2] in (" ,", " \n")
-    return apart and text[match.end() : match.end() + 2].strip(" ") in ("", "\n", ".", ".\n", ",", ",\n", "\n\n")
+    words = [word for word in map(folded, _WORDS.findall(value)) if word not in _abroad()]
+    return bool(words) and not any(
+        (entries.get(word, 0) | entries.get(word.removesuffix("s"), 0) & Kind.COMMON) & never for word in words
+    )

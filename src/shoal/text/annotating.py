@@ -17,6 +17,7 @@ from typing import Any, Protocol, Self
 from shoal.text.learned import Learned, available
 from shoal.text.mentions import mentioned_again
 from shoal.text.patterns import Patterns
+from shoal.text.plain_forms import without_halves
 from shoal.text.side_by_side import SideBySide
 from shoal.text.spans import Finder, Span, merged
 from shoal.text.words import Words
@@ -26,8 +27,13 @@ HELD: dict[str, frozenset[str]] = {
     "address": frozenset(
         {"place", "postal_code", "pin_code", "person", "organisation", "date", "phone", "age", "title"}
     ),
-    "organisation": frozenset({"place", "person", "group", "occupation", "title"}),
-    "money": frozenset({"group", "reference", "place"}),
+    "organisation": frozenset({"place", "person", "group", "occupation", "title", "health", "belief", "number"}),
+    "money": frozenset({"group", "reference", "place", "number"}),
+    "occupation": frozenset({"group", "place", "title", "organisation"}),
+    "health": frozenset({"person", "place", "organisation", "number", "group", "standing"}),
+    "group": frozenset({"number", "age", "occupation"}),
+    "standing": frozenset({"number", "age", "occupation", "group"}),
+    "reference": frozenset({"organisation", "place", "person"}),
     "email": frozenset({"person", "organisation", "domain", "url", "username", "place", "upi"}),
     "url": frozenset({"person", "organisation", "domain", "place", "username"}),
 }
@@ -77,13 +83,14 @@ class Annotator:
         return cls((*_standard(), *learned), threshold, types)
 
     def annotate(self, text: str) -> list[Span]:
+        text = without_halves(text)
         return self._settled(text, [span for finder in self.finders for span in finder.find(text)])
 
     def annotate_many(self, texts: Iterable[str]) -> Iterator[list[Span]]:
         """As ``annotate`` for each text; patterns and a learned model read several at once."""
         batch: list[str] = []
         for text in texts:
-            batch.append(text)
+            batch.append(without_halves(text))
             if len(batch) == BATCH:
                 yield from self._batch(batch)
                 batch = []

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from shoal.text.gazetteers import sections_in
+from shoal.text.quantities import measured
+from shoal.text.references import by_form, is_nobodys
 from shoal.text.spans import Span
 
 BY = "figures"
@@ -20,14 +22,14 @@ _NUMBERS = re.compile(r"(?<![\w.,])\d+(?:[,.'/:–-][\dA-Z]+)*(?!\w)|(?<=[$€£
 _FORMER = "ATS BEF CYP DEM ESP FIM FRF GRD IEP ITL LTL LVL NLG PTE SIT SKK TRL ROL CSK YUM SUR ZWD TRY"
 _SIGN = re.compile(r"(?:(?:US|S|A|C|HK|NZ|R)?\$|[€£¥₹₩₽₺₫฿₦₱]|\bRs\.?|\bRM|\b[A-Z]{3})[ \u00a0]?$")
 _AMOUNT = re.compile(r"\d+(?:[,.' \u00a0]\d{2,3}){0,8}(?:[.,]\d{1,2})?(?!\d)")
-_SIZE = re.compile(r" ?(?:million|billion|thousand|lakhs?|crores?|mn|bn)\b")
+_SIZE = re.compile(r" ?(?:million|billion|thousand|lakhs?|crores?|mn|bn|k|m)\b")
 _COIN = re.compile(
     r"[ \u00a0]?(?:(?P<code>[A-Z]{3})\b|[€₹£]|(?:[Nn]ew )?(?:[A-Z][a-z]+ )?(?i:euros?|dollars?"
     r"|pounds?(?: sterling)?|rupees?|paise"
     r"|ringgit|yen|yuan|renminbi|won|francs?|marks?|deutschmarks?|schillings?|liras?|lire|pesos?|reais|r(?:o?u)bles?"
     r"|kron(?:a|or|e|er|ur)|z[lł]otys?|forints?|lei|leva?|dirhams?|riyals?|dinars?|baht|rupiah|dong"
     r"|shillings?|rand|naira"
-    r"|cedis?|pesetas?|drachmas?|guilders?|hryvnias?)\b(?: \([A-Z]{3}\))?)"
+    r"|cedis?|pesetas?|drachmas?|guilders?|hryvnias?|lpa)\b(?: \([A-Z]{3}(?:\)|(?=;)))?)"
 )
 _REFERENCE = re.compile(r"\d+(?:[/:.\-–][A-Z\d]+){1,4}$")
 _LABEL = re.compile(
@@ -36,6 +38,8 @@ _LABEL = re.compile(
     r"|ticket)\.?:? ?#?$",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r"(?i)\bnos?\.? ?$")
+_HOUR = re.compile(r"\d{1,2}[.:]\d\d$")
 _AND = re.compile(r"(?:,|;| and|, and) $")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d(?:[-–/](?:(?:1[89]|20)\d\d|\d\d))?$")
 _BEFORE_A_YEAR = frozenset(sections_in("context")["before a year"])
@@ -51,14 +55,26 @@ def figures(text: str) -> Iterator[Span]:
         money = _money(text, start, end, before)
         if money is not None:
             yield money
+        elif (measure := measured(text, start, end)) is not None:
+            yield measure
         elif (called := _called(text, start)) is not None:
             yield called
+        elif (case := by_form(text, start, end)) is not None:
+            yield case
         elif _REFERENCE.match(value) and (_LABEL.search(before) or (0 <= start - referred < 8 and _AND.search(before))):
             referred = end
-            yield Span(start, end, "reference", REFERENCE, BY)
+            if _is_somebodys(text, start, value, before):
+                yield Span(start, end, "reference", REFERENCE, BY)
         elif len(value) >= 4 and _YEAR.match(value) and _says_year(before):
             month = _MONTH.search(before)
             yield Span(start - (len(month.group()) if month else 0), end, "date", YEAR, BY)
+
+
+def _is_somebodys(text: str, start: int, value: str, before: str) -> bool:
+    """Not the number of a law or a bus, nor the time of day after "in any case"."""
+    if _HOUR.match(value) and not _NUMBERED.search(before):
+        return False
+    return not is_nobodys(_NUMBERED.sub("", text[max(0, start - 30) : start]))
 
 
 def _called(text: str, start: int) -> Span | None:
@@ -107,11 +123,22 @@ def _money(text: str, start: int, end: int, before: str) -> Span | None:
     if sign is not None and (
         len(sign.group().strip()) != 3 or sign.group().strip()[-1] in "$." or sign.group()[:3] in _codes()
     ):
-        return Span(start - len(sign.group()), end, "money", MONEY, BY)
+        return Span(_from_about(text, start - len(sign.group())), end, "money", MONEY, BY)
     coin = _COIN.match(text, end)
     if coin is not None and (coin["code"] is None or coin["code"] in _codes()):
-        return Span(start, coin.end(), "money", MONEY, BY)
+        return Span(_from_about(text, start), coin.end(), "money", MONEY, BY)
     return None
+
+
+_ABOUT = re.compile(
+    r"(?i)\b(?:approximately|approx\.?|about|around|roughly|nearly|almost|circa|ca\.|environ|etwa|rund|unos) $"
+)
+
+
+def _from_about(text: str, start: int) -> int:
+    """Where a sum begins, with a word before it that says it is none too exact."""
+    about = _ABOUT.search(text[max(0, start - 15) : start])
+    return start if about is None else start - len(about.group())
 
 
 @cache

@@ -17,7 +17,7 @@ from shoal.text.carriers.accounts import Entry
 from shoal.text.carriers.base import Carrier, reading, replacing
 from shoal.text.outcome import Scrubbed
 from shoal.text.scrubbing import Scrubber
-from shoal.text.streaming import read_lines, scrub_lines
+from shoal.text.streaming import read_together, scrub_together
 
 LETTERS = frozenset({".txt", ".text", ".md", ".rst", ""})
 """Endings of texts that are read as a whole, so that who is who is seen over all their lines."""
@@ -79,8 +79,8 @@ class Cleaner:
         return path.suffix.lower() in LETTERS and path.stat().st_size <= MOST_OF_A_LETTER
 
     def _lines(self, source: BinaryIO, out: BinaryIO, person: str) -> None:
-        lines = read_lines(source, self.encoding)
-        for text in scrub_lines(lines, self.scrubber, follows=self.follows, person=person, tell=self.account.tell):
+        lines = read_together(source, self.encoding)
+        for text in scrub_together(lines, self.scrubber, follows=self.follows, person=person, tell=self.account.tell):
             out.write(text.encode(self.encoding, errors="replace"))
             out.flush()
 

@@ -20,6 +20,8 @@ from functools import cache, lru_cache
 from importlib import import_module, resources
 from pkgutil import iter_modules
 
+from shoal.discover.recognisers import RECOGNISERS
+
 LARGE_CITY = 100_000
 """Inhabitants from which a city's name speaks for itself; smaller ones need words around them that speak of a place."""
 METROPOLIS = 1_000_000
@@ -51,6 +53,8 @@ class Kind:
     """A kind of organisation: Bank, University."""
     GENERIC = 1 << 13
     """Part of what offices everywhere are called: "Regional", "Supreme"."""
+    FIRM = 1 << 14
+    """An organisation that is known by name."""
 
 
 NAME = Kind.GIVEN | Kind.FAMILY
@@ -120,10 +124,14 @@ def lexicon() -> Lexicon:
         add(words_in(file), kind)
     bodies = sections_in("bodies")
     add(bodies["forms"], Kind.FORM)
-    add(bodies["kinds"], Kind.BODY)
+    add(bodies["kinds"] + bodies["leading"], Kind.BODY)
     add(bodies["generic"], Kind.GENERIC)
     add((f"{people}s" for people in words_in("peoples") if people.isascii() and people[-1] in "nirctkdb"), Kind.PEOPLE)
+    add(words_in("firms"), Kind.FIRM)
     add((f"{belief}s" for belief in words_in("beliefs") if belief.isascii() and belief[-1] in "tncuhkwi"), Kind.BELIEF)
+    add(words_in("abroad"), Kind.COMMON)
+    for word in (*_everyday(), *_labels()):
+        entries.setdefault(word, Kind.COMMON)
     entries.pop("", None)
     return Lexicon(entries)
 
@@ -140,6 +148,10 @@ _FILES = {
 }
 
 
+_SPACED = ("common", "everyday")
+"""Lists with spaces between the words."""
+
+
 @cache
 def sections_in(file: str) -> dict[str, tuple[str, ...]]:
     """The words of a list by section: lines, commas between words; ``[name]`` opens a section, ``#`` a comment."""
@@ -151,13 +163,31 @@ def sections_in(file: str) -> dict[str, tuple[str, ...]]:
             section = line.strip("[]")
             found[section] = []
         elif not line.startswith("#"):
-            parts = line.split(",") if file != "common" else line.split()
+            parts = line.split() if file in _SPACED else line.split(",")
             found[section] += [part.strip() for part in parts if part.strip()]
     return {name: tuple(words) for name, words in found.items()}
 
 
 def words_in(file: str) -> tuple[str, ...]:
     return sections_in(file)[""]
+
+
+def _everyday() -> Iterator[str]:
+    """Everyday words with their regular forms: "journeys", "hired", "baking". They never take a name's place."""
+    for word in words_in("everyday") + words_in("common"):
+        yield word
+        if len(word) < 3 or not word.isascii():
+            continue
+        stem = word[:-1] if word[-1] in "ey" else word
+        yield from (f"{stem}ies", f"{stem}ied", f"{word}ing") if word[-1] == "y" else (f"{stem}ing",)
+        yield from (f"{word}s", f"{stem}es", f"{stem}ed", f"{stem}er", f"{stem}ers", f"{word}ly")
+
+
+def _labels() -> Iterator[str]:
+    """What recognisers' values are called: "Aadhaar", "DNI"."""
+    for each in RECOGNISERS:
+        if each.text is not None:
+            yield from (folded(word) for word in (*each.text.context, *each.text.after))
 
 
 def _faker_names() -> Iterator[tuple[set[str], set[str]]]:

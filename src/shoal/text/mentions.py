@@ -22,7 +22,7 @@ _WHOLE = frozenset({"organisation", "place"})
 def mentioned_again(text: str, spans: Sequence[Span]) -> list[Span]:
     """Further places of the parts of persons' names, and of whole names of places and organisations."""
     parts = _parts(text, spans)
-    if not parts:
+    if not any(_comes_again(text, part) for part in parts):
         return []
     from ahocorasick_rs import AhoCorasick, MatchKind
 
@@ -36,10 +36,15 @@ def mentioned_again(text: str, spans: Sequence[Span]) -> list[Span]:
     return [span for span in again if not _covered(span, spans)]
 
 
+def _comes_again(text: str, part: str) -> bool:
+    """Whether it stands anywhere but where it was found."""
+    return text.find(part, text.find(part) + 1) >= 0
+
+
 def _covered(span: Span, spans: Sequence[Span]) -> bool:
-    """Whether it lies inside one that was found already; those are in order and don't overlap."""
+    """Whether it lies inside one that was found already, and no less surely; those are in order and don't overlap."""
     place = bisect_right(spans, span.start, key=lambda other: other.start) - 1
-    return place >= 0 and spans[place].holds(span)
+    return place >= 0 and spans[place].holds(span) and (spans[place].score >= AGAIN or spans[place].type == span.type)
 
 
 def _parts(text: str, spans: Sequence[Span]) -> dict[str, str]:

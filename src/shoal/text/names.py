@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import TYPE_CHECKING
 
-from shoal.text.gazetteers import NAME, PLACE, SIZES, Kind, folded, in_small_letters, lexicon, sections_in
+from shoal.text.gazetteers import NAME, PLACE, SIZES, Kind, lexicon, sections_in
+from shoal.text.introductions import called_upon, introduced
 from shoal.text.reading import JOINS, PARTICLES, Run, Word
+from shoal.text.shapes import NAME_LIKE, likelihood, looks_like_a_name, looks_made
 from shoal.text.spans import Span
-
-if TYPE_CHECKING:
-    from ahocorasick_rs import AhoCorasick
+from shoal.text.uncased import by_case
 
 BY = "names"
 TITLE_SCORE = 0.95
-INTRODUCED = 0.9
 FULL = 0.88
 INITIALS = 0.82
 HALF_KNOWN = 0.78
@@ -33,6 +30,8 @@ UNSURE = 0.4
 DOUBT = 0.3
 """Taken from a single name that is an everyday word or a place as well."""
 MOST_WORDS = 5
+LONGEST_NAME = 13
+"""Letters of a single word on no list that is taken for a name."""
 
 _LINKS = frozenset(PARTICLES) - {"y", "e", "i", "und", "et", "och", "og"}
 _ENDINGS = re.compile(
@@ -55,22 +54,22 @@ _NAMING = tuple(
     (word,) for word in ("ask", "tell", "named", "called", "dear", "hi", "hello", "surname", "nicknamed", "née", "name")
 )
 _NO_PERSON = frozenset(sections_in("context")["no initials"])
-_INTRODUCTIONS = (
-    "my name is,name is,name's,i am,i'm,this is,call me,calls me,name:,patient:,customer:,contact:,attn,attn:,signed,"
-    "je m'appelle,mon nom est,ich heiße,mein name ist,me llamo,mi nombre es,mi chiamo,meu nome é,nama saya,mera naam,"
-    "en peyar,regards,,sincerely,,dear,hi,hello,hey"
-)
-_SMALL = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_EDGES = ".,:;!?()\"'“”’"
+_GREETINGS = frozenset(sections_in("trade")["greetings"])
+"""Words before a name that are never part of one."""
 
 
 def persons(text: str, runs: Sequence[Run]) -> Iterator[Span]:
     """Names with their titles, each as a span of its own."""
-    for run in runs:
-        yield from _in_run(run)
-    yield from _introduced(text)
+    cased = not text.islower()
+    for run in by_case(text, runs):
+        yield from _in_run(run, cased=cased)
+    yield from introduced(text)
+    if "@" in text:
+        yield from called_upon(text)
 
 
-def _in_run(run: Run) -> Iterator[Span]:
+def _in_run(run: Run, *, cased: bool) -> Iterator[Span]:
     for words, titled in _stretches(run):
         title = words[0] if titled else None
         rest = words[1:] if titled else words
@@ -80,15 +79,29 @@ def _in_run(run: Run) -> Iterator[Span]:
         elif not titled:
             rest = _without_opener(run, rest)
             score = _score(run, rest)
+            if not cased and not _known_in_small_letters(rest):
+                score = 0
+            elif not score and len(rest) == 1 and _stands_as_a_name(run, rest[0]):
+                score = LOOKS_LIKE
             if score > 0:
                 yield Span(rest[0].start, rest[-1].end, "person", score, BY)
 
 
+def _known_in_small_letters(words: list[Word]) -> bool:
+    """Where no capital tells a name, one word has to be listed and the others have to look like names."""
+    return any(word.kinds & NAME for word in words) and all(
+        word.kinds & NAME or word.is_initial or word.key in _LINKS or looks_like_a_name(word.key) for word in words
+    )
+
+
 def _without_opener(run: Run, words: list[Word]) -> list[Word]:
     """Without a word on no list that begins the sentence before a full name, as in a language that is not ours."""
-    opener = run.opens and words and words[0] is run.words[0] and not words[0].kinds and not words[0].is_initial
+    if not (run.opens and words and words[0] is run.words[0]):
+        return words
+    if words[0].text in ("A", "I") and len(words) > 1:
+        return words[1:]
     full = len(words) > 2 and words[1].kinds & Kind.GIVEN and words[2].kinds & NAME
-    return words[1:] if opener and full else words
+    return words[1:] if full and not words[0].kinds and not words[0].is_initial else words
 
 
 def _stretches(run: Run) -> Iterator[tuple[list[Word], bool]]:
@@ -110,7 +123,8 @@ def _stretches(run: Run) -> Iterator[tuple[list[Word], bool]]:
 
 def _titles(word: Word, following: tuple[Word, ...]) -> bool:
     """A title that is not also an ordinary word or name, or is written with its full stop; a name has to follow."""
-    if not following or (following[0].kinds & Kind.COMMON and word.kinds & Kind.COMMON):
+    plain = following and following[0].kinds & Kind.COMMON and not following[0].kinds & NAME
+    if not following or (plain and word.kinds & Kind.COMMON):
         return False
     return word.text[-1] == "." or not word.kinds & (NAME | Kind.FORM) or word.key in _SURE_TITLES
 
@@ -121,7 +135,7 @@ _SURE_TITLES = frozenset(sections_in("context")["sure titles"])
 def _nameable(word: Word, *, titled: bool) -> bool:
     if word.is_initial:
         return True
-    if not word.is_cased or word.key in JOINS or word.key in _STREETS:
+    if not word.is_cased or word.key in JOINS or word.key in _GREETINGS or (word.key in _STREETS and not titled):
         return False
     if titled or word.kinds & NAME:
         return not word.kinds & Kind.FORM or bool(word.kinds & NAME)
@@ -129,7 +143,11 @@ def _nameable(word: Word, *, titled: bool) -> bool:
 
 
 def _trimmed(words: list[Word]) -> list[Word]:
-    while words and (words[-1].key in _LINKS or (words[-1].kinds & Kind.COUNTRY and len(words) > 1)):
+    while words and (
+        words[-1].key in _LINKS
+        or (words[-1].text == "I" and len(words) > 1)
+        or (words[-1].kinds & Kind.COUNTRY and len(words) > 1)
+    ):
         words = words[:-1]
     return words
 
@@ -145,13 +163,19 @@ def _score(run: Run, words: list[Word]) -> float:
     if len(names) == 1 and not initials:
         return _single(run, names[0])
     if initials and _initials_fit(words, names):
-        return INITIALS if sure or not names[0].kinds & (PLACE | Kind.COMMON) else LOOKS_LIKE
-    if len(names) == 1:
-        return _single(run, names[0])
-    return _several(run, names, sure)
+        return _with_initials(words, names, sure)
+    return _single(run, names[0]) if len(names) == 1 else _several(run, names, sure)
+
+
+def _with_initials(words: list[Word], names: list[Word], sure: list[Word]) -> float:
+    if names[0].kinds & Kind.GIVEN and names[0] is words[0] and len(names) > 1:
+        return FULL
+    return INITIALS if sure or not names[0].kinds & (PLACE | Kind.COMMON) else LOOKS_LIKE
 
 
 def _several(run: Run, names: list[Word], sure: list[Word]) -> float:
+    if not names[-1].kinds and looks_made(names[-1].key):
+        return UNSURE
     given = [word for word in sure if word.kinds & Kind.GIVEN]
     if len(sure) >= 2 and given:
         return FULL
@@ -166,8 +190,11 @@ def _unlisted(run: Run, names: list[Word]) -> float:
     """Several words on no list of names."""
     if any(_ENDINGS.search(word.key) for word in names):
         return HALF_KNOWN - 0.1
-    bare = len(names) <= 3 and not any(word.kinds or _is_acronym(word) for word in names)
-    return LOOKS_LIKE if bare and (run.alone or not run.opens or _speaks_of_a_person(run, names[-1])) else 0
+    if len(names) > 3 or any(word.kinds or _is_acronym(word) for word in names):
+        return 0
+    alike = likelihood(names[0].key) + likelihood(names[-1].key) >= 2 * NAME_LIKE
+    spoken_of = _speaks_of_a_person(run, names[0]) or _speaks_of_a_person(run, names[-1])
+    return LOOKS_LIKE if alike or run.alone or not run.opens or spoken_of else 0
 
 
 def _single(run: Run, word: Word) -> float:
@@ -207,45 +234,19 @@ def _initials_fit(words: list[Word], names: list[Word]) -> bool:
     return (dotted and not words[-1].kinds & Kind.COMMON) or bare
 
 
+def _stands_as_a_name(run: Run, word: Word) -> bool:
+    """A word on no list that looks like a name, in a sentence whose other words are English: "Has Monjeau replied?"."""
+    if word.kinds or len(run.words) > 1 or not 3 < len(word.text) <= LONGEST_NAME or word.text.isupper():
+        return False
+    if not word.key.isalpha() or run.after[:1] == ")" or not looks_like_a_name(word.key):
+        return False
+    entries = lexicon().entries
+    following = [part.strip(_EDGES) for part in run.after.split(None, 2)[:2]]
+    if run.after[:2] == ", " and following and entries.get(following[0], 0) & NAME:
+        return True
+    beside = following if run.opens else [*(part.strip(_EDGES) for part in run.before[-1:]), *following[:1]]
+    return len(beside) == 2 and all(entries.get(other, 0) & Kind.COMMON for other in beside)
+
+
 def _is_acronym(word: Word) -> bool:
     return word.text.isupper() and len(word.text) < 5
-
-
-def _introduced(text: str) -> Iterator[Span]:
-    """Names after words that introduce them, in any case: "my name is asha rao"."""
-    entries = lexicon().entries
-    small = in_small_letters(text)
-    for _, begin, past in _introductions().find_matches_as_indexes(small):
-        start = _after_a_gap(text, past)
-        if start == past or (begin and (small[begin - 1].isalnum() or small[begin - 1] in "'’-")):
-            continue
-        end = start
-        count = 0
-        while count < 4:
-            word = _SMALL.match(text, end + (1 if count else 0))
-            if word is None or (count and text[end] != " "):
-                break
-            kinds = entries.get(folded(word.group()), 0)
-            known = kinds & NAME and not kinds & (Kind.COMMON | Kind.PEOPLE)
-            if not known and not (word.group()[0].isupper() and not kinds & ~PLACE & ~NAME & ~SIZES):
-                break
-            end = word.end()
-            count += 1
-        if count:
-            yield Span(start, end, "person", INTRODUCED, BY)
-
-
-def _after_a_gap(text: str, place: int) -> int:
-    """Past spaces, a comma and line ends; the same place if none is there."""
-    if place < len(text) and text[place] == ",":
-        place += 1
-    while place < len(text) and text[place] in " \t\n":
-        place += 1
-    return place
-
-
-@cache
-def _introductions() -> AhoCorasick:
-    from ahocorasick_rs import AhoCorasick, MatchKind
-
-    return AhoCorasick([phrase for phrase in _INTRODUCTIONS.split(",") if phrase], matchkind=MatchKind.LeftmostLongest)

@@ -1,16 +1,32 @@
-"""Occupations beyond the list: a line of its own that ends like one, as under a name on a card or in a signature."""
+"""Occupations, where they are said of somebody: "is a nurse", "worked as a watchman", "Asha Rao, welder".
+
+"The judge" and "ask a lawyer" only act in the story and are left. A line of its own that ends like an occupation, as
+under a name on a card or in a signature, is one.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
+from shoal.text.gazetteers import Kind, folded, lexicon, sections_in
+from shoal.text.sentences import LINKS, Hit, either, row_of_words
 from shoal.text.spans import Span
 
 BY = "occupations"
 ON_A_CARD = 0.6
+SAID = 0.7
+BEFORE_A_NAME = 0.6
+_NEAR, _FAR = 64, 160
+LONGEST = 40
+"""Characters of a word."""
+MOST_WORDS = 4
+"""Words before an occupation that can belong to it."""
+
+_LISTS = sections_in("occupations")
 _LINE = re.compile(
-    r"(?m)^[ ?•*-]{0,4}((?:[A-Za-z][A-Za-z'’-]*,? (?:and |of |/ )?){0,5}[A-Za-z]*(?i:[a-z]ist"
+    r"(?m)^(?=[^\n]{3,96}$)[ ?•*-]{0,4}((?:[A-Za-z][A-Za-z'’-]*,? (?:and |of |/ )?){0,5}[A-Za-z]*(?i:[a-z]ist"
     r"|[a-z]ian|grapher|logist|keeper|worker|maker|driver"
     r"|manager|specialist|director|officer|engineer|assistant|attendant|consultant|administrator|clerk|nurse|teacher"
     r"|designer|developer|analyst|advisor|adviser|installer|operator|technician|cleaner|inspector|controller|supervisor"
@@ -18,11 +34,181 @@ _LINE = re.compile(
     r"|editor|surgeon|physician|lawyer|distributor|trainer|helper|laborer|labourer|mechanic|packer|packager|setter"
     r"|tender|handler|inspector|examiner|appraiser|buyer|broker|aide|guard|chef|cook|foreman|superintendent|secretary"
     r"|president|executive|architect|scientist|professor|lecturer|fitter|welder|assembler"
-    r"|interpreter|translator))[ .,]*$"
+    r"|interpreter|translator|reporter|preparer|pilot|keyer|locksmith|plumber|carpenter|electrician|painter|baker|barber"
+    r"|butcher|farmer|machinist|roofer|drafter|singer|dancer|actor|actress|composer|producer|coach|firefighter|detective"
+    r"|auditor|estimator|underwriter|teller|cashier|bookkeeper|bartender|waiter|waitress|janitor|housekeeper|gardener"
+    r"|caretaker|nanny|tutor|curator|archivist|paramedic|midwife|optician|courier|dispatcher|tailor|trader))[ .,]*$"
 )
+_GOES_ON = re.compile(rf"[,.;:!?)'’”\"–-]|\s*$| [–(-]| (?:{either(_LISTS['goes on'])})\b")
+_DEPARTMENT = re.compile(r" [A-Z][\w-]+(?: (?:and|&|of) [A-Z][\w-]+){0,2}")
+_BY_TRADE = re.compile(r"[\w ]{0,12} by (?:profession|trade|training|occupation)\b|[, ]+von beruf\b")
+_OF_A_THING = re.compile(rf" (?:{either(_LISTS['things'])})(?!\w)")
+_NAMED_AFTER = re.compile(r",? (?:called|named|by the name of|(?:mr|mrs|ms|miss|dr)\b\.?) ")
+_ACTING = re.compile(r"\b(?:represented|assisted|defended|advised|counsel)\b")
+_AGENT = re.compile(
+    r"[a-z]{2,}(?:er|or|ist|ian|man|woman|eer|ess|smith|wright|maid|boy|girl|hand|master|mistress|keeper|clerk|nurse|cook"
+    r"|guard|aide|chef|monger|ant|herd|grapher)$"
+)
+_PHRASE = re.compile(
+    r"[ :]+(?P<article>(?:an?|the|his|her|its|their|un|une|una|eine?|einen) )?"
+    r"(?P<words>[^\W\d_][\w'’&/-]*(?: [^\W\d_][\w'’&/-]*){0,4})"
+)
+_PARTICIPLES = frozenset(_LISTS["participles"])
+_NO_ROLES = frozenset(_LISTS["no roles"])
+_BE = frozenset(_LISTS["forms of be"])
+_ADVERBS = frozenset(_LISTS["adverbs"])
+_ARTICLES = frozenset({"a", "an", "the", "un", "une", "una", "ein", "eine", "our"})
+_AS = frozenset({"as", "als", "comme", "como", "come"})
+_SOME_SUCH = frozenset({"retired", "former", "ex", "unemployed", "self-employed", "freelance", "trainee"})
+_ROLES_IN_A_FILE = frozenset(sections_in("sentences")["roles in a file"])
+_ACTS = frozenset(sections_in("context")["before a role"])
 
 
 def occupations(text: str) -> Iterator[Span]:
     if "\n" in text:
         for match in _LINE.finditer(text):
+            last = match.group(1).rsplit(" ", 1)[-1].lower()
+            if last in _NO_ROLES or lexicon().entries.get(folded(last), 0) & Kind.PEOPLE:
+                continue
             yield Span(match.start(1), match.end(1), "occupation", ON_A_CARD, BY)
+
+
+def said(hit: Hit) -> Span | None:
+    """An occupation on the list, if it is said of somebody; with the words that tell which ("retired", "bus")."""
+    after = hit.after(24)
+    if _OF_A_THING.match(after) or hit.text[hit.start - 1 : hit.start] == "-":
+        return None
+    if _alone(hit):
+        return hit.span("occupation", ON_A_CARD, BY)
+    if _BY_TRADE.match(after):
+        return hit.span("occupation", SAID, BY)
+    before = hit.before(_NEAR)
+    headed = hit.phrase.endswith(" of")
+    goes_on = headed or _GOES_ON.match(after) or any(map(_is_some_such, before.split()[-MOST_WORDS:]))
+    more = _said_with(hit, before) if goes_on else None
+    if more is None and _NAMED_AFTER.match(after):
+        more = _with_an_article(hit, before)
+    if more is not None:
+        department = _DEPARTMENT.match(hit.text, hit.end) if headed else None
+        return hit.span("occupation", SAID, BY, more=more, end=department.end() if department else None)
+    return hit.span("occupation", BEFORE_A_NAME, BY) if _before_a_name(hit, before) else None
+
+
+def _with_an_article(hit: Hit, before: str) -> int | None:
+    """ "A retired policeman named": how many characters stand between the article and the occupation."""
+    words = before.split()[-MOST_WORDS - 1 :]
+    for place in range(len(words) - 1, -1, -1):
+        if words[place] in ("a", "an"):
+            return None if _ACTING.search(hit.before(_FAR)) else sum(len(word) + 1 for word in words[place + 1 :])
+        if not _modifies(words[place]):
+            return None
+    return None
+
+
+def ending(hit: Hit) -> Span | None:
+    """As ``said``, for a word on no list that ends like one: "dressmaker", "Lagerarbeiter"."""
+    start = hit.start
+    while start and hit.small[start - 1].isalpha() and hit.end - start < LONGEST:
+        start -= 1
+    return said(hit._replace(start=start))
+
+
+def _said_with(hit: Hit, before: str) -> int | None:
+    """How many characters before it tell which it is; None where nothing before these says it of somebody.
+
+    Where somebody comes from ("a Belgian chef") is a kind of its own.
+    """
+    words = before.split()
+    more = 0
+    told = True
+    own: list[str] = []
+    while words and len(own) <= MOST_WORDS:
+        word = words.pop()
+        if word in _ARTICLES:
+            said = _opens(hit, before, words, word) or (word in ("a", "an", "the") and any(map(_is_some_such, own)))
+            return more if said else None
+        if word[0] == "(" or word[-1] == "," or word in _BE or word in _ADVERBS or word in _AS:
+            if word[0] == "(" and len(word) > 1:
+                more += len(word)
+            return more if _opens(hit, before, [*words, word], "") else None
+        if not _modifies(word):
+            return None
+        own.append(word)
+        told = told and not lexicon().entries.get(folded(word), 0) & Kind.PEOPLE
+        more += len(word) + 1 if told else 0
+    return None
+
+
+def _opens(hit: Hit, before: str, words: list[str], article: str) -> bool:
+    """Whether the last of these words say that an occupation follows: "is also", "as" with "a", a name and a comma."""
+    while words and words[-1] in _ADVERBS:
+        words = words[:-1]
+    if not words:
+        return False
+    last = words[-1]
+    if last in _BE:
+        return article != "our"
+    if last in _AS or last == "and":
+        return article in ("a", "an") or (last in _AS and not article)
+    if last[-1] == "," or last[0] == "(" or last == "–":
+        whom = last.rstrip(",") if last[-1] == "," else words[-2] if len(words) > 1 else ""
+        place = before.rfind(whom)
+        somebody = whom in _ROLES_IN_A_FILE or hit.text[hit.start - len(before) + place].isupper()
+        return bool(whom) and somebody and not _ACTING.search(hit.before(_FAR))
+    return words[-3:] == ["one", "of", "the"]
+
+
+def _is_some_such(word: str) -> bool:
+    return word in _SOME_SUCH or word.endswith("-year-old")
+
+
+def _modifies(word: str) -> bool:
+    """Whether a word before a noun can belong to it: no link, no participle that tells of an event."""
+    return (
+        word not in LINKS
+        and (not word.endswith("ed") or word in _PARTICIPLES or "-" in word)
+        and word[-1] not in ".:;)"
+    )
+
+
+def _alone(hit: Hit) -> bool:
+    """On a line of its own, in a text of several."""
+    text, start, end = hit.text, hit.start, hit.end
+    opens = start == 0 or text[start - 1] == "\n"
+    return opens and text[end : end + 1] in ("", "\n", "\r") and end - start < len(text.strip())
+
+
+def _before_a_name(hit: Hit, before: str) -> bool:
+    """ "Songwriter Asha Rao": in small letters, before a word with a capital."""
+    following = hit.text[hit.end : hit.end + 3]
+    named = len(following) == 3 and following[0] == " " and following[1].isupper() and following[2].islower()
+    return named and hit.text[hit.start].islower() and not _ACTS.intersection(before.split()[-1:])
+
+
+def after_a_trigger(hit: Hit) -> Span | None:
+    """What follows "worked as a", "post of", "Occupation:", if it is listed or formed like an occupation."""
+    match = _PHRASE.match(hit.text, hit.end)
+    if match is None or (match["article"] and hit.phrase.endswith((" of", "elected", "appointed"))):
+        return None
+    words = row_of_words(match["words"]).split(" ")
+    labelled = hit.phrase[-1] == ":"
+    formed = labelled or hit.phrase.endswith(" of") or hit.of_somebody(hit.before())
+    start = match.start("words")
+    for count in range(len(words), 0, -1):
+        if _is_role(words[count - 1].lower(), formed=formed) or (labelled and words[0]):
+            return Span(start, start + len(" ".join(words[:count])), "occupation", SAID, BY)
+    return None
+
+
+def _is_role(word: str, *, formed: bool) -> bool:
+    """Whether a word is a listed role, or is formed like one, where that is enough."""
+    if not word or word in _NO_ROLES:
+        return False
+    listed = lexicon().entries.get(folded(word), 0) & Kind.OCCUPATION or word in _heads()
+    return bool(listed) or (formed and _AGENT.match(word) is not None)
+
+
+@cache
+def _heads() -> frozenset[str]:
+    """The last words of the listed roles."""
+    return frozenset(role.lower().rsplit(" ", 1)[-1] for role in _LISTS["roles"])

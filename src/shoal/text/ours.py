@@ -7,11 +7,11 @@ Text that comes in with ``[PERSON]`` in it keeps it: there is nobody in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from shoal.pseudonyms.base32 import ALPHABET
-from shoal.text.ages import RANGE
+from shoal.text.ages import RANGE, TOP
 from shoal.text.choices import AGES
 from shoal.text.dates import marked_dates
 from shoal.text.pieces import Range, Taken
@@ -19,9 +19,12 @@ from shoal.text.spans import Span
 from shoal.text.stand_ins import CODE_LENGTH, LOCALE, MARK, is_stand_in_name, is_stand_in_number
 
 _LONGEST_RANGE = 5
+_TOP = f"{TOP}+"
 _BEGINNING_OF_WORD = re.compile(r"(?<!\w)\w")
 _LABEL = re.compile(rf"\[([A-Z][A-Z0-9_]*)(?:-[{ALPHABET}]{{{CODE_LENGTH}}})?\]")
-_ADDRESS = re.compile(r"(?<![\w.+-])[0-9a-z]{26}@example\.org(?![\w-])")
+_HOST = "@example.org"
+_NAME_LENGTH = 26
+_ADDRESS = re.compile(rf"(?<![\w.+-])[0-9a-z]{{{_NAME_LENGTH}}}{re.escape(_HOST)}(?![\w-])", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -42,18 +45,17 @@ class Ours:
         object.__setattr__(self, "_marked", re.compile(rf"([^\s{sign}]+) ([^\s{sign}]+){sign}"))
 
     def find(self, text: str) -> list[Range]:
-        return list(self._find(text))
-
-    def _find(self, text: str) -> Iterator[Range]:
+        found: list[Range] = []
         if "[" in text:
-            yield from (match.span() for match in _LABEL.finditer(text) if match[1].casefold() in self.types)
-        if "@example.org" in text:
-            yield from (match.span() for match in _ADDRESS.finditer(text))
+            found += [match.span() for match in _LABEL.finditer(text) if match[1].casefold() in self.types]
+        if _HOST in text:
+            found += _addresses(text)
         if self.char is not None and self.char in text:
-            yield from (match.span() for match in re.finditer(re.escape(self.char) + "+", text))
+            found += [match.span() for match in re.finditer(re.escape(self.char) + "+", text)]
         if self.mark and self.mark in text:
-            yield from (match.span() for match in self._dates.finditer(text))
-            yield from self._stand_ins(text)
+            found += [match.span() for match in self._dates.finditer(text)]
+            found += self._stand_ins(text)
+        return found
 
     def _stand_ins(self, text: str) -> Iterator[Range]:
         for match in self._marked.finditer(text):
@@ -64,6 +66,15 @@ class Ours:
             start = _start_of_number(text, match.start())
             if start is not None:
                 yield start, match.end()
+
+
+def _addresses(text: str) -> Iterator[Range]:
+    at = text.find(_HOST, _NAME_LENGTH)
+    while at >= 0:
+        match = _ADDRESS.match(text, at - _NAME_LENGTH)
+        if match is not None:
+            yield match.span()
+        at = text.find(_HOST, at + 1)
 
 
 _LONGEST = 28
@@ -80,8 +91,20 @@ def _start_of_number(text: str, end: int) -> int | None:
     return None
 
 
-def not_ours(text: str, span: Span, taken: Taken) -> list[Range]:
-    """What of a span has to be replaced: what is not ours. Of a span that we have cut, edges and bare signs stay."""
+Part = tuple[int, int, str]
+"""A range and its type."""
+
+
+def not_ours(text: str, spans: Iterable[Span], ours: Sequence[Range]) -> list[Part]:
+    """What of the spans has to be replaced: what is not ours."""
+    if not ours and not _may_hold_ages(text):
+        return [span[:3] for span in spans]
+    taken = Taken(ours)
+    return [(*part, span.type) for span in spans for part in _outside(text, span, taken)]
+
+
+def _outside(text: str, span: Span, taken: Taken) -> list[Range]:
+    """Of a span that we have cut, edges and bare signs stay."""
     parts = [
         part for start, end in taken.outside(span.start, span.end) for part in _without_ages(text, span, start, end)
     ]
@@ -97,6 +120,8 @@ def _without_ages(text: str, span: Span, start: int, end: int) -> list[Range]:
 
     Of a span that is no age, it is left whole if there are other digits in the span: a phone number may look like one.
     """
+    if not _may_hold_ages(text):
+        return [(start, end)]
     first = max(0, span.start - _LONGEST_RANGE)
     near = text[first : span.end + _LONGEST_RANGE]
     ages = Taken((first + one.start(), first + one.end()) for one in RANGE.finditer(near))
@@ -104,6 +129,11 @@ def _without_ages(text: str, span: Span, start: int, end: int) -> list[Range]:
     if span.type not in AGES and any(letter.isdigit() for other in others for letter in other):
         return [(start, end)]
     return ages.outside(start, end)
+
+
+def _may_hold_ages(text: str) -> bool:
+    """Whether there can be an age that we have made coarser."""
+    return "–" in text or _TOP in text
 
 
 def _trimmed(text: str, start: int, end: int) -> Range:

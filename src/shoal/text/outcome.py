@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Action:
+class Action(NamedTuple):
     """What was done at one place: the characters before and after. Never what stood there."""
 
     start: int
@@ -18,7 +18,7 @@ class Action:
     type: str
 
     def to_dict(self) -> dict[str, int | str]:
-        return asdict(self)
+        return self._asdict()
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ LONGEST_CHECKED = 512
 FARTHEST = 256
 """Characters in which a label and its value stand."""
 UNCHECKED = "unchecked"
+VALUE = "(?P<value>"
+"""What a pattern may name: the value itself, where words that show what it is belong to the form ("34 years old")."""
 _BETWEEN = " \t:=#_-(\"'"
 """What may stand between such a word and the candidate."""
 _GAPS = re.compile("[ -]+")
@@ -107,7 +109,8 @@ class Judge:
         self._last_letters = frozenset(word[-1] for word in how.avoid_after)
         self.doubtful = (how.checked if how.check else how.score) < self.least
         swayed = self.doubtful or (how.score < SURE and how.context)
-        self.certain = not (how.after or self._judged or swayed)
+        self._inner = self._form if VALUE in how.pattern and not how.after else None
+        self.certain = not (how.after or self._judged or swayed or self._inner)
 
     def spans(self, text: str, candidates: Iterable[Piece], near: Nearby, verdicts: Verdicts) -> Iterable[Span]:
         """Of the candidates those that stay. The text is given as it is read."""
@@ -148,7 +151,18 @@ class Judge:
             return None
         if score < SURE and how.context and (self.doubtful or near(self.place, start, end)):
             score = 1 - (1 - score) * CONTEXT_STRENGTH
+        if self._inner is not None:
+            start, end = self._part(text, start, end)
         return Span(start, end, kind, score, self.recogniser.key)
+
+    def _part(self, text: str, start: int, end: int) -> Piece:
+        """Where the value is that the pattern names; all of it where it names none."""
+        read = text[start:end].replace("_", LOW_LINE).encode()
+        found = first_group(self._inner, read)
+        if found is None or found[0] < 0:
+            return start, end
+        first, last = (len(read[:place].decode()) for place in found)
+        return start + first, start + last
 
     def _value(self, text: str, label: int) -> tuple[int, int] | None:
         """Where the value is that belongs to the label which starts there."""

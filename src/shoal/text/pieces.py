@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 Range = tuple[int, int]
 """Characters from the first number to before the second."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """``text`` stands for the characters ``start`` to ``end`` of the original; with a type it replaces them."""
 
     text: str
@@ -23,8 +22,7 @@ class Piece:
     type: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(NamedTuple):
     """What is to stand at a range of the text as it is by now."""
 
     start: int
@@ -34,7 +32,7 @@ class Replacement:
 
 
 def joined(pieces: Iterable[Piece]) -> str:
-    return "".join(piece.text for piece in pieces)
+    return "".join([piece.text for piece in pieces])
 
 
 def replaced_ranges(pieces: Sequence[Piece]) -> list[Range]:
@@ -57,17 +55,20 @@ def with_replacements(pieces: Sequence[Piece], replacements: Sequence[Replacemen
     waiting = list(reversed(replacements))
     at = 0
     for piece in pieces:
-        end = at + len(piece.text)
+        text, start, _, kind = piece
+        end = at + len(text)
         done = 0
-        while piece.type is None and waiting and waiting[-1].end <= end:
+        while kind is None and waiting and waiting[-1].end <= end:
             new = waiting.pop()
             first, last = new.start - at, new.end - at
             if first > done:
-                made.append(Piece(piece.text[done:first], piece.start + done, piece.start + first))
-            made.append(Piece(new.text, piece.start + first, piece.start + last, new.type))
+                made.append(Piece(text[done:first], start + done, start + first))
+            made.append(Piece(new.text, start + first, start + last, new.type))
             done = last
-        if piece.type is not None or done < len(piece.text):
-            made.append(Piece(piece.text[done:], piece.start + done, piece.end, piece.type))
+        if not done:
+            made.append(piece)
+        elif done < len(text):
+            made.append(Piece(text[done:], start + done, piece.end))
         at = end
     return made
 

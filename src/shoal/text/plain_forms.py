@@ -9,6 +9,7 @@ One character stands for one, so that places in the text stay what they are.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FULL_WIDTH = range(0xFF01, 0xFF5F)
+_HALVES = re.compile("[\ud800-\udfff]")
 LAST = 0x20000
 """No digit, dash or blank comes after the first two planes."""
 
@@ -57,6 +59,11 @@ def _form(code: int) -> str:
 @cache
 def _others() -> frozenset[str]:
     return frozenset(map(chr, _forms()))
+
+
+def without_halves(text: str) -> str:
+    """The text with U+FFFD for half a character."""
+    return text if text.isascii() else _HALVES.sub("\ufffd", text)
 
 
 def first_bytes(data: bytes) -> NDArray[np.bool_]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from shoal.text.gazetteers import LONGEST_PHRASE, Kind, folded, lexicon, sections_in, words_in
@@ -39,7 +39,13 @@ _WORD = (
     rf"(?![\d_])(?:(?<=s)['’](?= [{UPPER}]))?(?!{LETTER}))"
 )
 _BETWEEN = rf"[ \u00a0]{{1,2}}(?:(?:{'|'.join(map(re.escape, [*PARTICLES, *JOINS]))})[ \u00a0]){{0,3}}"
-_RUNS = re.compile(rf"(?<![\w@]){_WORD}(?:{_BETWEEN}{_WORD})*")
+_STARTS = "".join(sorted({abbreviated[0] for abbreviated in _ABBREVIATED if not abbreviated[0].isupper()}))
+_START = re.compile(
+    rf"[{UPPER}dlae{_STARTS}](?<![\w@][\s\S])"
+    rf"(?:(?<=[{UPPER}{_STARTS}])|(?<=[dl])(?=['’][{UPPER}])|(?<=[ae])(?=l-[{UPPER}]))"
+)
+"""Where a run can begin: one set of letters to skip to, which is much quicker than to try the whole form everywhere."""
+_RUN = re.compile(rf"{_WORD}(?:{_BETWEEN}{_WORD})*")
 _WORDS = re.compile(rf"{_WORD}|[^\s]+")
 _LAST_WORDS = re.compile(r"[^\s,;()\"“”?]+")
 OPENERS = frozenset('.!?:;\n\r\t"“”„«»()[]{}•*–—|>…‘')
@@ -86,24 +92,46 @@ _FIRST_LETTERS = re.compile(r"(?<![\w'’@./])[^\W\d_]")
 
 
 def runs_in(text: str) -> Iterator[Run]:
-    """All runs but those of one everyday word, which only begin a sentence."""
-    for match in _RUNS.finditer(text):
-        start, end = match.span()
-        whole = match.group()
-        if " " not in whole and "\u00a0" not in whole:
-            word = _known(whole)
-            if word[1] == Kind.COMMON:
-                continue
-            words: tuple[Word, ...] = (Word(start, end, whole, *word),)
-        else:
-            words = tuple(
-                Word(part.start(), part.end(), part.group(), *_known(part.group()))
-                for part in _WORDS.finditer(text, start, end)
-            )
+    """All runs but those of one everyday word, which begin a sentence mostly."""
+    for start, end in _spans(text):
+        read = _read(text[start:end])
+        if len(read) == 1 and read[0][2][2] == Kind.COMMON and not text.endswith(_PERHAPS_A_FIRM, 0, start):
+            continue
+        words = tuple([_word((start + first, start + past, *known)) for first, past, known in read])
         after = text[end : end + 40].split("\n", 1)[0].lower()
         before = _before(text, start)
         alone = not before and (start == 0 or text[start - 1] in "\n\t ") and not after.strip(" ,.")
         yield Run(words, start, end, _opens(text, start), before, after, alone)
+
+
+_PERHAPS_A_FIRM = (" at ", " from ", " by ", " for ", " with ", " joined ", " join ")
+"""After one of these an everyday word with a capital can be a firm."""
+_word: Callable[[tuple[int, int, str, str, int, bool, bool]], Word] = partial(tuple.__new__, Word)
+"""Words are made by the ten thousand: this is the shortest way."""
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where runs begin and end."""
+    begins, run = _START.search, _RUN.match
+    begin = begins(text)
+    while begin is not None:
+        found = run(text, begin.start())
+        if found is None:
+            begin = begins(text, begin.end())
+        else:
+            yield found.span()
+            begin = begins(text, found.end())
+
+
+Known = tuple[str, str, int, bool, bool]
+
+
+@lru_cache(maxsize=1 << 15)
+def _read(run: str) -> tuple[tuple[int, int, Known], ...]:
+    """The words of a run: start and end in it, the word with what is known of it."""
+    if " " not in run and "\u00a0" not in run:
+        return ((0, len(run), (run, *_known(run))),)
+    return tuple((part.start(), part.end(), (part[0], *_known(part[0]))) for part in _WORDS.finditer(run))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -130,9 +158,11 @@ def _opens(text: str, start: int) -> bool:
 
 
 def _before(text: str, start: int) -> tuple[str, ...]:
-    line = text[max(0, start - 36) : start]
-    line = line.rsplit("\n", 1)[-1].rsplit(". ", 1)[-1].lower()
-    return tuple([word for word in _LAST_WORDS.findall(line)[-4:] if word[0].isalnum() or word[-1].isalnum()][-3:])
+    first = start - 36 if start > 36 else 0
+    first = max(first, text.rfind("\n", first, start) + 1)
+    stop = text.rfind(". ", first, start)
+    found = _LAST_WORDS.findall(text[first if stop < 0 else stop + 2 : start].lower())
+    return tuple([word for word in found[-4:] if word[0].isalnum() or word[-1].isalnum()][-3:]) if found else ()
 
 
 def phrases_in(words: tuple[Word, ...]) -> Iterator[tuple[int, int, int]]:
@@ -143,7 +173,7 @@ def phrases_in(words: tuple[Word, ...]) -> Iterator[tuple[int, int, int]]:
         past, kinds = first + 1, words[first].kinds
         if words[first].key in openers:
             for longer in range(min(len(words), first + LONGEST_PHRASE), past, -1):
-                found = entries.get(" ".join([word.key for word in words[first:longer]]), 0)
+                found = entries.get(" ".join([word.key for word in words[first:longer]]).removesuffix("."), 0)
                 if found:
                     past, kinds = longer, found
                     break

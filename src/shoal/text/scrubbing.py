@@ -34,15 +34,17 @@ from shoal.text.dates import days_for, shifted_date
 from shoal.text.ours import Ours, not_ours
 from shoal.text.outcome import Action, Scrubbed
 from shoal.text.people import people_in
-from shoal.text.pieces import Piece, Replacement, Taken, joined, replaced_ranges, with_replacements
+from shoal.text.pieces import Piece, Range, Replacement, joined, replaced_ranges, with_replacements
+from shoal.text.plain_forms import without_halves
 from shoal.text.spans import Span
 from shoal.text.stand_ins import LOCALE, MARK, PEOPLE, StandIns
 
 PURPOSE = "text"
 DOMAIN = "text"
 FIXED_LENGTH = 5
+MOST_ROUNDS = 10
+"""Where there is still something to be found after so many, whole lines go. Two or three rounds are usual."""
 _BREAKS = re.compile(r"[\r\n]")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class Annotates(Protocol):
@@ -109,31 +111,74 @@ class Scrubber:
 
     def scrub(self, text: str, person: str = "") -> Scrubbed:
         """``person`` is whose dates they are, or which document's: those of one are shifted alike."""
-        text = _SURROGATES.sub("\ufffd", text)
-        pieces = [Piece(text, 0, len(text))]
-        document = _Document(self, person)
-        while replacements := self._round(pieces, document):
-            pieces = with_replacements(pieces, replacements)
-        return Scrubbed(joined(pieces), tuple(_actions(pieces)))
+        return self.scrub_many([text], person)[0]
 
-    def _round(self, pieces: Sequence[Piece], document: _Document) -> list[Replacement]:
-        text = joined(pieces)
-        found = [span for span in self.annotator.annotate(text) if self._wants(span.type)]
-        if not found:
-            return []
-        taken = Taken((*replaced_ranges(pieces), *self._ours.find(text)))
-        parts = [(span, part) for span in found for part in not_ours(text, span, taken)]
-        document.meet(text[start:end] for span, (start, end) in parts if span.type in PEOPLE)
-        made = [
-            Replacement(start, end, span.type, document.instead(span.type, text[start:end]))
-            for span, (start, end) in parts
-        ]
-        return sorted(made, key=lambda one: one.start)
+    def scrub_many(self, texts: Iterable[str], person: str = "") -> list[Scrubbed]:
+        """As ``scrub`` for each text, all as one document's, in rounds that read the texts together."""
+        works = [_Work(self, text, person) for text in texts]
+        waiting, rounds = works, 0
+        while waiting:
+            found = self._annotated([work.text for work in waiting])
+            if rounds >= MOST_ROUNDS:
+                found = [_whole_lines(work.text, spans) for work, spans in zip(waiting, found, strict=True)]
+            waiting = [work for work, spans in zip(waiting, found, strict=True) if work.goes_on(spans)]
+            rounds += 1
+        return [work.done() for work in works]
 
-    def _wants(self, kind: str) -> bool:
+    def _annotated(self, texts: Sequence[str]) -> Iterable[Sequence[Span]]:
+        if len(texts) > 1 and isinstance(self.annotator, Annotator):
+            return self.annotator.annotate_many(texts)
+        return map(self.annotator.annotate, texts)
+
+    def ours(self, text: str) -> list[Range]:
+        """What a scrubber with the same settings wrote."""
+        return self._ours.find(text)
+
+    @property
+    def wants_all(self) -> bool:
+        return self.types is None and self.dates != "keep" and self.ages != "keep"
+
+    def wants(self, kind: str) -> bool:
+        """Whether this kind is to be replaced."""
         if (kind in DATES and self.dates == "keep") or (kind in AGES and self.ages == "keep"):
             return False
         return self.types is None or kind in self.types or kind == UNCHECKED
+
+
+class _Work:
+    """One text on its way through the rounds: what stands in it by now."""
+
+    def __init__(self, scrubber: Scrubber, text: str, person: str) -> None:
+        self.text = without_halves(text)
+        self._scrubber = scrubber
+        self._person = person
+        self._pieces: Sequence[Piece] = ()
+        self._document: _Document | None = None
+
+    def goes_on(self, spans: Sequence[Span]) -> bool:
+        """Whether what was found changes the text."""
+        replacements = self._replacements(spans) if spans else ()
+        if not replacements:
+            return False
+        self._pieces = with_replacements(self._pieces or [Piece(self.text, 0, len(self.text))], replacements)
+        self.text = joined(self._pieces)
+        return True
+
+    def done(self) -> Scrubbed:
+        return Scrubbed(self.text, tuple(_actions(self._pieces)))
+
+    def _replacements(self, spans: Sequence[Span]) -> list[Replacement]:
+        text, scrubber = self.text, self._scrubber
+        found = spans if scrubber.wants_all else [span for span in spans if scrubber.wants(span.type)]
+        if not found:
+            return []
+        parts = not_ours(text, found, [*replaced_ranges(self._pieces), *scrubber.ours(text)])
+        if not parts:
+            return []
+        document = self._document = self._document or _Document(scrubber, self._person)
+        document.meet([text[start:end] for start, end, kind in parts if kind in PEOPLE])
+        made = [Replacement(start, end, kind, document.instead(kind, text[start:end])) for start, end, kind in parts]
+        return sorted(made)
 
 
 @dataclass
@@ -154,12 +199,12 @@ class _Document:
     def instead(self, kind: str, value: str) -> str:
         """What stands in the place of a value. Its line breaks stay, so that lines are counted as before."""
         scrubber = self.scrubber
-        made = self._special(kind, value)
+        made = self._special(kind, value) if kind in DATES or kind in AGES else None
         if made is not None:
             return made
         if scrubber.replace == "mask" and not _asked_for_label(scrubber, kind):
             return self._mask(value)
-        breaks = "".join(_BREAKS.findall(value))
+        breaks = "" if value.isprintable() else "".join(_BREAKS.findall(value))
         kind = kind if kind in scrubber.labels else OTHER
         if scrubber.replace == "pseudonym" and kind not in DATES | AGES | {"title"}:
             return scrubber.stand_ins.of(kind, value, self.people.get(value, "")) + breaks
@@ -198,9 +243,20 @@ def _asked_for_label(scrubber: Scrubber, kind: str) -> bool:
     return (kind in DATES and scrubber.dates == "label") or (kind in AGES and scrubber.ages == "label")
 
 
+def _whole_lines(text: str, spans: Iterable[Span]) -> list[Span]:
+    """Spans widened to the lines they stand in."""
+    lines: dict[int, Span] = {}
+    for span in spans:
+        start = text.rfind("\n", 0, span.start) + 1
+        end = text.find("\n", span.end)
+        lines.setdefault(start, span._replace(start=start, end=len(text) if end < 0 else end))
+    return list(lines.values())
+
+
 def _actions(pieces: Iterable[Piece]) -> Iterable[Action]:
     at = 0
-    for piece in pieces:
-        if piece.type is not None:
-            yield Action(piece.start, piece.end, at, at + len(piece.text), piece.type)
-        at += len(piece.text)
+    for text, start, end, kind in pieces:
+        past = at + len(text)
+        if kind is not None:
+            yield Action(start, end, at, past, kind)
+        at = past

@@ -1,31 +1,146 @@
-"""All finders that go by words and lists, over one reading of the text."""
+"""All finders that go by words and lists, over one reading of the text.
+
+Lines of a log are much alike: they differ in their digits above all, and of digits these finders tell apart no more
+than years, noughts in front and the few words of the lists that hold some. So what is found in a short text is
+remembered by the text with its digits evened out, and taken for the next one that looks the same. A finder that comes
+to tell more digits apart has to be kept out of this, or ``with_even_digits`` has to keep what it tells apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING
 
 from shoal.text.addresses import addresses
 from shoal.text.figures import figures
-from shoal.text.listed import listed
+from shoal.text.gazetteers import lexicon, sections_in
+from shoal.text.listed import listed, stands_apart
 from shoal.text.names import persons
 from shoal.text.occupations import occupations
 from shoal.text.organisations import organisations
 from shoal.text.places import places
 from shoal.text.reading import runs_in, with_capitals
 from shoal.text.spans import Span
+from shoal.text.spoken import spoken
+
+if TYPE_CHECKING:
+    from ahocorasick_rs import AhoCorasick
+
+LONGEST_REMEMBERED = 512
+"""Characters; longer texts are seldom alike."""
+MOST_REMEMBERED = 16_384
 
 
 @dataclass(frozen=True)
 class Words:
     """Names, places, organisations, addresses, peoples, beliefs and occupations, without a learned model."""
 
-    def find(self, text: str) -> Iterator[Span]:
-        runs = list(runs_in(with_capitals(text)))
-        yield from persons(text, runs)
-        yield from places(runs)
-        yield from organisations(text, runs)
-        yield from addresses(text)
-        yield from occupations(text)
-        yield from figures(text)
-        yield from listed(text)
+    def find(self, text: str) -> Sequence[Span]:
+        if not _is_remembered(text):
+            return found(text)
+        return _remembered(text, with_even_digits(text))
+
+    def find_many(self, texts: Sequence[str]) -> list[Sequence[Span]]:
+        """What is found in each text; the digits of all are evened out at once."""
+        if not all(map(_is_remembered, texts)):
+            return [self.find(text) for text in texts]
+        evened = with_even_digits("\n".join(texts))
+        each: list[Sequence[Span]] = []
+        start = 0
+        for text in texts:
+            end = start + len(text)
+            each.append(_remembered(text, evened[start:end]))
+            start = end + 1
+        return each
+
+
+def found(text: str) -> list[Span]:
+    """What all finders find, by looking."""
+    return _with_numbers(text, _without_numbers(text))
+
+
+Found = tuple[Sequence[Span], Sequence[Span], Sequence[Span]]
+
+
+def _without_numbers(text: str) -> Found:
+    """What finders find that take all digits for the same."""
+    runs = list(runs_in(with_capitals(text)))
+    by_runs = [*persons(text, runs), *places(runs), *organisations(text, runs)]
+    return by_runs, list(occupations(text)), list(listed(text))
+
+
+def _with_numbers(text: str, others: Found) -> list[Span]:
+    """With what those find that know years and noughts in front."""
+    by_runs, on_cards, by_lists = others
+    return [*by_runs, *addresses(text), *on_cards, *figures(text), *by_lists, *spoken(text)]
+
+
+# --- texts that are alike ---------------------------------------------------------------------------------------------
+
+_memory: dict[bytes, Sequence[Span] | None] = {}
+"""What was found, by the text with even digits; None where the digits of a listed word may matter."""
+_NEVER_MET: list[Span] = []
+_ALL_EVEN = bytes.maketrans(b"012346789", b"555555555")
+_EVEN = bytes.maketrans(b"12346789", b"55555555")
+_CENTURY = re.compile(rb"[12](?:(?<=1)[89]|(?<=2)0)(?=[0-9]{2})(?:(?<![0-9]{3})|(?=[0-9]{2}(?![0-9])))")
+"""The first two digits of a year, if the first or the last four of a number are one."""
+_GOES_ON = re.compile(rb"0(?=5*[A-Za-z:/-])")
+"""The nought in front of what is no number by itself: a time, a day, an id."""
+_MARKS = {b"18": b"\xfa\xfb", b"19": b"\xfc\xfd", b"20": b"\xfe\xff"}
+"""For centuries, while the digits are evened out: no bytes of ASCII."""
+
+
+def _is_remembered(text: str) -> bool:
+    return len(text) <= LONGEST_REMEMBERED and text.isascii()
+
+
+def _remembered(text: str, evened: bytes) -> Sequence[Span]:
+    known = _memory.get(evened, _NEVER_MET)
+    if known is _NEVER_MET:
+        if len(_memory) >= MOST_REMEMBERED:
+            _memory.clear()
+        others = _remembered_without_numbers(evened.translate(_ALL_EVEN))
+        known = _memory[evened] = None if others is None else _with_numbers(evened.decode("ascii"), others)
+    return found(text) if known is None else known
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)
+def _remembered_without_numbers(evened: bytes) -> Found | None:
+    text = evened.decode("ascii")
+    listed_with_digits = _words_with_digits().find_matches_as_indexes(text.lower(), overlapping=True)
+    return (
+        None if any(stands_apart(text, start, end) for _, start, end in listed_with_digits) else _without_numbers(text)
+    )
+
+
+def with_even_digits(text: str) -> bytes:
+    """A text in ASCII that the finders take for the same: digits are 5, save noughts in front and the century of years.
+
+    >>> with_even_digits("on 2026-01-07 at 10:01, room 4711")
+    b'on 2055-55-05 at 55:05, room 5555'
+    """
+    data = _CENTURY.sub(_marked, text.encode("ascii")).translate(_EVEN).replace(b"00", b"05").replace(b"50", b"55")
+    data = _GOES_ON.sub(b"5", data)
+    for century, mark in _MARKS.items():
+        data = data.replace(mark, century)
+    return data
+
+
+def _marked(century: re.Match[bytes]) -> bytes:
+    return _MARKS[century[0]]
+
+
+@cache
+def _words_with_digits() -> AhoCorasick:
+    """The words of the lists that hold digits, with their digits evened out."""
+    from ahocorasick_rs import AhoCorasick
+
+    files = (entry.name for entry in (resources.files("shoal.text") / "lists").iterdir())
+    sections = (sections_in(name.removesuffix(".txt")) for name in files if name.endswith(".txt"))
+    words = {*lexicon().entries, *(word for each in sections for words in each.values() for word in words)}
+    with_digits = (word for word in words if word.isascii() and any(letter.isdigit() for letter in word))
+    return AhoCorasick({word.lower().encode().translate(_ALL_EVEN).decode() for word in with_digits})

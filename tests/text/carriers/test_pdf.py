@@ -16,6 +16,8 @@ from pikepdf import Array, Dictionary, Name, String
 from tests.text.carriers.marked import MARK, found_in, mark, scrub, scrub_to_text
 
 from shoal.errors import SourceError
+from shoal.scan.gates import unread_verdict
+from shoal.scan.walking import scan_places
 from shoal.text import carriers
 from shoal.text.carriers import Account, Options
 from shoal.text.carriers.pages import _Seen
@@ -344,6 +346,13 @@ def test_scans_are_refused_or_covered(tmp_path: Path) -> None:
     assert set(np.unique(pixels(new, 1))) == {0x80}
     assert set(np.unique(pixels(new, 2))) == {0xFF}
     assert [(one.place, one.what) for one in account.removed] == [("page 2", "page without text")]
+
+
+def test_a_page_that_is_a_picture_is_read_by_nobody(tmp_path: Path) -> None:
+    (tmp_path / "old.pdf").write_bytes(scan())
+    found = scan_places([str(tmp_path / "old.pdf")], lambda _: [])
+    assert [one.source for one in found.unread] == [f"{tmp_path / 'old.pdf'}, page 2"]
+    assert not unread_verdict(found).met
 
 
 def test_pictures_go_or_stay(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ class InText:
     """How a kind of value is found in running text."""
 
     pattern: str
-    """A linear-time regular expression, without look-around, in any case."""
+    """A linear-time regular expression, without look-around, in any case. A group ``(?P<value>…)`` is the value."""
     score: float
     """How sure the form makes by itself."""
     checked: float

@@ -87,8 +87,9 @@ def _phone_lengths() -> dict[str, frozenset[int]]:
     lengths = {}
     for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items():
         found = phonenumbers.PhoneMetadata.metadata_for_region(regions[0], None)
-        if 10 <= code <= 99 and found is not None:
-            lengths[str(code)] = frozenset(2 + length for length in found.general_desc.possible_length)
+        general = None if found is None else found.general_desc
+        if 10 <= code <= 99 and general is not None:
+            lengths[str(code)] = frozenset(2 + length for length in general.possible_length)
     return lengths
 
 

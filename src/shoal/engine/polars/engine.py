@@ -80,6 +80,9 @@ class PolarsEngine:
             return self._write_text(table, visible, target, aside)
         return self._write(table, visible, aside, lambda schema, batches: _stream(target, schema, batches))
 
+    def close(self) -> None:
+        """Nothing is kept."""
+
     def _write_text(self, table: PolarsTable, visible: tuple[str, ...], target: FileTarget, aside: Path | None) -> int:
         def write(schema: pl.Schema, batches: Batches, *, quotes: bool = True) -> None:
             with closing(ahead(batches())) as made:

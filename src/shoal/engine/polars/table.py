@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from shoal.engine.pipeline import Pipeline, empty_frame, run
+from shoal.engine.pipeline import Pipeline, empty_frame, fitting, run
 from shoal.errors import BugError
 from shoal.schema import ROW, Step
 
@@ -72,12 +72,10 @@ class PolarsTable:
 
     def joined_by(self, records: pl.DataFrame) -> PolarsTable:
         """With these records at the end."""
-        if set(records.columns) != set(self.schema):
-            raise BugError("records to insert must have the columns of the table")
+        joining = fitting(records, self.schema)
         at_most = None if self.at_most is None else self.at_most + records.height
         if self.inserted is not None:
             return replace(self, inserted=self.inserted.joined_by(records), at_most=at_most)
-        joining = records.select(self.schema.names()).cast(self.schema)
         return replace(self, inserted=PolarsTable.over(joining.lazy(), records.height), at_most=at_most)
 
     def suspects(self, columns: tuple[str, ...], specials: str) -> tuple[str, ...]:

@@ -43,10 +43,24 @@ def arriving() -> Iterator[None]:
 
     try:
         yield
-    except PySparkException as error:
-        raise _revived(str(error)) or _failed(error.getCondition() or type(error).__name__) from None
-    except Py4JError as error:
-        raise _revived(str(error)) or _failed(type(error).__name__) from None
+    except (PySparkException, Py4JError) as error:
+        if _interrupts(error):
+            raise KeyboardInterrupt from None
+        raise _arrived(error) from None
+
+
+def _arrived(error: Exception) -> ShoalError:
+    from pyspark.errors import PySparkException
+
+    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    return _revived(str(error)) or _unprepared(str(error)) or _failed(condition or type(error).__name__)
+
+
+def _interrupts(error: BaseException | None) -> bool:
+    """Whether it arose from Ctrl-C: PySpark cancels its jobs then, and tells that a job was cancelled."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _revived(text: str) -> ShoalError | None:
@@ -55,6 +69,18 @@ def _revived(text: str) -> ShoalError | None:
         return None
     facts = json.loads(found[1])
     return _KINDS.get(facts["code"], BugError)(facts["message"], advice=facts["advice"])
+
+
+def _unprepared(text: str) -> InputError | None:
+    """Where the executors have a Python without Shoal, or another one than here."""
+    missing = re.search(r"No module named '(shoal|polars|pyarrow|numpy)\b", text)
+    if missing is None and "PYTHON_VERSION_MISMATCH" not in text:
+        return None
+    lack = "another version than here" if missing is None else f"no {missing[1]}"
+    return InputError(
+        f"the Python of the executors has {lack}",
+        advice="install the same Python with Shoal there, and let PYSPARK_PYTHON name it",
+    )
 
 
 def _failed(condition: str) -> InputError:

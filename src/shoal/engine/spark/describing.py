@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from shoal.engine.spark.origins import map_batches
 from shoal.engine.spark.shipped import Tally
-from shoal.engine.spark.table import SparkTable, map_batches
+from shoal.engine.spark.table import SparkTable
 from shoal.engine.spark.types import quoted
 from shoal.errors import DataError
 from shoal.schema import Column, Columns, ValueType

@@ -1,63 +1,65 @@
-"""The Spark engine, a first slice: Parquet in, counts, techniques that work record by record, any target out."""
+"""The Spark engine: Spark arranges records in partitions, sorts and joins them; the steps run inside its executors."""
 
 from __future__ import annotations
 
+import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Final, NoReturn
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from shoal.engine.pipeline import Pipeline
+from shoal.engine.pipeline import fitting
 from shoal.engine.protocol import HIDDEN
 from shoal.engine.spark.counting import count
 from shoal.engine.spark.crossing import arriving
 from shoal.engine.spark.describing import describe
-from shoal.engine.spark.session import open_session
-from shoal.engine.spark.source import open_frame, parquet_paths
-from shoal.engine.spark.staging import stage
+from shoal.engine.spark.origins import Files, Joined
+from shoal.engine.spark.reducing import reduce
+from shoal.engine.spark.session import is_running, open_session
+from shoal.engine.spark.shuffling import Shuffler
+from shoal.engine.spark.source import SparkFrameSource, copied, open_frame, parquet_paths
+from shoal.engine.spark.staging import collected, move_aside, put_together, remove, stage, staging_target
 from shoal.engine.spark.table import SparkTable
-from shoal.errors import DataError, InputError
-from shoal.io import Source, Target
-from shoal.io.targets import FileTarget
-from shoal.schema import Column, Columns, Counts, Step
+from shoal.errors import DataError
+from shoal.io import FileTarget, PartsTarget, Source, Target
+from shoal.schema import Column, Columns, Counts, Scope, Step
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-SUPPORTED: Final[Mapping[str, str | None]] = MappingProxyType(
-    {
-        "scan": "Parquet",
-        "columns": "yes",
-        "describe": "yes",
-        "counts": "yes",
-        "map": "yes",
-        "shuffle": None,
-        "reduce": None,
-        "sink": "every target",
-    }
-)
-"""What there is of each operation of the protocol; None where there is nothing yet."""
+    from pyspark.sql import DataFrame, SparkSession
 
 
 class SparkEngine:
     name: ClassVar[str] = "spark"
 
-    def __init__(self, *, master: str = "local[*]") -> None:
-        """A session that is running is used; otherwise one is started at ``master`` when it is first needed."""
+    def __init__(
+        self, *, master: str = "local[*]", spool: Path | None = None, running: SparkSession | None = None
+    ) -> None:
+        """A session that is running is used; otherwise one is started at ``master`` when it is first needed.
+
+        Sources that Spark doesn't read are copied into ``spool``, a folder that all machines share, until ``close``.
+        """
         self.master = master
+        self.spool = spool
+        self.running = running
+        self._kept: list[DataFrame] = []
 
     @cached_property
     def session(self) -> SparkSession:
-        return open_session(self.master)
+        return open_session(self.master, self.running)
 
     def scan(self, source: Source) -> SparkTable:
-        files = parquet_paths(source)
-        schema = source.scan().collect_schema()
-        return SparkTable(open_frame(self.session, files, source.label), files, Pipeline.over(schema))
+        with arriving():
+            paths = parquet_paths(source)
+            schema = source.schema if isinstance(source, SparkFrameSource) else source.scan().collect_schema()
+        if paths is None:
+            paths = (self._copies / f"{len(list(self._copies.iterdir()))}.parquet",)
+            copied(source, schema, paths[0])
+        return SparkTable.over(Files(open_frame(self.session, paths, source.label), paths, schema))
 
     def columns(self, table: SparkTable) -> tuple[str, ...]:
         return tuple(name for name in table.schema if not name.startswith(HIDDEN))
@@ -75,28 +77,60 @@ class SparkEngine:
             table = table.after(step)
         return table
 
-    def shuffle(self, table: SparkTable, step: Step) -> NoReturn:
-        _refuse(step, "needs the whole table at once")
+    def shuffle(self, table: SparkTable, step: Step) -> SparkTable:
+        if step.scope is Scope.ORDER:
+            return replace(table, order=step)
+        if step.scope is Scope.INSERT:
+            return SparkTable.over(Joined(table, fitting(step.inserts, table.schema)), order=step)
+        with arriving():
+            return Shuffler(self._keep).after(table, step)
 
-    def reduce(self, table: SparkTable, step: Step) -> NoReturn:
-        _refuse(step, "makes one table out of all records")
+    def reduce(self, table: SparkTable, step: Step) -> SparkTable:
+        with arriving():
+            return reduce(table, step)
 
     def sink(self, table: SparkTable, target: Target, *, aside: Path | None = None) -> int:
         visible = self.columns(table)
         if not visible:
             raise DataError("no column is left to write")
         hidden = tuple(name for name in table.schema if name not in visible) if aside else ()
-        beside = target.path.parent if isinstance(target, FileTarget) else None
-        with tempfile.TemporaryDirectory(prefix=".spark-", dir=beside) as folder:
+        beside = target.path.parent if isinstance(target, FileTarget | PartsTarget) else None
+        folder = Path(tempfile.mkdtemp(prefix=".spark-", dir=beside)).absolute()
+        try:
             with arriving():
-                frame, written = stage(table, (*visible, *hidden), Path(folder) / "parts")
-            target.write(frame.select(visible))
-            if aside and hidden:
-                frame.select(hidden).sink_ipc(aside, compat_level=pl.CompatLevel.oldest())
-        return written
+                staged = stage(table, visible, hidden, staging_target(folder, target))
+            if isinstance(target, PartsTarget) and staged:
+                target.adopt([one.told() for one in staged])
+            else:
+                target.write(collected(staged, _only(table.schema, visible)))
+            if aside and hidden and staged and isinstance(target, PartsTarget):
+                move_aside(staged, aside)
+            elif aside and hidden:
+                put_together(staged, _only(table.schema, hidden), aside)
+        finally:
+            remove(folder)
+        return sum(one.rows for one in staged)
+
+    def close(self) -> None:
+        """What Spark keeps for its tables goes, and so do copies of sources. Tables can't be read any more."""
+        kept, self._kept = self._kept, []
+        if kept and is_running():
+            for frame in kept:
+                frame.unpersist()
+        if "_copies" in vars(self):
+            remove(vars(self).pop("_copies"))
+
+    def _keep(self, frame: DataFrame) -> DataFrame:
+        self._kept.append(frame.persist())
+        return frame
+
+    @cached_property
+    def _copies(self) -> Path:
+        """A folder that nobody else can read. It goes at the latest with the engine."""
+        folder = Path(tempfile.mkdtemp(prefix=".spark-", dir=self.spool)).absolute()
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return folder
 
 
-def _refuse(step: Step, why: str) -> NoReturn:
-    raise InputError(
-        f"{type(step).__name__} {why}, which is not available on the Spark engine yet", advice="use --engine polars"
-    )
+def _only(schema: pl.Schema, names: Sequence[str]) -> pl.Schema:
+    return pl.Schema({name: schema[name] for name in names})

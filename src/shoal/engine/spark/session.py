@@ -6,6 +6,7 @@ local disks while it sorts and groups is encrypted with a key that is gone when 
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,16 +25,22 @@ if TYPE_CHECKING:
 
 JAVA_VERSION: Final = 17
 _JAVA_ADVICE: Final = "apt-get install openjdk-17-jre-headless"
+_MODULE: Final = "jdk.incubator.vector"
+_MASTER: Final = re.compile(
+    r"local(\[(\*|\d+)(, *\d+)?\])?|local-cluster\[ *\d+ *, *\d+ *, *\d+ *\]|spark://[^/]+:\d+|yarn|k8s://.+"
+)
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 
+_SECRET_NAMES: Final = ("SHOAL_", "PGPASS", "MYSQL_PWD")
+"""How variables begin that are for Shoal and for databases: no JVM and no executor gets them."""
 _ON_THIS_MACHINE: Final[Mapping[str, str]] = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.io.encryption.enabled": "true",
 }
 _ANYWHERE: Final[Mapping[str, str]] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.io.encryption.enabled": "true",
     "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"',
     # Spark gives each core a Python process of its own.
     "spark.executorEnv.POLARS_MAX_THREADS": "1",
@@ -43,25 +50,33 @@ _OURS: Final[Mapping[str, str]] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+    # Otherwise what is kept for a second look stays in 200 partitions, however small it is.
+    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
 }
 
 
-def open_session(master: str) -> SparkSession:
+def open_session(master: str, running: SparkSession | None = None) -> SparkSession:
     """A session with settings of its own on the running Spark, or on one that is started at ``master``."""
     try:
         from pyspark.sql import SparkSession
     except ModuleNotFoundError:
         raise InputError("the Spark engine needs PySpark", advice='pip install "shoal[spark]"') from None
-    running = SparkSession.getActiveSession() or _start(master)
-    ours = running.newSession()
+    ours = (running or SparkSession.getActiveSession() or _start(master)).newSession()
     for name, value in _OURS.items():
         ours.conf.set(name, value)
     return ours
 
 
+def is_running() -> bool:
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession() is not None
+
+
 def _start(master: str) -> SparkSession:
     from pyspark.sql import SparkSession
 
+    refuse_master(master)
     require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     local: Mapping[str, str] = {}
@@ -69,20 +84,72 @@ def _start(master: str) -> SparkSession:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         local = _ON_THIS_MACHINE
     builder = SparkSession.builder.appName("shoal").master(master)
-    with without_pandas_warning():
-        return builder.config(map={**_ANYWHERE, **local}).getOrCreate()
+    with without_pandas_warning(), _without_secrets(), _started(master):
+        started = builder.config(map={**_ANYWHERE, **local}).getOrCreate()
+    atexit.register(_stop, started)
+    return started
+
+
+def _stop(started: SparkSession) -> None:
+    """In order, so that a cluster knows that the job has ended and not failed. It may have been stopped already."""
+    with suppress(Exception):
+        started.stop()
+
+
+@contextmanager
+def _started(master: str) -> Iterator[None]:
+    """What keeps Spark from starting, in one line."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException, ConnectionError):
+        if _lacks_module():
+            raise InputError(f"this Java lacks the module {_MODULE}, which Spark needs", advice=_JAVA_ADVICE) from None
+        raise InputError(f"Spark can't be started at '{master}'", advice="check the master's address") from None
+
+
+def _lacks_module() -> bool:
+    """Java that comes as a Python package is cut down to what most programs need."""
+    java = _java()
+    command = [java or "", f"--add-modules={_MODULE}", "-version"]
+    return java is not None and subprocess.run(command, capture_output=True, check=False).returncode != 0  # noqa: S603
+
+
+@contextmanager
+def _without_secrets() -> Iterator[None]:
+    """What a JVM is started with goes on to every process that it starts, and stays readable while they run."""
+    hidden = {name: os.environ.pop(name) for name in tuple(os.environ) if name.startswith(_SECRET_NAMES)}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+def refuse_master(master: str) -> None:
+    """Spark would answer with a stack trace."""
+    if not _MASTER.fullmatch(master):
+        raise InputError(
+            f"'{master}' is no master of Spark",
+            advice="as in local[4], spark://host:7077, yarn, k8s://https://host:6443",
+        )
 
 
 def require_java() -> None:
     """Java in a version that Spark runs on, where Spark will look for it."""
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=str(Path(home) / "bin") if home else None)
+    java = _java()
     if java is None:
         raise InputError(f"the Spark engine needs Java {JAVA_VERSION} or later: there is none", advice=_JAVA_ADVICE)
     version = _version(java)
     if version < JAVA_VERSION:
         found = f"this is version {version}" if version else "its version can't be told"
         raise InputError(f"the Spark engine needs Java {JAVA_VERSION} or later: {found}", advice=_JAVA_ADVICE)
+
+
+def _java() -> str | None:
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which("java", path=str(Path(home) / "bin") if home else None)
 
 
 def _version(java: str) -> int:

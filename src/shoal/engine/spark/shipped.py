@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from shoal.engine.pipeline import Operation, run
 from shoal.engine.spark.crossing import departing
+from shoal.errors import BugError
+from shoal.schema import ROW, Step
 from shoal.schema.detect import Candidates, count
+
+KEY: Final = "__shoal_key"
+"""A step's key of each record, in the signed numbers that Spark has, in the same order."""
+BATCH_RECORDS: Final = 100_000
 
 
 @dataclass(frozen=True)
@@ -24,9 +32,110 @@ class Rewrite:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             with departing():
-                result = run(self.operations, _unpacked(batch, self.before))
-                packed = _packed(result.select(self.after.names()).cast(self.after))
+                packed = _packed(self.rewritten(batch))
             yield from packed
+
+    def rewritten(self, batch: pa.RecordBatch) -> pl.DataFrame:
+        result = run(self.operations, _unpacked(batch, self.before))
+        return result.select(self.after.names()).cast(self.after)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A step on all records of a partition at once, in the order of their positions."""
+
+    step: Step
+    before: pl.Schema
+    after: pl.Schema
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        gathered = list(batches)
+        with departing():
+            frame = pl.concat(
+                [pl.DataFrame(schema=self.before), *(_unpacked(batch, self.before) for batch in gathered)]
+            )
+            gathered.clear()
+            result = self._applied(frame).select(self.after.names()).cast(self.after)
+        for start in range(0, result.height, BATCH_RECORDS):
+            yield from _packed(result[start : start + BATCH_RECORDS])
+
+    def _applied(self, frame: pl.DataFrame) -> pl.DataFrame:
+        result = self.step.apply(frame)
+        if not result[ROW].is_sorted():
+            raise BugError("a TABLE step changed the order of the records")
+        if result.height != frame.height and not self.step.drops_records:
+            raise BugError(f"{type(self.step).__name__} changed the number of records without declaring it")
+        return result
+
+
+@dataclass(frozen=True)
+class Gives:
+    """A frame that is given beforehand, whatever arrives."""
+
+    frame: pl.DataFrame
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            yield from _packed(self.frame)
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """The frame with the step's key of each record."""
+
+    step: Step
+
+    def __call__(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.with_columns(self.keys(frame))
+
+    def keys(self, frame: pl.DataFrame) -> pl.Series:
+        keys = self.step.order_key(frame[ROW].to_numpy())
+        return pl.Series(KEY, (keys ^ np.uint64(1 << 63)).view(np.int64))
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The records up to a key and position, both included."""
+
+    keyed: Keyed
+    key: int
+    row: int
+
+    def __call__(self, frame: pl.DataFrame) -> pl.DataFrame:
+        keys = self.keyed.keys(frame)
+        return frame.filter((keys < self.key) | ((keys == self.key) & (frame[ROW].cast(pl.Int64) <= self.row)))
+
+
+@dataclass(frozen=True)
+class Partial:
+    """A REDUCE step on a partition: one partial result, in one line that is opaque to Spark."""
+
+    step: Step
+    before: pl.Schema
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        partial: pl.DataFrame | None = None
+        for batch in batches:
+            with departing():
+                more = self.step.apply(_unpacked(batch, self.before))
+                partial = more if partial is None else self.step.merge(pl.concat([partial, more]))
+        if partial is not None:
+            with departing():
+                sealed = [_sealed(part) for part in partial.iter_slices(BATCH_RECORDS)]
+            for part in sealed:
+                yield pa.record_batch({"partial": pa.array([part], pa.binary())})
+
+
+def unsealed(partial: bytes) -> pl.DataFrame:
+    return pl.DataFrame(pl.from_arrow(pa.ipc.open_stream(partial).read_all()))
+
+
+def _sealed(frame: pl.DataFrame) -> bytes:
+    sink = pa.BufferOutputStream()
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
 
 
 @dataclass(frozen=True)

@@ -1,39 +1,37 @@
-"""A lazy table: a Spark data frame and the pipeline that its batches go through on the executors."""
+"""A lazy table: an origin that Spark reads and the pipeline that its batches go through on the executors."""
 
 from __future__ import annotations
 
-import itertools
-import os
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urlsplit
 
 import polars as pl
-import pyarrow as pa
 
-from shoal.engine.pipeline import Pipeline
-from shoal.engine.spark.session import without_pandas_warning
-from shoal.engine.spark.shipped import Rewrite
-from shoal.engine.spark.types import carried, ddl, quoted
+from shoal.engine.pipeline import Operation, Pipeline
+from shoal.engine.spark.origins import Origin, map_batches
+from shoal.engine.spark.shipped import KEY, Keyed, Rewrite
+from shoal.engine.spark.types import carried, quoted
 from shoal.schema import ROW, Step
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
-_FILE: Final = "__shoal_file"
-_START: Final = "__shoal_start"
-
-BatchMap = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+KEY_BITS: Final = 12
+"""4,096 buckets of random keys: with ten thousand million records, each has two and a half million."""
+PARTITION_RECORDS: Final = 1_000_000
+"""Of a partition that is sorted."""
 
 
 @dataclass(frozen=True)
 class SparkTable:
-    source: DataFrame
-    files: tuple[Path, ...]
-    """In the order in which their records count."""
+    origin: Origin
     pipeline: Pipeline
+    order: Step | None = None
+    """Whose key the written records are sorted by."""
+
+    @classmethod
+    def over(cls, origin: Origin, order: Step | None = None) -> SparkTable:
+        return cls(origin, Pipeline.over(origin.schema), order)
 
     @property
     def schema(self) -> pl.Schema:
@@ -42,15 +40,43 @@ class SparkTable:
     def after(self, step: Step) -> SparkTable:
         return replace(self, pipeline=self.pipeline.after(step))
 
-    def select(self, columns: tuple[str, ...]) -> DataFrame:
-        """These columns (and maybe ROW) after the steps. Where none matters, the records never leave Spark."""
-        operations, read = self.pipeline.live(columns)
+    def having(self, operation: Operation) -> SparkTable:
+        """After something that is done to every batch and leaves the columns as they are."""
+        return replace(self, pipeline=replace(self.pipeline, operations=(*self.pipeline.operations, operation)))
+
+    def keyed(self, step: Step) -> SparkTable:
+        """With a column KEY that sorts as the step's ``order_key`` does."""
+        key = Operation("key", Keyed(step), frozenset({KEY}), drops_records=False)
+        schema = pl.Schema({**self.schema, KEY: pl.Int64()})
+        return replace(self, pipeline=replace(self.having(key).pipeline, schema=schema))
+
+    def select(self, columns: tuple[str, ...], *, placed: bool = False) -> DataFrame:
+        """These columns after the steps, with ROW if ``placed``. Where no step matters, records never leave Spark."""
+        # A table of no columns would have no records either.
+        placed = placed or not columns
+        operations, _ = self.pipeline.live(columns)
         if not operations:
-            return self.source.select(*map(quoted, columns))
+            return self.origin.frame(columns, placed=placed)
+        records, rewrite = self._rewriting(columns)
+        after = carried({**{name: self.schema[name] for name in columns}, **({ROW: pl.Int64()} if placed else {})})
+        return map_batches(records, replace(rewrite, after=after), after)
+
+    def rewriting(self, columns: tuple[str, ...]) -> tuple[DataFrame, Rewrite]:
+        """The records that these columns are made of, and what is done to them, which an executor does as it will.
+
+        Where the table has an order, the records come in it, partition after partition.
+        """
+        if self.order is None:
+            return self._rewriting(columns)
+        keyed = self.keyed(self.order).select((*columns, KEY), placed=True)
+        after = pl.Schema({name: self.schema[name] for name in columns})
+        return _sorted(keyed, self.origin.places).select(*map(quoted, columns)), Rewrite((), after, after)
+
+    def _rewriting(self, columns: tuple[str, ...]) -> tuple[DataFrame, Rewrite]:
+        operations, read = self.pipeline.live(columns)
         before = pl.Schema({**{name: self.pipeline.source[name] for name in read}, ROW: pl.UInt64()})
-        after = pl.Schema({**{name: self.schema[name] for name in columns}, ROW: pl.Int64()})
-        records = _with_positions(self.source, self.files).select(*map(quoted, before))
-        return map_batches(records, Rewrite(operations, before, carried(after)), carried(after))
+        after = pl.Schema({name: self.schema[name] for name in columns})
+        return self.origin.frame(read, placed=True), Rewrite(operations, before, after)
 
     def collect(self, frame: DataFrame) -> pl.DataFrame:
         """A small result on the driver, in the types that the table has."""
@@ -58,31 +84,20 @@ class SparkTable:
         return result.cast({name: self.schema[name] for name in result.columns if name in self.schema})
 
 
-def map_batches(frame: DataFrame, function: BatchMap, schema: pl.Schema) -> DataFrame:
-    """A function on Arrow batches, mapped. It gets its columns by position: Spark would read a dot in a name."""
-    positions = frame.toDF(*(str(place) for place in range(len(frame.columns))))
-    with without_pandas_warning():
-        return positions.mapInArrow(function, ddl(schema))
-
-
-def _with_positions(frame: DataFrame, files: tuple[Path, ...]) -> DataFrame:
-    """The records with their positions in the source: the place in the file, after all records of the files before."""
+def key_bucket() -> Column:
+    """The first bits of a record's KEY, as a number from 0 on."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    metadata = frame.metadataColumn("_metadata")
-    place, path = metadata["row_index"], metadata["file_path"]
-    offsets = _offsets(frame.groupBy(path.alias(_FILE)).count(), files) if len(files) > 1 else {}
-    if len(offsets) < 2:
-        return frame.withColumn(ROW, place)
-    pairs = F.map_from_arrays(F.lit(list(offsets)), F.lit(list(offsets.values())))
-    starts = F.broadcast(frame.sparkSession.range(1).select(F.explode(pairs).alias(_FILE, _START)))
-    return frame.join(starts, path == starts[_FILE]).withColumn(ROW, place + starts[_START])
+    return F.shiftright(KEY, 64 - KEY_BITS) + F.lit(1 << (KEY_BITS - 1))
 
 
-def _offsets(counted: DataFrame, files: tuple[Path, ...]) -> dict[str, int]:
-    """How many records come before each file, by its address as Spark writes it."""
-    number = {os.path.abspath(file): place for place, file in enumerate(files)}  # noqa: PTH100 (links stay links)
-    records = dict(pl.DataFrame(pl.from_arrow(counted.toArrow())).iter_rows())
-    in_order = sorted(records, key=lambda address: number[unquote(urlsplit(address).path)])
-    starts = itertools.accumulate((records[address] for address in in_order), initial=0)
-    return dict(zip(in_order, starts, strict=False))
+def _sorted(keyed: DataFrame, records: int) -> DataFrame:
+    """By KEY, then by position. Keys are random, so their first bits make partitions of equal size.
+
+    Spark's own sort would make all records once more beforehand, to see how they are distributed.
+    """
+    if not hasattr(keyed, "repartitionById"):
+        return keyed.sort(KEY, ROW)
+    partitions = min(1 << KEY_BITS, 1 + records // PARTITION_RECORDS)
+    place = (key_bucket() * partitions / (1 << KEY_BITS)).cast("int")
+    return keyed.repartitionById(partitions, place).sortWithinPartitions(KEY, ROW)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -28,6 +29,13 @@ _NAMES: Final[Mapping[type[pl.DataType], str]] = {
     pl.Float64: "double",
     pl.String: "string",
     pl.Date: "date",
+    pl.Binary: "binary",
+}
+_KNOWN: Final[Mapping[str, pl.DataType]] = {
+    **{name: kind() for kind, name in _NAMES.items() if kind is not pl.Binary},
+    "void": pl.String(),
+    "timestamp": pl.Datetime("us", "UTC"),
+    "timestamp_ntz": pl.Datetime("us"),
 }
 
 
@@ -60,6 +68,24 @@ def _name(column: str, dtype: pl.DataType) -> str:
     if known is None:
         raise DataError(f"column '{column}': Spark has no type for {dtype.base_type().__name__}")
     return known
+
+
+def from_spark(names_and_types: Mapping[str, str], label: str) -> pl.Schema:
+    """The types that steps see, of columns with Spark's types in their short form.
+
+    >>> from_spark({"age": "int", "paid": "decimal(10,2)"}, "table")
+    Schema({'age': Int32, 'paid': Decimal(precision=10, scale=2)})
+    """
+    schema = {}
+    for column, told in names_and_types.items():
+        decimal = re.fullmatch(r"decimal\((\d+),(\d+)\)", told)
+        text = re.match(r"(string|char|varchar)\b", told)
+        known = pl.Decimal(int(decimal[1]), int(decimal[2])) if decimal else _KNOWN.get("string" if text else told)
+        if known is None:
+            kind = re.split(r"\W", told)[0]
+            raise DataError(f"{label}: column '{column}' is of Spark's type {kind}, not one of single values")
+        schema[column] = known
+    return pl.Schema(schema)
 
 
 def quoted(name: str) -> str:

@@ -32,6 +32,8 @@ class Piece:
     text: str
     label: str = ""
     """What the file calls it: the key of a JSON value, the name of a column, of a header."""
+    unread: bool = False
+    """Something is there that nobody has read: a page that is a picture."""
 
     @property
     def in_context(self) -> str:

@@ -51,7 +51,10 @@ def _name(names: list[str], number: int) -> str:
 
 
 def _rows(text: io.TextIOWrapper, label: str) -> tuple[str, Iterator[list[str]]]:
-    head = text.read(_HEAD)
+    try:
+        head = text.read(_HEAD)
+    except UnicodeError:
+        raise _unreadable(label) from None
     first = head.split("\n", 1)[0]
     separator = max(",;\t|", key=first.count) if first else ","
     text.seek(0)
@@ -63,4 +66,8 @@ def _checked(rows: Iterator[list[str]], label: str) -> Iterator[list[str]]:
     try:
         yield from rows
     except (csv.Error, UnicodeError):
-        raise SourceError(f"{label}: is not a delimited text file that can be read") from None
+        raise _unreadable(label) from None
+
+
+def _unreadable(label: str) -> SourceError:
+    return SourceError(f"{label}: is not a delimited text file that can be read")

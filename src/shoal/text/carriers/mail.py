@@ -134,4 +134,4 @@ def _body(part: Message, options: Options, before: str, number: int) -> Iterator
     if carrier is not None:
         with suppress(InputError):
             for piece in carrier.pieces(io.BytesIO(content), "attachment"):
-                yield Piece(f"{before}attachment {number}, {piece.place}", piece.text, piece.label)
+                yield Piece(f"{before}attachment {number}, {piece.place}", piece.text, piece.label, piece.unread)

@@ -19,6 +19,7 @@ from email.header import Header, decode_header, make_header
 from email.message import Message
 from email.policy import compat32
 from email.utils import getaddresses
+from functools import cache
 from typing import Final
 
 from shoal.errors import InputError
@@ -26,6 +27,8 @@ from shoal.text.carriers import attachments
 from shoal.text.carriers.accounts import PERSON, Ledger
 from shoal.text.carriers.base import Options
 from shoal.text.carriers.markup import cleaned as cleaned_page
+from shoal.text.choices import known_types
+from shoal.text.ours import Ours
 
 ADDRESS: Final = "[EMAIL]"
 _PEOPLE: Final = frozenset({"from", "to", "cc", "bcc", "reply-to", "sender"})
@@ -33,7 +36,8 @@ _WORDS: Final = frozenset({"subject", "date", "comments", "keywords", "importanc
 _IDS: Final = frozenset({"message-id", "in-reply-to", "references"})
 SHAPE: Final = frozenset({"mime-version", "content-type", "content-transfer-encoding", "content-disposition"})
 _ID: Final = re.compile(r"<[^<>]*>")
-_LABEL: Final = re.compile(r"\[[A-Z][A-Z0-9_ -]*\]")
+_CLEANED: Final = re.compile(r'(?:"([^"<>]*)")? ?(?:<([^<>]*)>)?')
+_MASK: Final = re.compile(r"([^\w\s])\1*")
 _ENCODINGS: Final = frozenset(
     {"", "7bit", "8bit", "binary", "base64", "quoted-printable", "x-uuencode", "uuencode", "uue"}
 )
@@ -42,6 +46,22 @@ _UUENCODED: Final = re.compile(r"^begin [0-7]{3,4} .*?^end\s*$", re.MULTILINE | 
 TEXTS: Final = frozenset({"text/plain", "text/html", "text/enriched", "text/markdown"})
 _CHARSET: Final = Charset("utf-8")
 _CHARSET.body_encoding = QP
+
+
+def _is_clean(people: str) -> bool:
+    """Whether nothing but what we write stands there: such a header is left, or it would never come to rest."""
+    found = [_CLEANED.fullmatch(one) for one in people.split(", ")]
+    return all(one is not None and all(_is_ours(part or "") for part in one.groups()) for one in found)
+
+
+def _is_ours(text: str) -> bool:
+    """Whether it is a label of a known type, a mask or a stand-in, from end to end."""
+    return not text or _MASK.fullmatch(text) is not None or (0, len(text)) in _written().find(text)
+
+
+@cache
+def _written() -> Ours:
+    return Ours(known_types())
 
 
 class Numbers:
@@ -83,6 +103,8 @@ class Cleaner:
         place, kind = f"header {header_name(name)}", name.lower()
         if kind in SHAPE:
             return ""
+        if kind in _PEOPLE and _is_clean(value):
+            return value
         if kind in _PEOPLE:
             return ", ".join(self._person(place, *one) for one in getaddresses([value]) if any(one))
         if kind in _IDS:
@@ -118,7 +140,7 @@ class Cleaner:
 
     def _gone(self, place: str, text: str, instead: str) -> str:
         new = self.ledger.clean(place, text)
-        if new == text and not _LABEL.fullmatch(text):
+        if new == text and not _is_ours(text):
             self.ledger.replaced(place, instead.strip("[]").lower())
             return instead
         return new

@@ -88,7 +88,7 @@ class Package:
     def read(self, name: str) -> bytes:
         try:
             return self._zip.read(self._infos[name])
-        except (zipfile.BadZipFile, EOFError, NotImplementedError, ZlibError, KeyError, OSError):
+        except (zipfile.BadZipFile, EOFError, RuntimeError, ZlibError, KeyError, OSError, ValueError):
             raise damaged(self.label, "office") from None
 
     def tree(self, name: str) -> Any:

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, Final
 
-from shoal.errors import SourceError
+from shoal.errors import ShoalError, SourceError
 from shoal.text.carriers import attachments
 from shoal.text.carriers.accounts import Ledger
 from shoal.text.carriers.base import Carrier, Piece, damaged, encrypted, missing_extra
@@ -27,6 +28,11 @@ _WORDS: Final = ("/Contents", "/V", "/DV", "/TU", "/T", "/Title", "/Author", "/S
 _MORE_WORDS: Final = ("/Producer", "/JS", "/Alt", "/ActualText", "/E", "/RC", "/URI", "/UF", "/F", "/Company", "/Name")
 
 
+_OURS: Final = "/Shoal"
+_CLEANED: Final = "/Cleaned"
+"""In the catalogue of a file that we wrote: its pages are pictures, and what they show was read and cleaned."""
+
+
 @dataclass(frozen=True)
 class Pdf(Carrier):
     key: ClassVar[str] = "pdf"
@@ -35,23 +41,25 @@ class Pdf(Carrier):
 
     def pieces(self, source: BinaryIO, label: str) -> Iterator[Piece]:
         content = _content(source, label)
-        with _opened(content, label) as document:
+        with _opened(content, label) as document, _undamaged(label):
+            cleaned = document.Root.get(_OURS) == _CLEANED
             yield from _around(document)
             yield from self._attached(document)
         for page in pages_of(content, label):
             if page.text.strip():
                 yield Piece(f"page {page.number}", page.text)
-            elif not page.is_empty:
-                yield Piece(f"page {page.number}, which has no text that could be read", "")
+            elif not page.is_empty and not cleaned:
+                yield Piece(f"page {page.number}", "", unread=True)
 
     def clean(self, source: BinaryIO, target: BinaryIO, ledger: Ledger, label: str) -> None:
         content = _content(source, label)
-        with _opened(content, label) as document:
+        with _opened(content, label) as document, _undamaged(label):
             _account_for(document, content, ledger)
             plain = _without_patterns(document)
         import pikepdf
 
         new = pikepdf.new()
+        new.Root[_OURS] = pikepdf.Name(_CLEANED)
         for page in pages_of(plain, label):
             _append(new, page, self._shown(page, ledger, label))
         new.save(target, deterministic_id=True, compress_streams=True)
@@ -85,7 +93,7 @@ class Pdf(Carrier):
             carrier = attachments.carrier_for(name, "", self.options) if self.options.depth > 0 else None
             if carrier is not None:
                 for piece in carrier.pieces(io.BytesIO(file.get_file().read_bytes()), f"attachment {number}"):
-                    yield Piece(f"attachment {number}, {piece.place}", piece.text, piece.label)
+                    yield Piece(f"attachment {number}, {piece.place}", piece.text, piece.label, piece.unread)
 
 
 def _content(source: BinaryIO, label: str) -> bytes:
@@ -108,6 +116,19 @@ def _opened(content: bytes, label: str) -> Any:
         raise damaged(label, "PDF") from None
 
 
+@contextmanager
+def _undamaged(label: str) -> Iterator[None]:
+    """Whatever a library stumbles over inside a file, the file is refused; the library's words may hold values."""
+    import pikepdf
+
+    try:
+        yield
+    except ShoalError:
+        raise
+    except (pikepdf.PdfError, pikepdf.DataDecodingError, LookupError, TypeError, ValueError, AttributeError):
+        raise damaged(label, "PDF") from None
+
+
 def _without_patterns(document: Any) -> bytes:
     """The file without tiling patterns and soft masks: what is drawn in them is seen, but not found as text."""
     import pikepdf
@@ -118,7 +139,7 @@ def _without_patterns(document: Any) -> bytes:
         elif isinstance(each, pikepdf.Dictionary) and isinstance(each.get("/SMask"), pikepdf.Dictionary):
             each["/SMask"] = pikepdf.Name("/None")
     out = io.BytesIO()
-    document.save(out)
+    document.save(out, fix_metadata_version=False)
     return out.getvalue()
 
 

@@ -1,0 +1,203 @@
+"""Bodies: organisations whose name says what they are, by a legal form, a kind or an ampersand.
+
+"Regional Court" or "Ministry of Defence" alone names an office that every country has: it is not taken. "Lubań District
+Court" is, for its first word, and so is an office of three words or more, though each is generic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from shoal.text.gazetteers import NAME, PLACE, Kind, folded, sections_in
+from shoal.text.reading import JOINS, PARTICLES, Run, Word
+from shoal.text.spans import Span
+
+BY = "organisations"
+FORM = 0.9
+KIND = 0.8
+CONTEXT = 0.6
+LOOKS_LIKE = 0.52
+GENERIC_FROM = 3
+"""An office of this many words is taken though each is generic."""
+LONGEST_BODY = 130
+
+_FOREIGN = re.compile(
+    r" \((?!the |of |see |a |an |in |no |on |at |and |or |as |from |for )[^\W\d_][^()\d“”\"\n]{5,60}\)"
+)
+"""The name in another language, in brackets after a body that every country has: "Supreme Court (Högsta domstolen)"."""
+_SHORT_NAME = re.compile(r" \([“\"](?:the )?([A-Z][A-Z.-]{2,9})[”\"]")
+_SMALL_BODY = re.compile(
+    r"\b(?:board|fund|tribunal|office|agency|authority|council|commission|committee|service|department|union|bank|institute"
+    r"|association)\b"
+)
+_BROKEN = frozenset(".,;:()\n")
+_OPENERS = frozenset(sections_in("context")["openers"])
+_ADVERBS = frozenset(sections_in("trade")["openers"])
+_STREETS = frozenset(sections_in("context")["streets"])
+_OF = frozenset({"of", "for", "de", "di", "du", "della", "des", "del", "der", "van"})
+_LEADING = frozenset(folded(word) for word in sections_in("bodies")["leading"])
+_CLUBS = frozenset(sections_in("bodies")["clubs"])
+_EVERYWHERE = frozenset({"government", "ministry", "european"})
+_NO_PROPER = Kind.COMMON | Kind.OCCUPATION | Kind.GENERIC | Kind.TITLE
+_NO_TOWN = Kind.COMMON | Kind.PEOPLE | Kind.TITLE | Kind.GENERIC | Kind.BELIEF | Kind.GIVEN
+_HEADS = re.compile(
+    r" (?:[\w-]+-type |high-security |state |district |central |military |psychiatric |general |university |remand )?"
+    r"(?:prison|police|hospital|garrison|court|university|barracks|monastery|clinic|gaol|jail|airport|orphanage)(?!\w)"
+)
+_TAIL = re.compile(
+    r",? (?:e\.? ?V\.?|s\.r\.l\.?|s\.p\.a\.?|s\.n\.c\.?|s\.r\.o\.?|a\.s\.|d\.o\.o\.?|sp\. ?z ?o\. ?o\.?"
+    r"|y [Aa]sociados(?: S\.[A-Z][\w.]*)?|e [Ff]igli|et [Ff]ils|i [Ss]ynowie|und S[öo]hne|mbH|b\.v\.|n\.v\.)(?!\w)"
+)
+"""Legal forms and words of kinship in small letters after the name."""
+
+
+def body(run: Run, words: Sequence[Word], text: str) -> Span | None:
+    """The body that these words of a run name."""
+    tail = past_its_tail(text, words[-1].end) if words[-1] is run.words[-1] else words[-1].end
+    if tail > words[-1].end:
+        return Span(words[0].start, tail, "organisation", FORM, BY)
+    heads = [place for place, word in enumerate(words) if word.kinds & (Kind.FORM | Kind.BODY)]
+    forms = [place for place in heads if place and _is_form(words, place)]
+    if forms:
+        return span_of(_after_an_office(words[: forms[-1] + 1]), FORM)
+    return _joined(words) or _club(words) or (_kinds(words, text) if heads else None) or _small_head(run, words, text)
+
+
+def past_its_tail(text: str, end: int) -> int:
+    """The end of a name with the legal form in small letters after it, if there is one."""
+    tail = _TAIL.match(text, end)
+    return end if tail is None else tail.end()
+
+
+def without_opener(run: Run) -> Sequence[Word]:
+    """The run without an everyday word that only begins the sentence, and without what joins nothing."""
+    words = run.words
+    first, past = 0, len(words)
+    while first < past and (
+        words[first].key in _OPENERS or (run.opens and (words[first].key in JOINS or words[first].key in _ADVERBS))
+    ):
+        first += 1
+    while past > first and (words[past - 1].key in JOINS or words[past - 1].key in PARTICLES):
+        past -= 1
+    return words if past - first == len(words) else words[first:past]
+
+
+def span_of(words: Sequence[Word], score: float) -> Span:
+    return Span(words[0].start, words[-1].end, "organisation", score, BY)
+
+
+def _is_form(words: Sequence[Word], place: int) -> bool:
+    """A legal form; one that is a name or initials as well only in its own writing, at the end: "Rossi SA"."""
+    word = words[place]
+    if not word.kinds & Kind.FORM or not word.is_cased:
+        return False
+    if not word.kinds & NAME and not word.is_initial:
+        return True
+    written = word.text.isupper() and (len(word.text) < 3 or "." not in word.text or word.text.count(".") > 1)
+    return written and place == len(words) - 1 and not words[0].text.isupper()
+
+
+def _after_an_office(words: Sequence[Word]) -> Sequence[Word]:
+    """Without who speaks for it: "Chief Executive Officer of | Strix Television AB", "Asha at | Ernst AG"."""
+    for place, word in enumerate(words[:-1]):
+        if word.key in ("of", "at", "for"):
+            left = [one for one in words[:place] if one.is_cased]
+            office = all(one.kinds & _NO_PROPER and not one.kinds & Kind.BODY for one in left)
+            person = bool(left) and (left[0].kinds & Kind.GIVEN or left[0].is_initial)
+            return words[place + 1 :] if office or person or word.key == "at" else words
+    return words
+
+
+def _joined(words: Sequence[Word]) -> Span | None:
+    """ "Hale & Pryce", "Obermeier und Söhne": not two given names."""
+    places = [place for place, word in enumerate(words) if word.key == "&" and 0 < place < len(words) - 1]
+    if not places:
+        return None
+    beside = (words[places[0] - 1], words[places[-1] + 1])
+    couple = all(word.kinds & Kind.GIVEN and not word.kinds & Kind.FAMILY for word in beside)
+    return None if couple else span_of(_after_an_office(words), FORM)
+
+
+def _club(words: Sequence[Word]) -> Span | None:
+    """ "FC Navarra", "SV Kassel"."""
+    if len(words) < 2 or words[0].text not in _CLUBS or words[1].text.isupper():
+        return None
+    return span_of(words, KIND)
+
+
+def _small_head(run: Run, words: Sequence[Word], text: str) -> Span | None:
+    """ "Catterick garrison", "the Edirne F-type prison": a proper name before a kind in small letters."""
+    if words[-1] is not run.words[-1] or run.after[:1] != " " or words[-1].kinds & _NO_TOWN:
+        return None
+    head = _HEADS.match(text, run.end)
+    return None if head is None else Span(words[-1].start, head.end(), "organisation", CONTEXT, BY)
+
+
+def _segments(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+    """Cut where one body ends and another begins: "Dean | Klagenfurt University", "Prosecutor | High Court"."""
+    first, headless = 0, True
+    for place, word in enumerate(words):
+        if word.key in ("at", "on") or (word.key in ("of", "for") and headless):
+            yield words[first:place]
+            first, headless = place + 1, True
+        elif word.kinds & (Kind.FORM | Kind.BODY):
+            headless = False
+    yield words[first:]
+
+
+def _kinds(words: Sequence[Word], text: str) -> Span | None:
+    """The last segment of a run that names a body."""
+    if any(word.key in _STREETS for word in words):
+        return None
+    for segment in reversed(list(_segments(words))):
+        while segment and segment[0].key in JOINS:
+            segment = segment[1:]  # noqa: PLW2901
+        heads = [place for place, word in enumerate(segment) if word.kinds & Kind.BODY and not word.is_initial]
+        span = _kind(segment, heads, text) if heads else None
+        if span is not None:
+            return span
+    return None
+
+
+def _kind(words: Sequence[Word], heads: list[int], text: str) -> Span | None:
+    past = heads[-1] + 1
+    if past < len(words) and (words[past].key in _OF or words[heads[-1]].key in _LEADING):
+        past = len(words)
+    inside = words[:past]
+    proper = [
+        word
+        for word in inside
+        if word.is_cased and not word.kinds & (Kind.BODY | Kind.GENERIC | Kind.PEOPLE | Kind.TITLE)
+    ]
+    named = [word for word in proper if not word.kinds & Kind.COMMON or word.kinds & (PLACE | NAME)]
+    if named:
+        return span_of(inside, KIND)
+    foreign = _FOREIGN.match(text, inside[-1].end)
+    if foreign is not None:
+        return Span(inside[0].start, foreign.end(), "organisation", CONTEXT, BY)
+    return span_of(inside, LOOKS_LIKE) if len(proper) > 1 or _long(inside) else None
+
+
+def _long(words: Sequence[Word]) -> bool:
+    """An office of several words, though each is generic: "Social Insurance Authority", "State Security Court"."""
+    everywhere = any(word.key in _EVERYWHERE for word in words)
+    return not everywhere and sum(word.is_cased and not word.kinds & Kind.PEOPLE for word in words) >= GENERIC_FROM
+
+
+def of_a_town(run: Run, previous: Run) -> Iterator[Span]:
+    """ "District Court in Kielce": a body that each town has, with its town."""
+    words = without_opener(previous) if run.start - previous.end == 4 else ()
+    generic = bool(words) and all(word.kinds & (Kind.BODY | Kind.GENERIC) for word in words if word.is_cased)
+    if generic and words[-1].kinds & Kind.BODY and not run.words[0].kinds & (Kind.COMMON | Kind.COUNTRY):
+        yield Span(words[0].start, run.end, "organisation", KIND, BY)
+
+
+def abbreviated(text: str) -> Iterator[Span]:
+    """A body that the text gives a short name: 'the regional health fund (“the RHF”)'."""
+    for match in _SHORT_NAME.finditer(text):
+        yield Span(match.start(1), match.end(1), "organisation", KIND, BY)
+        named = text[max(0, match.start() - LONGEST_BODY) : match.start()].rpartition(" the ")[2]
+        named = named.removeprefix("the ")
+        if named.islower() and _BROKEN.isdisjoint(named) and _SMALL_BODY.search(named):
+            yield Span(match.start() - len(named), match.start(), "organisation", CONTEXT, BY)

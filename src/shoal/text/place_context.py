@@ -1,0 +1,115 @@
+"""What the words around a capitalised word say: whether a place is spoken of, and how surely."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from shoal.text.gazetteers import NAME, Kind, sections_in
+from shoal.text.reading import Run
+
+_LISTS = sections_in("places")
+_LOCATIVE = frozenset(sections_in("context")["before a place"])
+_MOVING = frozenset(sections_in("context")["moving"])
+_PLACE_NOUNS = frozenset(sections_in("context")["of places"])
+_IN = frozenset(_LISTS["in"])
+_STRONGLY_IN, _OF = frozenset(_LISTS["strongly in"]), frozenset(_LISTS["of"])
+_IN_BEFORE_A_NAME = frozenset(_LISTS["in, even before a name"])
+_LABELS = frozenset(f"{label}:" for label in _LISTS["labels"])
+_LIVING, _GOING = frozenset(_LISTS["living"]), frozenset(_LISTS["going"])
+_NOT_AFTER = frozenset(_LISTS["no place after in"])
+_NOUNS = frozenset(_LISTS["noun capitals"])
+_GOING_TO = frozenset(("to", "from", "nach", "à", "a", "naar"))
+_AND = frozenset(("and", "or", "und", "et", "y", "e", "og"))
+_WAYS = frozenset(
+    ("road", "border", "distance", "train", "trains", "flight", "bus", "ferry", "highway", "route", "journey")
+)
+NONE, WEAK, STRONG, SURE = range(4)
+"""How much the words before speak of a place."""
+
+
+_IS_A_TOWN = re.compile(
+    r",? (?:is|was) (?:an?|the|my|our|one of the) (?:[\w-]+ ){0,3}"
+    r"(?:town|village|city|island|country|capital|hamlet|suburb)s?\b"
+)
+
+
+_IS = (" is ", " was ", ", is ")
+
+
+class Seen(NamedTuple):
+    """The place found last: where it ends, and what spoke for it."""
+
+    end: int
+    cue: int
+
+
+def cue_before(run: Run, first: int, seen: Seen) -> int:
+    """What the words before a word of a run say."""
+    inside = [word.key for word in run.words[max(0, first - 3) : first]]
+    before = [*run.before, *inside][-3:] if len(inside) < 3 else inside
+    if not first and run.after.startswith(_IS) and _IS_A_TOWN.match(run.after):
+        return SURE
+    if not before:
+        return NONE
+    last, verb = before[-1], before[-2] if len(before) > 1 else ""
+    if verb in _NOT_AFTER:
+        return NONE
+    if (last in _LABELS and not first) or _lived_in(last, verb) or (last == "of" and verb in _OF):
+        return SURE
+    if _spoken_of(run, first, last, verb) or _goes_on(run, first, last, seen):
+        return STRONG
+    return WEAK if last in _MOVING or (first and last in ("of", "at")) else NONE
+
+
+def _lived_in(last: str, verb: str) -> bool:
+    """ "lives in", "moved to"."""
+    if (last == "between" and verb in _WAYS) or (last == "is" and verb == "far"):
+        return True
+    if last in _IN or last in ("at", "from"):
+        return verb in _LIVING or (last in _GOING_TO and verb in _GOING)
+    return last in _GOING_TO and verb in _GOING
+
+
+def _spoken_of(run: Run, first: int, last: str, verb: str) -> bool:
+    if last in _LOCATIVE or last in _PLACE_NOUNS or last in _STRONGLY_IN:
+        return True
+    if last in ("of", "at"):
+        return verb in _PLACE_NOUNS or _part_of(run, first)
+    if last == "the":
+        return verb in _IN or verb in _LOCATIVE
+    return last in ("to", "for") and ("from" in run.before or verb in _GOING)
+
+
+def _part_of(run: Run, first: int) -> bool:
+    """After "of" inside a run that is no office: "Diocese of Ely", not "Minister of Agriculture"."""
+    office = Kind.TITLE | Kind.BODY | Kind.OCCUPATION | Kind.GENERIC
+    return first > 1 and not run.words[first - 1].is_cased and not run.words[first - 2].kinds & office
+
+
+def _goes_on(run: Run, first: int, last: str, seen: Seen) -> bool:
+    """Joined to a place before it by a comma or "and"."""
+    word = run.words[first]
+    gap = word.start - seen.end
+    if (gap == 2 and word.kinds & NAME) or (first and run.words[first - 1].is_cased):
+        return False
+    return seen.cue >= STRONG and (
+        gap == 2 or (gap in (4, 5, 6) and last in ("and", "or", "und", "et", "y", "e", "og"))
+    )
+
+
+def after_in(run: Run, first: int) -> bool:
+    """Whether it follows a word after which even a person's name is a place's."""
+    return (run.words[first - 1].key if first else "".join(run.before[-1:])) in _IN_BEFORE_A_NAME
+
+
+def said_in(run: Run, first: int) -> bool:
+    last = run.words[first - 1].key if first else run.before[-1] if run.before else ""
+    return last in _IN or last in _LABELS
+
+
+def all_nouns_have_capitals(runs: Sequence[Run]) -> bool:
+    """A text in German, say, where a capital says little."""
+    after_an_article = sum(bool(run.before) and run.before[-1] in _NOUNS for run in runs)
+    return after_an_article > 1 and 4 * after_an_article >= len(runs)

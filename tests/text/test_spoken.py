@@ -1,0 +1,87 @@
+"""Dates and ages as people say them, and numbers and words that only look like them."""
+
+from __future__ import annotations
+
+import pytest
+from tests.text.finding import values
+
+pytestmark = pytest.mark.requirement("D-03", "X-01")
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("Last November we bought a house.", "November"),
+        ("He starts in May.", "May"),
+        ("The shop opened in early March.", "March"),
+        ("Seit Oktober wohnt er allein.", "Oktober"),
+        ("See you Wednesday!", "Wednesday"),
+        ("can we do thursday instead", "thursday"),
+        ("Am Dienstag regnet es.", "Dienstag"),
+        ("rendez-vous mercredi matin", "mercredi"),
+        ("We meet Friday the 3rd.", "Friday the 3rd"),
+        ("Appointment: Wed 7 Jul at noon", "Wed 7 Jul"),
+        ("Sent Mon, Nov 16, by post", "Mon, Nov 16"),
+        ("She was born on May 5 in a small town.", "May 5"),
+        ("Seen in clinic, follow up 14/06.", "14/06"),
+    ],
+)
+def test_dates_are_found(text: str, date: str) -> None:
+    assert values(text, "date") == [date]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It may rain, and the march goes on.",
+        "You may 5 times retry.",
+        "We open every Monday.",
+        "Monday-style dread",
+        "He sat 5 minutes in the sun.",
+        "It runs on 24/7 power and 3/4 of the load.",
+        "april is a name too",
+        "",
+    ],
+)
+def test_other_words_are_no_dates(text: str) -> None:
+    assert values(text, "date") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "age"),
+    [
+        ("When she was 54, the family emigrated.", "54"),
+        ("My son is 7 and my daughter is older.", "7"),
+        ("I'm 31, married with two kids.", "31"),
+        ("im 48 and i need help", "48"),
+        ("Patient is 26, a smoker.", "26"),
+        ("Asha Rao, 34, of Pune was injured.", "34"),
+        ("Priya (34) got married.", "34"),
+        ("Asha turned 40 in winter.", "40"),
+        ("At 19, he became a father.", "19"),
+        ("A man in his late fifties was hurt.", "late fifties"),
+        ("a woman in her 40s", "40s"),
+        ("She is thirty-four years old.", "thirty-four years old"),
+    ],
+)
+def test_ages_are_found(text: str, age: str) -> None:
+    assert values(text, "age") == [age]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He is 6 feet tall.",
+        "I am 5 minutes late.",
+        "She is 20 weeks pregnant.",
+        "He turned 90 degrees and 3 pages.",
+        "The score is 40 and the limit is 55.",
+        "There are 25 of us.",
+        "Section, 34, of the Act",
+        "the music of the fifties",
+        "At 100, the counter stops.",
+        "",
+    ],
+)
+def test_other_numbers_are_no_ages(text: str) -> None:
+    assert values(text, "age") == []
