@@ -116,7 +116,7 @@ def ending(hit: Hit) -> Span | None:
 def _said_with(hit: Hit, before: str) -> int | None:
     """How many characters before it tell which it is; None where nothing before these says it of somebody.
 
-    Where somebody comes from ("a Belgian chef") is a kind of its own.
+    Where somebody comes from ("a Belgian chef") and how old they are are kinds of their own.
     """
     words = before.split()
     more = 0
@@ -134,9 +134,13 @@ def _said_with(hit: Hit, before: str) -> int | None:
         if not _modifies(word):
             return None
         own.append(word)
-        told = told and not lexicon().entries.get(folded(word), 0) & Kind.PEOPLE
+        told = told and not _tells_of_other_things(word)
         more += len(word) + 1 if told else 0
     return None
+
+
+def _tells_of_other_things(word: str) -> bool:
+    return word == "old" or word[0].isdigit() or bool(lexicon().entries.get(folded(word), 0) & Kind.PEOPLE)
 
 
 def _opens(hit: Hit, before: str, words: list[str], article: str) -> bool:
