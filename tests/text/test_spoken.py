@@ -56,6 +56,9 @@ def test_other_words_are_no_dates(text: str) -> None:
         ("im 48 and i need help", "48"),
         ("Patient is 26, a smoker.", "26"),
         ("Asha Rao, 34, of Pune was injured.", "34"),
+        ("Maria Lopez (45) said no.", "45"),
+        ("When I was 19 I moved.", "19"),
+        ("She died at 82.", "82"),
         ("Priya (34) got married.", "34"),
         ("Asha turned 40 in winter.", "40"),
         ("At 19, he became a father.", "19"),
@@ -72,6 +75,7 @@ def test_ages_are_found(text: str, age: str) -> None:
     "text",
     [
         "He is 6 feet tall.",
+        "Read about Paris (12) and Rome (13).",
         "I am 5 minutes late.",
         "She is 20 weeks pregnant.",
         "He turned 90 degrees and 3 pages.",

@@ -130,7 +130,8 @@ LONGEST = 2
 """Digits of a day, a month or an age. Those of a hundred years and more are left to "years old"."""
 _SOMEBODY = re.compile(
     rf"(?:\b(?:i am|i['’]?m|i was|he is|she is|he['’]s|she['’]s|he was|she was|who is|who was|you are|they are both"
-    rf"|(?:{_KIN})(?: is| was)|turned|turning|turns|is turning|will be|he will be|she will be)"
+    rf"|(?:{_KIN})(?: is| was)|turned|turning|turns|is turning|will be|he will be|she will be"
+    rf"|(?:died|dead|married|retired|widowed|orphaned) at)"
     rf"(?: now| just| only| already| about| almost| nearly)?|\b(?:{_KIN}),|\b(?:man|woman|boy|girl|lady) of) $",
     re.IGNORECASE,
 )
@@ -140,7 +141,7 @@ _NAMED = re.compile(
 _AT = re.compile(r"(?:^|[.;!?\n] ?)At $")
 _ENDS = re.compile(
     r"[,.;!?]?(?:\n|$)|[,;!?)]|\.(?!\d)| (?:and|when|at the time|now|but|or so|years?|yrs|this|last|next|in|on|today"
-    r"|tomorrow|soon|male|female|married|single|divorced|widowed|living|who|with)\b"
+    r"|tomorrow|soon|male|female|married|single|divorced|widowed|living|who|with|I|he|she|we|they|my|his|her)\b"
 )
 _ASIDE = re.compile(r",(?= [^\W\d_])")
 _AT_THAT_AGE = re.compile(r", (?:he|she|i|they|[A-Z])")
@@ -183,11 +184,14 @@ def _tens(text: str, start: int) -> Iterator[Span]:
 
 def _of_a_name(read: str, start: int, end: int) -> bool:
     """ "Asha Rao, 34, of Pune", "Asha (34)", "Asha is 34 and"."""
-    named = _NAMED.search(read[max(0, start - 32) : start])
+    near = read[max(0, start - 32) : start]
+    named = _NAMED.search(near)
     if named is None or not named.group(1)[0].isupper():
         return False
     kinds = lexicon().kinds(named.group(1))
-    if not kinds & NAME or kinds & (Kind.COMMON | PLACE):
+    if not kinds & NAME or kinds & Kind.COMMON:
+        return False
+    if kinds & PLACE and not lexicon().kinds(_word_before(near, named.start())) & Kind.GIVEN:
         return False
     if named["bracket"]:
         return read.startswith(")", end)
