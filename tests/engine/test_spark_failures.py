@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -137,6 +138,13 @@ RUN = (
 )
 
 
+def environment(pid: int) -> bytes:
+    """What a process was started with; nothing if it has ended by now."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    return b""
+
+
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     """Neither files nor processes; and while they run, none of them has what the vault is opened with."""
     require_spark()
@@ -163,12 +171,14 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
         until(lambda: run.poll() is not None or list((tmp_path / "out").glob(".release.partial-*/.spark-*/parts*/*")))
         started = family(run.pid)
         assert len(started) > 1
-        others = [Path(f"/proc/{pid}/environ") for pid in started if pid != run.pid]
-        assert not [path for path in others if path.exists() and b"OKAPI" in path.read_bytes()]
+        assert not [pid for pid in started if pid != run.pid and b"OKAPI" in environment(pid)]
         os.killpg(run.pid, signal.SIGINT)
         said, _ = run.communicate(timeout=PATIENCE)
     finally:
         run.kill()
+        run.wait()
+        if run.stdout is not None:
+            run.stdout.close()
     assert run.returncode == INTERRUPTED, said
     assert "Traceback" not in said
     until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))

@@ -64,7 +64,7 @@ def _judged(text: str, start: int, end: int, kinds: int, parts: int) -> Iterator
         return
     if _spaceless(text[start]):
         if end - start > 1 or honoured:
-            yield Span(start, end, "person", TITLED if honoured else ALONE + 0.1 * (parts - 1), BY)
+            yield Span(start, end, "person", TITLED if honoured else min(TITLED, ALONE + 0.1 * (parts - 1)), BY)
         return
     score = 0.85 if parts > 1 or honoured else NAMED if end - start > 3 else ALONE
     yield Span(start, end, "person", score, BY)

@@ -73,8 +73,8 @@ def _name(column: str, dtype: pl.DataType) -> str:
 def from_spark(names_and_types: Mapping[str, str], label: str) -> pl.Schema:
     """The types that steps see, of columns with Spark's types in their short form.
 
-    >>> from_spark({"age": "int", "paid": "decimal(10,2)"}, "table")
-    Schema({'age': Int32, 'paid': Decimal(precision=10, scale=2)})
+    >>> dict(from_spark({"age": "int", "paid": "decimal(10,2)"}, "table"))
+    {'age': Int32, 'paid': Decimal(precision=10, scale=2)}
     """
     schema = {}
     for column, told in names_and_types.items():
