@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import random
 import zipfile
@@ -92,3 +93,10 @@ def test_damage_is_survived(name: str, seed: int) -> None:
 @given(content=st.one_of(st.binary(max_size=300), hostile.map(lambda text: text.encode("utf-8", "surrogatepass"))))
 def test_any_bytes_are_survived(kind: type[Carrier], content: bytes) -> None:
     survives(kind(Options(dots=20)), content)
+
+
+def test_the_limit_of_cells_is_left_as_it_was() -> None:
+    before = csv.field_size_limit()
+    wide = f"name,remark\nAsha,{'x' * (before + 1)}\n".encode()
+    assert sum(len(piece.text) for piece in carrier("a.csv").pieces(io.BytesIO(wide), "x")) > before
+    assert csv.field_size_limit() == before

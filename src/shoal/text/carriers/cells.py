@@ -58,15 +58,17 @@ def _rows(text: io.TextIOWrapper, label: str) -> tuple[str, Iterator[list[str]]]
     first = head.split("\n", 1)[0]
     separator = max(",;\t|", key=first.count) if first else ","
     text.seek(0)
-    csv.field_size_limit(LONGEST_LINE)
     return separator, _checked(csv.reader(text, delimiter=separator), label)
 
 
 def _checked(rows: Iterator[list[str]], label: str) -> Iterator[list[str]]:
+    usual = csv.field_size_limit(LONGEST_LINE)  # It is one for the whole process.
     try:
         yield from rows
     except (csv.Error, UnicodeError):
         raise _unreadable(label) from None
+    finally:
+        csv.field_size_limit(usual)
 
 
 def _unreadable(label: str) -> SourceError:
