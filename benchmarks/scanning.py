@@ -126,7 +126,7 @@ def _grep(texts: Sequence[str]):  # type: ignore[no-untyped-def]
         expressions=[each.encode() for each in EXPRESSIONS],
         ids=list(range(len(EXPRESSIONS))),
         elements=len(EXPRESSIONS),
-        flags=[library.HS_FLAG_UTF8] * len(EXPRESSIONS),
+        flags=[0 if each.isascii() else library.HS_FLAG_UTF8 for each in EXPRESSIONS],
     )
     return lambda: seconds(lambda: [database.scan(piece, match_event_handler=_nothing) for piece in pieces])
 
