@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.data import CHUNK, chunk
 from benchmarks.data import POLICY as WITHOUT_KEYS
@@ -50,15 +51,15 @@ def run(folder: Path, rows: int) -> list[Result]:
     source = parquet_of(folder, rows)
     pairs = [(shoal(folder, source, "spark"), identity(folder, source)) for _ in range(ROUNDS)]
     polars = [shoal(folder, source, "polars") for _ in range(ROUNDS)]
-    rewrite, theirs = sorted(mine.rewrite / his for mine, his in pairs)[ROUNDS // 2], min(his for _, his in pairs)
+    rewrite = sorted(mine.rewrite / his.work for mine, his in pairs)[ROUNDS // 2]
+    whole = sorted(mine.whole / his.whole for mine, his in pairs)[ROUNDS // 2]
     spark = min((mine for mine, _ in pairs), key=lambda mine: mine.whole)
+    theirs = min((his for _, his in pairs), key=lambda his: his.whole)
     alone = min(polars, key=lambda mine: mine.whole)
     name = f"Spark, {rows:,} records"
     return [
-        Result(f"{name}: rewrite", f"{spark.rewrite:.1f} s", f"identity job {theirs:.1f} s", rewrite, 1.5),
-        Result(
-            f"{name}: whole run", f"{spark.whole:.1f} s", f"identity job {theirs:.1f} s", spark.whole / theirs, None
-        ),
+        Result(f"{name}: whole run", f"{spark.whole:.1f} s", f"identity job {theirs.whole:.1f} s", whole, 1.5),
+        Result(f"{name}: rewrite", f"{spark.rewrite:.1f} s", f"identity job {theirs.work:.1f} s", rewrite, 1.5),
         Result(
             f"{name}: Polars instead",
             f"{alone.whole:.1f} s",
@@ -103,13 +104,22 @@ def shoal(folder: Path, source: Path, engine: str, master: str = MASTER) -> Run:
     return Run(json.loads(told), whole, watch.peak_mb())
 
 
-def identity(folder: Path, source: Path) -> float:
+class Identity(NamedTuple):
+    work: float
+    """Reading, mapping and writing, in a session that has run a first job."""
+    whole: float
+    """From the start of the process to its end, as a run of Shoal is measured."""
+
+
+def identity(folder: Path, source: Path) -> Identity:
     target = folder / "identity.parquet"
     shutil.rmtree(target, ignore_errors=True)
     command = [sys.executable, "-c", IDENTITY, str(source), str(target), MASTER]
+    started = time.perf_counter()
     done = subprocess.run(command, check=True, capture_output=True, text=True)
+    whole = time.perf_counter() - started
     shutil.rmtree(target)
-    return float(done.stdout)
+    return Identity(float(done.stdout), whole)
 
 
 class Watch(threading.Thread):

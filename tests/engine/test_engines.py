@@ -31,6 +31,7 @@ from shoal.randomness import Randomness
 from shoal.release.files import write_files
 from shoal.release.job import release_folder
 from shoal.schema import ROW, Column, Counts, Scope, Step, ValueType
+from shoal.schema.detect import detect
 from shoal.schema.steps import Beside
 from shoal.techniques import Context
 from shoal.techniques.aggregate import Aggregate
@@ -196,6 +197,32 @@ def test_value_types_are_found_from_every_value(engine: Engine, files: ParquetFi
     }
     assert {column.rows for column in found.values()} == {ROWS}
     assert found["salary"].scale == 2
+
+
+@pytest.mark.requirement("D-05")
+def test_what_looks_like_a_number_is_read_alike(engine: Engine, tmp_path: Path) -> None:
+    texts = (
+        "12",
+        "-3",
+        "+5",
+        "007",
+        " 7",
+        "7 ",
+        "-0",
+        "0",
+        "1e3",
+        "1.50",
+        "9223372036854775807",
+        "9223372036854775808",
+    )
+    lone = {f"only {text!r}": ["1", None, text] for text in (*texts, "\uff11", "", "NaN", "true")}
+    numbers = {"large": pl.Series([2**64 - 1, 0, None], dtype=pl.UInt64), "broken": pl.Series([0.125, None, 1e-7])}
+    frame = pl.DataFrame({**lone, **numbers, "none": pl.Series([None] * 3, dtype=pl.String)})
+    frame.write_parquet(tmp_path / "odd.parquet")
+    found = engine.describe(
+        engine.scan(open_source(FileOptions(path=str(tmp_path / "odd.parquet")))), frame.columns, {}
+    )
+    assert found == detect(frame.lazy(), frame.columns)
 
 
 @pytest.mark.requirement("D-05")

@@ -74,13 +74,20 @@ class Judge:
 
     def looks(self, table: ClassTable, candidates: Classes, places: Integers) -> Iterator[Look]:
         """By all models. Where a model takes away the smallest classes, equal ones can go in different orders."""
-        orders = [(places, candidates)]
-        if self._ties:
-            orders.append((places[::-1], candidates.at(np.arange(len(places))[::-1])))
-        for order, classes in orders:
+        for order in self._orders(table, places):
+            classes = candidates if order is None else candidates.at(order)
             kept = np.zeros(table.number, dtype=bool)
-            kept[order] = kept_by(self.problem.models, classes)
+            kept[places if order is None else places[order]] = kept_by(self.problem.models, classes)
             yield Look(table, kept, int(table.records[~kept].sum()), self.utility.value(table, kept))
+
+    def _orders(self, table: ClassTable, places: Integers) -> Iterator[Integers | None]:
+        """None stands for the order in which they are."""
+        if self._ties and self.problem.turns is not None:
+            yield np.argsort(self.problem.turns(table)[places], kind="stable")
+            return
+        yield None
+        if self._ties:
+            yield np.arange(len(places))[::-1]
 
     def solution(self, look: Look, total: int, checked: int, bound: float, *, optimal: bool) -> Solution:
         attributes = (ladder.attribute for ladder in self.problem.ladders)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import floor
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from shoal.privacy.classes import BLOCK_CELLS
 from shoal.schema import Counts
 from shoal.schema.arrays import Floats, Integers, Mask, sums_by
 from shoal.solve.ladder import Ladder
+
+if TYPE_CHECKING:
+    from shoal.solve.rollup import ClassTable
 
 
 @dataclass(frozen=True)
@@ -62,11 +66,16 @@ class Tally:
         return replace(self, combination=combination, value=value, count=counted)
 
 
+Turns = Callable[["ClassTable"], Integers]
+"""The turn of each class of a node."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """``population[i]`` is how many records of the population table have combination i, where there is one.
 
-    A combination that only the population has stands there with no records.
+    A combination that only the population has stands there with no records. ``turns`` lays down which of equally
+    small classes go first; without it, the solver takes an order that costs less.
     """
 
     counts: Counts
@@ -75,6 +84,7 @@ class Problem:
     tallies: Mapping[str, Tally] = field(default_factory=dict)
     population: Integers | None = None
     suppression_limit: float = 0.0
+    turns: Turns | None = None
 
     @cached_property
     def records(self) -> int:
