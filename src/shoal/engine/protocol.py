@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Protocol, TypeVar
 
+from shoal.errors import DataError
 from shoal.io import Source, Target
 from shoal.schema import Column, Columns, Counts, Step
 
@@ -17,6 +18,10 @@ HIDDEN = "__shoal_"
 """Columns whose names begin so never reach an output; ``sink`` can put them aside."""
 
 TableT = TypeVar("TableT")
+
+
+class TooManyCombinationsError(DataError):
+    """More of them than the engine hands over at once; coarser ones may do."""
 
 
 class Engine(Protocol[TableT]):
@@ -32,7 +37,7 @@ class Engine(Protocol[TableT]):
         """Value types of columns as the steps so far leave them, by every value; declared ones are taken as said."""
 
     def counts(self, table: TableT, attributes: tuple[str, ...], person: str | None = None) -> Counts:
-        """Distinct combinations with records and people, in one pass."""
+        """Distinct combinations with records and people, in one pass; or TooManyCombinationsError."""
 
     def map(self, table: TableT, steps: Sequence[Step]) -> TableT:
         """The table after ROW steps, one after the other."""

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from shoal.engine import Engine
-from shoal.engine.protocol import TableT
+from shoal.engine.protocol import TableT, TooManyCombinationsError
 from shoal.errors import DataError, InputError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.flat import Flat
@@ -29,6 +29,7 @@ from shoal.plan.columns import match_columns, needs_description
 from shoal.plan.nodes import Plan, PlannedStep
 from shoal.plan.person import PERSON, TagPerson
 from shoal.plan.recoding import recode_cells
+from shoal.plan.rolling_up import RolledUp, Rung
 from shoal.plan.rules import look_up_labels
 from shoal.plan.scrubbers import Scrubbers
 from shoal.plan.tidying import WholeNumbers
@@ -86,6 +87,7 @@ class Builder(Generic[TableT]):
         self.attributes = match_columns(policy, engine.columns(table))
         self.columns = self._describe(self.attributes)
         self.suppressed_by_rule = 0
+        self.rolled_up = RolledUp()
         self.from_text = {name for name, column in self.columns.items() if column.storage == pl.String()}
 
     def bind_techniques(self) -> None:
@@ -111,8 +113,32 @@ class Builder(Generic[TableT]):
 
     def count(self) -> Counts:
         """By the quasi-identifiers and the sensitive attributes that models look at."""
-        attributes = (*self.quasi_identifiers(), *self.policy.modelled)
-        return self.now.engine.counts(self.now.table, attributes, self._person())
+        quasi = self.quasi_identifiers()
+        while True:
+            try:
+                return self.now.engine.counts(self.now.table, (*quasi, *self.policy.modelled), self._person())
+            except TooManyCombinationsError:
+                # A population would have to be rolled up alike, by values that the table may not have.
+                if self.policy.population is not None or not self._roll_up(quasi):
+                    raise
+
+    def _roll_up(self, quasi: tuple[str, ...]) -> bool:
+        """Whether the finest quasi-identifier could be raised by a level, for the engine to count again."""
+        lowest = {name: low for name, (low, _) in self.policy.solve.levels.items()}
+        further = self.rolled_up.further(quasi, self._first_rung, lowest)
+        if further is None:
+            return False
+        self.rolled_up, name, step = further
+        detail = f"level {step.level} of {step.bound.height} before counting: there were too many combinations"
+        self.now.add(PlannedStep(step, "roll_up", "ISO/IEC 20889, 9.6", name, detail))
+        return True
+
+    def _first_rung(self, name: str) -> Rung:
+        counts = self._counts((name,))
+        bound = self._bind_hierarchy(name, counts)
+        _, highest = self.policy.solve.levels.get(name, (0, bound.height))
+        # The top would take the whole attribute away; that is for a person to decide.
+        return Rung(bound, counts.values_of(name), highest=min(highest, bound.height - 1))
 
     def problem(self, counts: Counts) -> tuple[dict[str, BoundHierarchy], Problem]:
         quasi = self.quasi_identifiers()
@@ -121,12 +147,12 @@ class Builder(Generic[TableT]):
         if self.policy.population is not None:
             joined = join_population(combinations, self._count_population(self.policy.population, quasi))
             combinations, population, where = joined.counts, joined.population, joined.place[where]
-        hierarchies = {name: self._bind_hierarchy(name, combinations) for name in quasi}
+        hierarchies = {name: self._hierarchy(name, combinations) for name in quasi}
         ladders = [
             build_ladder(
                 hierarchies[name],
                 combinations.values_of(name).alias(name),
-                bounds=self.policy.solve.levels.get(name),
+                bounds=self._bounds(name, hierarchies[name]),
                 weight=self.attributes[name].weight,
             )
             for name in quasi
@@ -138,6 +164,18 @@ class Builder(Generic[TableT]):
         limit = self.policy.solve.suppression_limit
         models = [model.for_table(combinations.total_people) for model in self.policy.models]
         return hierarchies, Problem(combinations, ladders, models, tallies, population, limit)
+
+    def _hierarchy(self, name: str, counts: Counts) -> BoundHierarchy:
+        rung = self.rolled_up.rungs.get(name)
+        return self._bind_hierarchy(name, counts) if rung is None else rung.bound
+
+    def _bounds(self, name: str, hierarchy: BoundHierarchy) -> tuple[int, int] | None:
+        """The levels that the solver may choose: those of the policy, and none below what was counted on."""
+        allowed, rung = self.policy.solve.levels.get(name), self.rolled_up.rungs.get(name)
+        if rung is None:
+            return allowed
+        low, high = allowed or (0, hierarchy.height)
+        return max(low, rung.level), high
 
     def _count_population(self, path: str, quasi: tuple[str, ...]) -> Counts:
         engine = self.now.engine

@@ -27,6 +27,7 @@ from shoal.io import (
 )
 from shoal.measurement import Risk
 from shoal.measurement.anatomy import Anatomy
+from shoal.plan.rolling_up import StandIn
 from shoal.policy import Policy, warnings_in
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
@@ -214,7 +215,7 @@ def _manifest(  # noqa: PLR0913  # one argument per part of a run
         suppressed_by_rule=done.suppressed_by_rule,
         suppressed_cells=done.suppressed_cells,
         k_without_decoys=done.k_without_decoys,
-        warnings=(*warnings_in(policy, vaulted=vaulted), *_of_decoys(done)),
+        warnings=(*warnings_in(policy, vaulted=vaulted), *_of_decoys(done), *_of_rolling_up(done)),
         evidence=evidence.to_dict(),
     )
 
@@ -241,6 +242,16 @@ def _of_decoys(done: Rewritten) -> Iterator[str]:
         yield (
             f"{done.solution.decoys:,} of the records are invented; whoever can tell them from real ones is left with "
             f"k = {done.k_without_decoys}"
+        )
+
+
+def _of_rolling_up(done: Rewritten) -> Iterator[str]:
+    counted_on = {one.attribute: one.step.level for one in done.plan if isinstance(one.step, StandIn)}
+    if counted_on:
+        levels = ", ".join(f"'{name}' from level {level}" for name, level in counted_on.items())
+        yield (
+            f"there were too many combinations to be counted, so the solver chose {levels} on; what is said of the "
+            "table before is said of these levels, and with finer ones the risk was higher"
         )
 
 

@@ -114,7 +114,7 @@ class Pipeline(Generic[TableT]):
         if not counted_all.total_records:
             raise DataError("there are no records to release")
         hierarchies, problem = builder.problem(counted_all)
-        before = self._before(table, problem.counts)
+        before = self._before(table, problem.counts, rolled_up=bool(builder.rolled_up.rungs))
         counted = time.perf_counter()
         solution = solve(problem, self.policy.solve, self._reporter("solve"))
         solved = time.perf_counter()
@@ -169,11 +169,14 @@ class Pipeline(Generic[TableT]):
         dropped = self.policy.solve.drop_suppressed
         return Known(reading, counts.value_counts(reading.column.name) if dropped else None)
 
-    def _before(self, table: TableT, counts: Counts) -> Measurement:
-        """The table as it was: by its own quasi-identifiers, before any technique touched them."""
+    def _before(self, table: TableT, counts: Counts, *, rolled_up: bool) -> Measurement:
+        """The table as it was: by its own quasi-identifiers, before any technique touched them.
+
+        Where these were too many to be counted, as they were counted: the plan says on which levels.
+        """
         present = tuple(name for name in self.engine.columns(table) if name in self.policy.quasi_identifiers)
         altered = any(self.policy.attributes[name].steps for name in present) or self.policy.table_steps
-        if altered or present != counts.attributes:
+        if not rolled_up and (altered or present != counts.attributes):
             counts = self.engine.counts(table, present, self.policy.person)
         people = counts.people_in(np.arange(counts.size), counts.size)
         there = counts.records > 0

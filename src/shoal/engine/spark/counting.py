@@ -3,8 +3,8 @@
 With a person column, Spark also counts the people of each combination. Those who appear in several combinations are
 listed, since no sum of counts can say how many people a union of combinations has; all others are only counted.
 
-What reaches the driver is counted before it is sent. Beyond ``MOST`` the run stops and says which columns are the
-finest: generalised by a technique, they are rolled up by the executors before anything is counted.
+What reaches the driver is counted before it is sent. Beyond ``MOST`` it is refused, with the names of the finest
+columns: whoever asked can have them rolled up by the executors, and ask again.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import polars as pl
 
+from shoal.engine.protocol import TooManyCombinationsError
 from shoal.engine.spark.table import SparkTable
 from shoal.engine.spark.types import quoted
-from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import Counts
 
@@ -98,7 +98,7 @@ def _kept(frame: DataFrame) -> Iterator[DataFrame]:
         frame.unpersist()
 
 
-def _too_many(table: SparkTable, attributes: tuple[str, ...], number: int, what: str) -> DataError:
+def _too_many(table: SparkTable, attributes: tuple[str, ...], number: int, what: str) -> TooManyCombinationsError:
     from pyspark.sql import functions as F  # noqa: N812
 
     distinct = [F.approx_count_distinct(quoted(name)).alias(str(place)) for place, name in enumerate(attributes)]
@@ -106,7 +106,7 @@ def _too_many(table: SparkTable, attributes: tuple[str, ...], number: int, what:
     finest = sorted(zip(values or (), attributes, strict=False), reverse=True)[:_NAMED]
     listed = ", ".join(f"'{name}' (about {size:,} values)" for size, name in finest)
     of = what or "different combinations"
-    return DataError(
+    return TooManyCombinationsError(
         f"there are {number:,} {of} of {', '.join(attributes)}; the driver takes {MOST:,}",
         advice=f"make them coarser before they are counted, by a technique such as generalise or round: {listed}",
     )
