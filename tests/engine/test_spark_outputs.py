@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from tests.servers import postgres, postgres_url
 
 import shoal
 from shoal.cli import main
@@ -22,6 +23,8 @@ from shoal.release.engines import make_engine
 from shoal.release.folder import need_untouched
 from shoal.release.frames import source_at
 from shoal.release.job import release_folder
+
+__all__ = ["postgres", "postgres_url"]
 
 pytestmark = pytest.mark.requirement("L-04", "D-01")
 
@@ -125,11 +128,15 @@ class TestParts:
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
-def test_a_database_is_filled_from_what_the_executors_wrote(source: Path, tmp_path: Path) -> None:
-    policy = Policy.from_text(f"{POLICY}target: {{url: 'sqlite:///{tmp_path}/out.db', table: people}}\n")
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.server)])
+def test_a_database_is_filled_from_what_the_executors_wrote(
+    source: Path, tmp_path: Path, database: str, request: pytest.FixtureRequest
+) -> None:
+    url = f"sqlite:///{tmp_path}/out.db" if database == "sqlite" else request.getfixturevalue("postgres_url")
+    policy = Policy.from_text(f"{POLICY}target: {{url: '{url}', table: people_of_spark}}\n")
     release = release_folder(policy, tmp_path / "out", data=str(source), engine="spark", parts=True, seed=3)
-    stored = source_at(f"sqlite:///{tmp_path}/out.db#people").scan().collect()
-    assert_frame_equal(stored, read(release.data), check_dtypes=False)
+    stored = source_at(f"{url}#people_of_spark").scan().collect()
+    assert_frame_equal(stored, read(release.data), check_dtypes=False, check_row_order=False)
 
 
 @pytest.mark.spark

@@ -64,6 +64,8 @@ def test_a_good_policy_is_read_as_written() -> None:
         ("k_anonymity", "k_anonimity", 10, "unknown privacy model 'k_anonimity'; did you mean 'k_anonymity'?"),
         ("{k: 5}", "{k: 0}", 10, "greater than or equal to 1"),
         ("{k: 5}", "{k: five}", 10, "integer"),
+        ("  - k_anonymity: {k: 5}", "  k_anonymity: {k: 5}", 9, "privacy: has to be a list"),
+        ("levels: {age: [0, 3]}", "levels: 2", 11, "has to be a mapping"),
         ("suppression_limit: 0.05", "suppression_limit: 2", 11, "less than or equal to 1"),
         ("age: [0, 3]", "age: [3, 0]", 11, "crossed"),
         ("age: [0, 3]", "aeg: [0, 3]", 11, "did you mean 'age'?"),

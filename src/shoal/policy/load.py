@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Final, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -75,6 +76,16 @@ def validated(tree: Tree) -> tuple[Policy | None, list[Found]]:
     return policy, list(problems_in(policy))
 
 
+_PLAINLY: Final[Mapping[str, str]] = {
+    "missing": "is missing",
+    "tuple_type": "has to be a list: each entry on a line that begins with a dash, or [one, another]",
+    "list_type": "has to be a list: each entry on a line that begins with a dash, or [one, another]",
+    "dict_type": "has to be a mapping of names, e.g. {age: 2}",
+    "model_type": "has to be a mapping of names, e.g. {k: 5}",
+}
+"""Errors by their kind, in words that need no Python."""
+
+
 def located(details: ErrorDetails, tree: Tree, root: type[BaseModel]) -> Found:
     """An error of a model, by place in the tree, in our words."""
     message = details["msg"].removeprefix("Value error, ")
@@ -82,8 +93,8 @@ def located(details: ErrorDetails, tree: Tree, root: type[BaseModel]) -> Found:
         kind, known = _known_at(details["loc"][:-1], root)
         word = str(details["loc"][-1])
         message = f"unknown {kind} '{word}'{did_you_mean(word, known)}"
-    elif details["type"] == "missing":
-        message = "is missing"
+    elif details["type"] in _PLAINLY:
+        message = _PLAINLY[details["type"]]
     else:
         message = message[:1].lower() + message[1:]
     return _in_file(details["loc"], tree), message
