@@ -69,9 +69,9 @@ Distinct combinations of quasi-identifiers (and of the sensitive attributes that
 most {MOST:,} of them. With `person` in the policy, people who are in one combination only are counted by Spark; of
 those in several, each pair of person and combination reaches the driver as well, at most {MOST:,} again. A combination
 of eight short texts takes 220 bytes of the driver's memory (measured with four million), so the limit needs 11 GB. What
-reaches the driver is counted first. Beyond the limit the run stops before anything is written, and names the columns
-with the most values. A technique on such a column (`generalise`, `round`, `code`) is applied by the executors *before*
-anything is counted, so it is the first roll-up, on the cluster.
+reaches the driver is counted first. Beyond the limit the executors roll up the attribute with the most values by one
+level of its hierarchy, and count again ([what you get then](../how-to/spark.md#too-many-combinations)). A technique on
+such a column (`generalise`, `round`, `code`) is applied by the executors *before* anything is counted, too.
 
 ## Sources and positions
 

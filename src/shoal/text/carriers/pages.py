@@ -29,7 +29,7 @@ def pages_of(content: bytes, label: str) -> Iterator[Page]:
     """The pages one after the other; each is closed when the next one is asked for. Notes and fields that are shown are
     drawn into the page first, so that they are read and painted like the rest."""
     try:
-        import pypdfium2 as pdfium  # type: ignore[import-untyped]
+        import pypdfium2 as pdfium
     except ImportError:
         raise missing_extra("a PDF") from None
     try:
