@@ -154,3 +154,63 @@ def test_an_address_ends_where_the_sentence_goes_on(text: str, address: str) -> 
 )
 def test_numbers_beside_other_names(text: str) -> None:
     assert values(text, "address") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ('"Jalan Kenari No. 37," she said.', "Jalan Kenari No. 37"),
+        ("Ring the bell of Apt. 926.", "Apt. 926"),
+        ("The shop beside Nákovná 6 went broke.", "Nákovná 6"),
+        ("Deed of Příční 1429 transferred today", "Příční 1429"),
+        ("Name Goldberg\nAddress Ringstrasse 411", "Ringstrasse 411"),
+        ("Name Brandon\nAddress 5850 Jana Nerudy 894", "5850 Jana Nerudy 894"),
+        ("The parcel for 2407 tawastintie 6 came back.", "2407 tawastintie 6"),
+        ("Contact: Antti, hegyalja út 98, floor two", "hegyalja út 98"),
+        ("It is the house on Ariane-Brand-Weg with the green door.", "Ariane-Brand-Weg"),
+        ("Two accidents on Tarsicio Isle within a week.", "Tarsicio Isle"),
+        ("It is the house on Avenida Moura with the green door.", "Avenida Moura"),
+        ("Charlotte Simonsen | Elmvej 92 | Svaneke | n/a", "Elmvej 92 | Svaneke"),
+        ("Av. Mitre N° 556 is empty.", "Av. Mitre N° 556"),
+        ("they towed the car outside ziegelgasse 19 yesterday", "ziegelgasse 19"),
+    ],
+)
+def test_addresses_depend_little_on_the_words_around_them(text: str, address: str) -> None:
+    assert values(text, "address") == [address]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("my postcode's 8592", "8592"),
+        ("Send it to 77543 please", "77543"),
+        ("They deliver to 75534-030 only.", "75534-030"),
+    ],
+)
+def test_codes_by_themselves(text: str, code: str) -> None:
+    assert values(text, "postal_code") == [code]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wed, 28 May 1975, 1996",
+        "21/08/1994, March 05, 2003",
+        "ring me on 3468-6770 after six.",
+        "Mobile 033 398 42 90",
+        "Anna 467 3395 88",
+        "A letter from Debra Green-Nicholas to me.",
+        "For my take on Dr. Wells, see below.",
+        "A letter to William Ford arrived.",
+        "In Lidice 340 innocent people were killed.",
+    ],
+)
+def test_dates_phones_and_persons_are_no_addresses(text: str) -> None:
+    assert values(text, "address") == []
+
+
+def test_a_phone_number_behind_an_address_is_none_of_it() -> None:
+    text = "8 Elm Grove, Leeds LS6 2QT, 699 956 915"
+    assert values(text, "address") == ["8 Elm Grove, Leeds LS6 2QT"]
+    assert values("Name: Emma Larsen\nStreet: 8 Elm Grove", "address") == ["8 Elm Grove"]
+    assert values("Amal R. Costa, 138 Consul Place, Senegal", "address") == ["138 Consul Place, Senegal"]

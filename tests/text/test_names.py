@@ -45,6 +45,34 @@ def test_names_are_found(text: str, name: str) -> None:
     assert name in values(text, "person")
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Luckily Asha was there.", "Asha"),
+        ("As Asha Rao put it, nobody is perfect.", "Asha Rao"),
+        ("CC Asha Rao", "Asha Rao"),
+        ("Thanks Monjeau, that worked.", "Monjeau"),
+        ("Goodbye Monjeau", "Monjeau"),
+        ("The Watsons are on holiday.", "Watsons"),
+        ("can you tell rubija monjeau the meeting moved", "rubija monjeau"),
+    ],
+)
+def test_what_stands_before_a_name_is_not_part_of_it(text: str, name: str) -> None:
+    assert values(text, "person") == [name]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Parkinson's disease is common.",
+        "The Heisenberg principle holds.",
+        "I love Saint Raymond.",
+    ],
+)
+def test_things_called_after_somebody(text: str) -> None:
+    assert values(text, "person") == []
+
+
 def test_a_title_is_a_span_of_its_own() -> None:
     assert found("Dr. Asha Rao", "title", "person") == [("title", "Dr."), ("person", "Asha Rao")]
 

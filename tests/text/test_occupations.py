@@ -33,6 +33,13 @@ pytestmark = pytest.mark.requirement("D-03")
         ("Il est avocat à Lyon.", "avocat"),
         ("Trabaja como camarero en Madrid.", "camarero"),
         ("Asha Rao\nAccountant\nPhone: 123", "Accountant"),
+        ("Asha Rao\nMason\nPune", "Mason"),
+        ("My sister became a hospital doctor last year.", "hospital doctor"),
+        ("He used to be an editor before the accident.", "editor"),
+        ("our accountant, Rosita Mosemann, will help", "accountant"),
+        ("Occupation: Dining room and cafeteria attendant", "Dining room and cafeteria attendant"),
+        ("She worked as a nurse and midwife in Leeds.", "nurse and midwife"),
+        ("Asha Rao is the new set designer of the theatre.", "set designer"),
     ],
 )
 def test_an_occupation_that_is_said_of_somebody(text: str, value: str) -> None:
@@ -57,6 +64,12 @@ def test_an_occupation_that_is_said_of_somebody(text: str, value: str) -> None:
         "Der Server ist nicht erreichbar.",
         "Packages\nSnowball for Debian\nleaves this list",
         "This tool serves as a linter.",
+        "Hello,\nplease ask your manager\nThanks",
+        "Contact\nMason\nthanks",
+        "Hello\nSebastian\nand all",
+        "Mhealthcoach\nPune",
+        "This is a player that supports all formats.",
+        "Who is the director of that movie?",
         "",
     ],
 )

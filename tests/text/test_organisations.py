@@ -196,3 +196,63 @@ def test_firms_called_after_their_founders_and_made_up_names(text: str, name: st
 )
 def test_several_persons_are_no_partners(text: str) -> None:
     assert values(text, "organisation") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("She left Grant, Johnson and Williams for Zelvex Ltd.", "Grant, Johnson and Williams"),
+        ("Lopez, Santos and Coleman CEO Asha Rao stepped down.", "Lopez, Santos and Coleman"),
+        ("Cooper-Diaz CEO Asha Rao stepped down.", "Cooper-Diaz"),
+        ("Could Maxwell-Ortiz please stop calling me?", "Maxwell-Ortiz"),
+        ("Lublin-based Zelvex lost a fifth of its value.", "Zelvex"),
+        ("Luckily Zelvex Ltd has paid.", "Zelvex Ltd"),
+        ("Shareholders of Bell-Lindgren s.c. voted yes.", "Bell-Lindgren s.c."),
+        ("Farkas és társa Kht. has paid.", "Farkas és társa Kht."),
+        ("He owes Larsen & Søn A/S a lot of money.", "Larsen & Søn A/S"),
+        ("Le Roux et Fils has paid.", "Le Roux et Fils"),
+        ("Glavan j.d.o.o. has paid.", "Glavan j.d.o.o."),
+        ("Suppliers such as Zelvex get paid late.", "Zelvex"),
+        ("Sponsors: Zelvex", "Zelvex"),
+        ("Laursen ApS and Middleton LLC have merged.", "Laursen ApS"),
+        ("Asha Rao (Golden Anchor) will join the call.", "Golden Anchor"),
+        ("Bill to\nBrightwater\n12 High Street", "Brightwater"),
+        ("We spoke to Zelvex Ltd and Golden Anchor about it.", "Golden Anchor"),
+    ],
+)
+def test_firms_where_little_is_said_of_them(text: str, name: str) -> None:
+    assert name in values(text, "organisation")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He rides a Vespa through the desert.",
+        "The album Moondance came out last year.",
+        "The band wears Stetsons.",
+        "Zootown is a film about a rabbit.",
+        "Stairway to Heaven lasts eight minutes.",
+        "Trading in grain was suspended.",
+        "Remind me to buy milk.",
+        "John & Harriet Russell are here.",
+        "He was born in Catherinefurt.",
+    ],
+)
+def test_things_are_no_firms(text: str) -> None:
+    assert values(text, "organisation") == []
+
+
+def test_a_role_in_brackets_is_not_part_of_the_name() -> None:
+    text = "between Zelvex Ltd (the Seller) and Asha Rao (the Buyer)"
+    assert found(text, "organisation", "person") == [("organisation", "Zelvex Ltd"), ("person", "Asha Rao")]
+
+
+def test_a_town_behind_a_firm_is_no_firm() -> None:
+    assert found("Zelvex Ltd, Muntendam", "organisation", "place") == [
+        ("organisation", "Zelvex Ltd"),
+        ("place", "Muntendam"),
+    ]
+
+
+def test_a_word_that_ends_as_towns_do_is_a_place() -> None:
+    assert found("I love Catherinefurt.", "organisation", "place", "person") == [("place", "Catherinefurt")]

@@ -98,3 +98,24 @@ def test_parts_of_words_and_mere_roles_are_left(text: str) -> None:
 )
 def test_towns_in_postal_capitals_and_on_no_list(text: str, place: str) -> None:
     assert place in values(text, "place")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("Khandallah's mayor resigned.", "Khandallah"),
+        ("Our branch at Freamunde has hired somebody.", "Freamunde"),
+        ("Have you ever been to Salumäe?", "Salumäe"),
+        ("We drove on to Hasleby in the dark.", "Hasleby"),
+        ("A man from Tierra Amarilla was seen.", "Tierra Amarilla"),
+        ("Stalhille, 4 May 2004", "Stalhille"),
+        ("Emilie Broberg, Kulusuk", "Kulusuk"),
+    ],
+)
+def test_towns_on_no_list_by_what_is_said_of_them(text: str, place: str) -> None:
+    assert values(text, "place") == [place]
+
+
+@pytest.mark.parametrize("text", ["It was transferred to David.", "He sat near Cora.", "Photo of Bojka Horn"])
+def test_what_goes_to_somebody_goes_to_no_place(text: str) -> None:
+    assert values(text, "place") == []

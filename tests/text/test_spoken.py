@@ -65,10 +65,40 @@ def test_other_words_are_no_dates(text: str) -> None:
         ("A man in his late fifties was hurt.", "late fifties"),
         ("a woman in her 40s", "40s"),
         ("She is thirty-four years old.", "thirty-four years old"),
+        ("In a month he'll be 3.", "3"),
+        ("she's gonna be 32 on her next birthday", "32"),
+        ("My aunt must have been about 80.", "80"),
+        ("As someone who's 42, I disagree.", "42"),
+        ("My oldest is 19 now.", "19"),
+        ("Dad's 71 and still drives.", "71"),
+        ("If I live to be 90 I will have seen it all.", "90"),
+        ("He retired at 62.", "62"),
+        ("a woman of 40 should know better", "40"),
+        ("Now 49, Štěpán lives in the hills.", "49"),
+        ("The plumber, 45, said nothing.", "45"),
+        ("Bradley Morley-Griffiths, 35, pleaded guilty.", "35"),
+        ("Asha Rao (34 yrs) was seen.", "34"),
+        ("I [34, m] need advice.", "34"),
+        ("How old are you? 46", "46"),
+        ("- How old is she?\n- 34.", "34"),
+        ("Happy 40th, grandpa!", "40th"),
+        ("I'm thirty-two and single.", "thirty-two"),
+        ("She turned forty in spring.", "forty"),
+        ("My teacher was 37 when she left.", "37"),
+        ("he claims to be 60", "60"),
+        ("Is your son really 12?", "12"),
+        ("Could you change my age to 27?", "27"),
+        ("Age of driver: 57", "57"),
+        ("Though only 22, he runs the firm.", "22"),
     ],
 )
 def test_ages_are_found(text: str, age: str) -> None:
     assert values(text, "age") == [age]
+
+
+def test_one_age_leads_to_the_next() -> None:
+    assert values("My two boys, 8 and 11, love football.", "age") == ["8", "11"]
+    assert values("Their son (12) and daughter (9) are at school.", "age") == ["12", "9"]
 
 
 @pytest.mark.parametrize(
@@ -84,6 +114,17 @@ def test_ages_are_found(text: str, age: str) -> None:
         "Section, 34, of the Act",
         "the music of the fifties",
         "At 100, the counter stops.",
+        "You will be 5 points behind.",
+        "It was 30 and sunny.",
+        "I was twenty minutes late.",
+        "Children under 12 eat free.",
+        "The meeting starts at 10.",
+        "I hit 50 on the motorway.",
+        "How many are there? 46",
+        "We are 3 and they are 5.",
+        "He said the score was 40.",
+        "My seat is 34 and yours is 35.",
+        "Add 2 eggs, 30 g of flour, and mix.",
         "",
     ],
 )

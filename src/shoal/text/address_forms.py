@@ -23,11 +23,11 @@ def _any(section: str) -> str:
 
 
 _NUMBER = (
-    r"(?:(?:No\.? ?|Nr\.? ?|n[°º] ?|#|№ ?)?\d{1,6}(?:[/-](?:\d{1,5}|[A-Z](?!\w)))*[A-Za-z]?(?![\w%°])(?!-[a-z])"
-    r"(?:[./-]\d+)?)"
+    r"(?:(?:No\.? ?|Nr\.? ?|[nN][°º]\.? ?|#|№ ?)?\d{1,6}(?:[/-](?:\d{1,5}|[A-Z](?!\w)))*[A-Za-z]?(?![\w%°])(?!-[a-z])"
+    r"(?:[./-]\d+)?(?![./-]?\d))"
 )
-_NUMBERS = rf"(?<![\w.,]){_NUMBER}(?: {_NUMBER})?,? "
-_NAME = rf"(?:[{UPPER}](?:{LETTER}|['’.\-])*|\d{{1,3}}(?:st|nd|rd|th))"
+_NUMBERS = rf"(?<![\w.,])(?<!\d:){_NUMBER}(?: {_NUMBER})?,? "
+_NAME = rf"(?:[{UPPER}](?:{LETTER}|['’\-]|(?<!{LETTER}{{5}})\.)*|\d{{1,3}}(?:st|nd|rd|th))"
 _LINK = (
     r"(?:(?:(?:de|la|le|les|du|des|del|da|do|dos|das|di|dei|degli|della|e|y|von|van|der|den|zu|zur|of|the|el|al|sur"
     r"|aux) ){0,3}(?:[dl]['’])?)"
@@ -57,7 +57,7 @@ _INDIAN = r"(?:Main|Cross|Block|Phase|Stage|Floor|Street|Road|Lane)"
 CODE = (
     r"(?:[A-Z]{1,2}[ -])?(?:\d{5}-\d{3,4}|\d{8}(?= [A-Z])|\d{5}|\d{4}-\d{3}|\d{3} ?\d{3}|\d{3} \d{2}"
     r"|\d{4}(?: ?[A-Z]{2}(?![A-Za-z]))?|\d{2}-\d{3}|\d{3}(?= [A-Z]|\Z)"
-    r"|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d)(?!\w|[.:/]\d)"
+    r"|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d)(?!\w|[ .:/-]\d)"
 )
 BRITISH = r"(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d)(?!\w)"
 STATES = (
@@ -76,13 +76,13 @@ _TOWN_WORD = rf"[{UPPER}](?:{LETTER}|['’∆\-]){{0,30}}(?![\w])"
 TOWN = rf"((?:St\.? )?{_TOWN_WORD}(?:[ -]{_AMONG}{_TOWN_WORD}){{0,3}})(?: \([{UPPER}]{LETTER}+\))?"
 GAP = (
     r"(?:[ ]?,[ \n]{1,3}|[ ]?[,.]?\n{1,2}[ ]*(?:[?•*>|-]{1,3} )?,?[ \n]{0,2}|[ ]{1,2}"
-    r"|[ ]?[-–/][ ]?|\. (?=Apt|Suite|Unit|Flat))"
+    r"|[ ]?[-–/|;][ ]?|\"[,;][ ]?\"|\. (?=Apt|Suite|Unit|Flat))"
 )
 
 ANYWHERE, OPENED, ENDED, FOLLOWED, WITH_UNIT, TOWN_FIRST, LONG_CODE, GERMAN = range(8)
 """What a stretch of text has to hold for a form to be looked for there; see ``GATES``."""
 GATES = {
-    OPENED: re.compile(rf"(?<![^\s(\d])(?:{_OPENING}|{_SMALL_OPENING}|{_OPENING.upper()}) "),
+    OPENED: re.compile(rf"(?<![^\s(\d\"“|;])(?:{_OPENING}|{_SMALL_OPENING}|{_OPENING.upper()}) "),
     ENDED: re.compile(rf"(?:{_any('endings')}|{_ENDING_CAPITALS}),? (?:[Nn#№][^\d\n]{{0,4}})?\d"),
     FOLLOWED: re.compile(rf"[ -](?:{_any('following')}|gate|tee)\.?,? (?:[Nn#№][^\d\n]{{0,4}})?\d"),
     WITH_UNIT: re.compile(r"(?:\b[^\W\d_]{1,12}\.?(?: [Nn]o\.?)? ?#?|#)\d"),
@@ -112,6 +112,11 @@ _CORES = (
     ),
     (r"\b(?:Unit|PSC|CMR) \d{3,5},? Box \d{1,5}", BOX, WITH_UNIT),
     (rf"(?<=[a-z\d]: ){UNIT}(?=\n|$|,)", BOX, WITH_UNIT),
+    (
+        r"(?<![\w-])(?:Apt|apt|Apartment|Appt|Suite|Ste|Flat)\.? #?\d{1,4}(?:[A-Z](?!\w)|[/-]\d+)?(?!\w|[.,:]\d)",
+        BOX,
+        WITH_UNIT,
+    ),
     (rf"(?<!\w){UNIT},? {_NUMBERS}{_NAMES}", STREET, WITH_UNIT),
     (r"\b(?:USNS|USCGC|USS|USNV) [A-Z]\w+(?=,? ?\n?(?:FPO|APO|DPO))", BOX, ANYWHERE),
     (rf"\b(?:Blk|Block|BLK) ?\d{{1,4}}[A-Z]?,? {_NAME}(?: (?:{_NAME}|\d{{1,3}})){{0,5}}", STREET, ANYWHERE),
@@ -141,7 +146,7 @@ _CORES = (
 )
 _NAME_AND_NUMBER = rf"(?:{_NUMBERS})?(?<!\w){_NAMES}(?:\.? {_NUMBER}|, {_NUMBER}(?! [{UPPER}\d]))|{_NUMBERS}{_NAMES}"
 _TOWN_AND_CODE = rf"(?<!\w){TOWN},? (?:{BRITISH}|{_STATE}\.?,? \d{{4,5}}(?:-\d{{4}})?(?!\w)|{_STATE},? {BRITISH})"
-_TOWN_AND_LONG_CODE = rf"(?<!\w){TOWN}(?:,? ?[-–]? ?|, )(?:\d{{6}}|\d{{3}} \d{{3}})(?![\w.,]\d|\w)"
+_TOWN_AND_LONG_CODE = rf"(?<!\w){TOWN}(?:,? ?[-–]? ?|, )(?:\d{{6}}|\d{{3}} \d{{3}})(?![\w., -]\d|\w)"
 _CODE_AND_TOWN = (
     r"(?<![\w.,/#-])(?:[A-Z]{1,2}-)?(\d{5}|\d{4} [A-Z]{2}|\d{4}|\d{3} \d{2}|\d{2}-\d{3}|\d{4}-\d{3}|\d{5}-\d{3})"
     rf",? {TOWN}"
@@ -150,8 +155,8 @@ _CODE_AND_TOWN = (
 CUE = re.compile(
     r"(?:address(?:es)?(?: is| with|:|,| are:)?|liv(?:e|es|ed|ing) (?:at|on|in)|is at|located at|office at"
     r"|meet (?:me|you|us) at|meet at|stay(?:s|ed|ing)? (?:at|on)|moved (?:to|from)|situated at|place at|house (?:at|on)"
-    r"|sent? (?:it |this |them |everything )?to|deliver(?:ed|y)? to|return to|resid(?:es|ed|ing) at|residence:"
-    r"|property at"
+    r"|sen[dt] (?:it |this |that |them |everything |all )?to|deliver(?:ed|y)? to|return to|resid(?:es|ed|ing) at"
+    r"|residence:|property at"
     r"|resident of|ship(?:ped|ping)?(?: it)? to|come to|go to|it'?s in|it is|premises at|parcel to|package (?:to|at)"
     r"|wohn(?:e|t|haft) (?:in der|in|am|an der)|adress?e(?: lautet| ist|:| :)?|adres:|address line \d:|street:|straße:"
     r"|j'habite(?: au| à| en)?|domicilié(?:e)? (?:au|à)|vivo en|vive en|direcci[oó]n(?: es|:)?|abito in"
@@ -161,7 +166,9 @@ CUE = re.compile(
     re.IGNORECASE,
 )
 PERHAPS = re.compile(
-    r"(?:\b(?:and|at|to|on|near|from|in|of|with|[Ii]s|where|via|past|outside)|:)[ \n]*$|(?:^|\n)[ ?•*>|-]{0,4}$"
+    r"(?:\b(?:and|or|at|to|on|near|from|in|of|with|[Ii]s|are|where|via|past|outside|opposite|beside|behind|between|by|for"
+    r"|around|until|towards?|[Ii]f|reached|visit(?:ed)?|left|leave|rents?|rented|seen|called|address|street)"
+    r"|[:\"“(|;–-])[ \n]*$|(?:^|\n)[ ?•*>|-]{0,4}$"
 )
 PLACED = re.compile(
     r"\b(?:at|on|near|in|opposite|outside|behind|front of|next to|side of|corner of|across from|close to|past) $"

@@ -1,12 +1,18 @@
-"""The tail of an address: what belongs to it after the street, on the same line or the next ones."""
+"""What belongs to an address before the street, and after it, on the same line or the next ones."""
 
 from __future__ import annotations
 
 import re
 
-from shoal.text.address_forms import EMPTY, STATES, Forms
+from shoal.text.address_forms import EMPTY, HEAD, STATES, Forms
 from shoal.text.gazetteers import PLACE, Kind, lexicon, sections_in
+from shoal.text.spans import Span
 
+BY = "addresses"
+A_TAIL = 0.03
+"""What each part of the tail adds."""
+SUREST = 0.97
+MOST_HEADS = 2
 MOST_TAILS = 8
 _AFTER_A_TOWN = frozenset(STATES.split()) | EMPTY
 OPENERS = frozenset(sections_in("context")["openers"]) | {
@@ -19,6 +25,29 @@ OPENERS = frozenset(sections_in("context")["openers"]) | {
     "outside",
 }
 """Words that only open a sentence."""
+
+
+def whole(text: str, start: int, end: int, score: float, known: Forms) -> Span:
+    """A core with its head and tail."""
+    end, count, _ = with_tail(text, _without_stop(text, end), known)
+    return Span(_head(text, start), end, "address", min(SUREST, score + A_TAIL * count), BY)
+
+
+def _without_stop(text: str, end: int) -> int:
+    """Without the full stop that ends the sentence; that of "Ave." stays."""
+    return end - 1 if _STOP.search(text, max(0, end - 6), end) else end
+
+
+_STOP = re.compile(r"(?:[^\W\d_]{5}|\d)\.$")
+
+
+def _head(text: str, start: int) -> int:
+    for _ in range(MOST_HEADS):
+        head = HEAD.search(text[max(0, start - 48) : start])
+        if head is None:
+            break
+        start -= len(head.group())
+    return start
 
 
 def with_tail(text: str, end: int, known: Forms) -> tuple[int, int, bool]:
@@ -72,5 +101,6 @@ def _listed_end(match: re.Match[str]) -> int:
 
 def _ends_line(text: str, match: re.Match[str]) -> bool:
     """A place on no list is believed after a comma or on a new line, where nothing follows it but a comma or a stop."""
-    apart = match.group()[0] in ",\n" or match.group()[:2] in (" ,", " \n")
-    return apart and text[match.end() : match.end() + 2].strip(" ") in ("", "\n", ".", ".\n", ",", ",\n", "\n\n")
+    apart = match.group()[0] in ',\n"|;' or match.group()[:2] in (" ,", " \n", " |")
+    after = text[match.end() : match.end() + 2].strip(" ")
+    return apart and after in ("", "\n", ".", ".\n", ",", ",\n", "\n\n", "|", ";", '"', '",')

@@ -21,7 +21,14 @@ Hint = tuple[int, int]
 
 
 def hints(text: str) -> list[Hint]:
-    return [(start, end) for _, start, end in _automaton().find_matches_as_indexes(text)]
+    """What opens a quotation, a bracket or a line stands for the space before a word of streets."""
+    spaced = f" {text}"
+    for sign in _OPENING_SIGNS:
+        spaced = spaced.replace(sign, " ")
+    return [(max(0, start - 1), end - 1) for _, start, end in _automaton().find_matches_as_indexes(spaced)]
+
+
+_OPENING_SIGNS = '\n"(“„«\t;|'
 
 
 def windows(text: str, hints: list[Hint]) -> list[tuple[int, int]]:
@@ -56,7 +63,16 @@ def small_windows(text: str) -> list[tuple[int, int]]:
 BEFORE, AFTER = 60, 120
 _IN_SMALL = re.compile(r"\d+|corner of")
 _DIGIT = re.compile(r"\d")
-_NO_DIGIT = ("corner of", *(f" {word}" for word in sections_in("streets")["openings in small letters"]))
+_NO_CAPITAL = frozenset(("avenue", "boulevard", "prospekt"))
+"""Openings that in English come behind the name."""
+_OPENINGS = sections_in("streets")["openings in small letters"]
+_NO_DIGIT = (
+    "corner of",
+    *(f" {word}" for word in _OPENINGS),
+    *(f" {word.capitalize()}" for word in _OPENINGS if word not in _NO_CAPITAL),
+)
+HYPHENED = tuple(f"-{word}" for word in ("Straße", "Strasse", "Weg", "Platz", "Allee", "Gasse", "Ring", "Ufer", "Damm"))
+"""Behind names with hyphens between."""
 _DIGITS = re.compile(r"\d+")
 _SHORT_LINE = re.compile(r"(?m)^(?=[^\n]{0,20}\d)[^\n]{3,70}$")
 _DATED = (
@@ -64,7 +80,7 @@ _DATED = (
     r"|Nov(?:ember)?|Dec(?:ember)?|Articles?|Sections?|Rules?|Act|Nos?|Protocol)\b"
 )
 _NAME_AFTER = re.compile(rf" (?!{_DATED})[{UPPER}]")
-_IS_DATED = re.compile(_DATED)
+IS_DATED = re.compile(_DATED)
 _HALF = re.compile(r"\d? ?\d?[A-Z]{2}(?!\w)")
 LONGEST_NUMBER = 6
 
@@ -90,7 +106,7 @@ def _near_numbers(text: str) -> Iterator[int]:
 def _name_before(text: str, start: int) -> bool:
     words = text[max(0, start - 24) : start - 1].rstrip(" -").rsplit(None, 1)
     word = words[-1].strip('.,("“') if words else ""
-    return len(word) > 2 and word[0].isupper() and not _IS_DATED.match(word)
+    return len(word) > 2 and word[0].isupper() and not IS_DATED.match(word)
 
 
 _JOINED = frozenset(".,/-_")
@@ -118,7 +134,8 @@ def _automaton() -> AhoCorasick:
     cues = ["address", "Address", "lives at", "lives on", "live at", "located at", "is at", "meet at"]
     endings = [ending for ending in streets["endings"] if len(ending) > 2]
     return AhoCorasick(
-        [*words, *units, *cues, *endings, "corner of", " street", " tee ", "P.O"], matchkind=MatchKind.LeftmostLongest
+        [*words, *HYPHENED, *units, *cues, *endings, "corner of", " street", " tee ", "P.O"],
+        matchkind=MatchKind.LeftmostLongest,
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, Self
 
-from shoal.text.learned import Learned, available
+from shoal.text.learned import MODELS, Learned, available, believable
 from shoal.text.mentions import mentioned_again
 from shoal.text.patterns import Patterns
 from shoal.text.plain_forms import without_halves
@@ -113,6 +113,9 @@ class Annotator:
         spans = sorted([span for span in found if span.score >= self.threshold])
         if _overlap(spans):
             spans = merged(without_held(found, self.threshold), self.threshold)
+            spans = [
+                span for span in spans if span.by not in MODELS or believable(text[span.start : span.end], span.type)
+            ]
         again = mentioned_again(text, spans)
         if again:
             spans = merged([*spans, *again], self.threshold)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from shoal.text.gazetteers import NAME, PLACE, Kind, folded, sections_in
 from shoal.text.reading import JOINS, PARTICLES, Run, Word
+from shoal.text.shapes import is_adverb, is_no_name
 from shoal.text.spans import Span
 
 BY = "organisations"
@@ -38,6 +39,7 @@ _STREETS = frozenset(sections_in("context")["streets"])
 _OF = frozenset({"of", "for", "de", "di", "du", "della", "des", "del", "der", "van"})
 _LEADING = frozenset(folded(word) for word in sections_in("bodies")["leading"])
 _CLUBS = frozenset(sections_in("bodies")["clubs"])
+_OF_AN_OFFICE = frozenset(sections_in("trade")["of"])
 _EVERYWHERE = frozenset({"government", "ministry", "european"})
 _NO_PROPER = Kind.COMMON | Kind.OCCUPATION | Kind.GENERIC | Kind.TITLE
 _NO_TOWN = Kind.COMMON | Kind.PEOPLE | Kind.TITLE | Kind.GENERIC | Kind.BELIEF | Kind.GIVEN
@@ -45,27 +47,45 @@ _HEADS = re.compile(
     r" (?:[\w-]+-type |high-security |state |district |central |military |psychiatric |general |university |remand )?"
     r"(?:prison|police|hospital|garrison|court|university|barracks|monastery|clinic|gaol|jail|airport|orphanage)(?!\w)"
 )
-_TAIL = re.compile(
-    r",? (?:e\.? ?V\.?|s\.r\.l\.?|s\.p\.a\.?|s\.n\.c\.?|s\.r\.o\.?|a\.s\.|d\.o\.o\.?|sp\. ?z ?o\. ?o\.?"
-    r"|y [Aa]sociados(?: S\.[A-Z][\w.]*)?|e [Ff]igli|et [Ff]ils|i [Ss]ynowie|und S[öo]hne|mbH|b\.v\.|n\.v\.)(?!\w)"
+_SMALL_FORM = (
+    r"(?:e\.? ?V\.?|e\. ?K\.|s\.r\.l\.?|s\.p\.a\.?|s\.n\.c\.?|s\.a\.s\.?|s\.r\.o\.?|a\.s\.|j?\.?d\.o\.o\.?|d\.d\."
+    r"|[skvo]\.[psc]\.|v\.o\.s\.|[Ss]p\. ?(?:z ?o\. ?o|[jk])\.?|mbH|b\.v\.|n\.v\.|ry|K[hkf]t\.|Bt\.|[ZN]y?rt\.|A/S|S/A)"
 )
+_KIN = (
+    r"(?:y [Aa]sociados|[ei] [Ff]igli|e [Ff]ilhos|e [Aa]ssociati|et [Ff]ils|et [Aa]ssoci[ée]s|[ia] [Ss]yn(?:owie|ové)?"
+    r"|und (?:S[öo]hne|Partner)|og [Ss]øn(?:ner)?|och [Ss]öner|és [Tt]ársa)"
+)
+_TAIL = re.compile(rf",? (?:{_KIN}(?: (?:{_SMALL_FORM}|S\.[A-Z][\w.]*))?|{_SMALL_FORM})(?!\w)")
 """Legal forms and words of kinship in small letters after the name."""
+_POLISH = re.compile(r"\. ?(?:z ?o\. ?o|[jk])\.?(?: Sp\.k\.?)?(?!\w)")
+""" "Sp. z o.o.", of which the first letters are a word of the run."""
+_KINDRED = frozenset(
+    ("fils", "filhos", "figli", "hijos", "sohne", "sonner", "soner", "synowie", "associati", "associes")
+)
 
 
 def body(run: Run, words: Sequence[Word], text: str) -> Span | None:
     """The body that these words of a run name."""
     tail = past_its_tail(text, words[-1].end) if words[-1] is run.words[-1] else words[-1].end
     if tail > words[-1].end:
+        words = _after_an_office(words)
         return Span(words[0].start, tail, "organisation", FORM, BY)
     heads = [place for place, word in enumerate(words) if word.kinds & (Kind.FORM | Kind.BODY)]
     forms = [place for place in heads if place and _is_form(words, place)]
     if forms:
         return span_of(_after_an_office(words[: forms[-1] + 1]), FORM)
+    if len(words) > 2 and words[-1].key in _KINDRED and words[-2].key in PARTICLES:
+        return span_of(_after_an_office(words), FORM)
     return _joined(words) or _club(words) or (_kinds(words, text) if heads else None) or _small_head(run, words, text)
 
 
 def past_its_tail(text: str, end: int) -> int:
     """The end of a name with the legal form in small letters after it, if there is one."""
+    if text[end - 1 : end + 2] in ("A/S", "S/A"):
+        return end + 2
+    polish = _POLISH.match(text, end) if text[end - 2 : end] == "Sp" else None
+    if polish is not None:
+        return polish.end()
     tail = _TAIL.match(text, end)
     return end if tail is None else tail.end()
 
@@ -75,7 +95,10 @@ def without_opener(run: Run) -> Sequence[Word]:
     words = run.words
     first, past = 0, len(words)
     while first < past and (
-        words[first].key in _OPENERS or (run.opens and (words[first].key in JOINS or words[first].key in _ADVERBS))
+        words[first].key in _OPENERS
+        or is_no_name(words[first].key)
+        or (run.opens and (words[first].key in JOINS or words[first].key in _ADVERBS))
+        or (run.opens and not first and past > 1 and is_adverb(words[0].key))
     ):
         first += 1
     while past > first and (words[past - 1].key in JOINS or words[past - 1].key in PARTICLES):
@@ -103,10 +126,18 @@ def _after_an_office(words: Sequence[Word]) -> Sequence[Word]:
     for place, word in enumerate(words[:-1]):
         if word.key in ("of", "at", "for"):
             left = [one for one in words[:place] if one.is_cased]
-            office = all(one.kinds & _NO_PROPER and not one.kinds & Kind.BODY for one in left)
-            person = bool(left) and (left[0].kinds & Kind.GIVEN or left[0].is_initial)
-            return words[place + 1 :] if office or person or word.key == "at" else words
+            office = all(
+                one.key in _OF_AN_OFFICE or (one.kinds & _NO_PROPER and not one.kinds & Kind.BODY) for one in left
+            )
+            person = bool(left) and (left[0].kinds & Kind.GIVEN or left[0].is_initial or _like_a_person(left))
+            none = word.key == "for" and not any(one.kinds & (Kind.BODY | Kind.GENERIC) for one in left)
+            return words[place + 1 :] if office or person or none or word.key == "at" else words
     return words
+
+
+def _like_a_person(words: Sequence[Word]) -> bool:
+    """Two or three words that are nothing but names, if anything."""
+    return 1 < len(words) < 4 and not any(word.kinds & ~NAME for word in words)
 
 
 def _joined(words: Sequence[Word]) -> Span | None:
@@ -115,8 +146,16 @@ def _joined(words: Sequence[Word]) -> Span | None:
     if not places:
         return None
     beside = (words[places[0] - 1], words[places[-1] + 1])
-    couple = all(word.kinds & Kind.GIVEN and not word.kinds & Kind.FAMILY for word in beside)
+    couple = all(word.kinds & Kind.GIVEN and not word.kinds & Kind.FAMILY for word in beside) or _share_a_surname(
+        words[: places[0]], words[places[-1] + 1 :]
+    )
     return None if couple else span_of(_after_an_office(words), FORM)
+
+
+def _share_a_surname(left: Sequence[Word], right: Sequence[Word]) -> bool:
+    """ "John & Harriet Russell"."""
+    given = len(left) == 1 and len(right) == 2 and left[0].kinds & right[0].kinds & Kind.GIVEN
+    return bool(given) and bool(right[1].kinds & Kind.FAMILY) and not right[1].kinds & (Kind.BODY | Kind.FORM)
 
 
 def _club(words: Sequence[Word]) -> Span | None:
@@ -138,12 +177,18 @@ def _segments(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
     """Cut where one body ends and another begins: "Dean | Klagenfurt University", "Prosecutor | High Court"."""
     first, headless = 0, True
     for place, word in enumerate(words):
-        if word.key in ("at", "on") or (word.key in ("of", "for") and headless):
+        cut = word.key in ("of", "for") or (word.key == "and" and _is_a_person(words[first : min(place, first + 4)]))
+        if word.key in ("at", "on") or (headless and cut):
             yield words[first:place]
             first, headless = place + 1, True
         elif word.kinds & (Kind.FORM | Kind.BODY):
             headless = False
     yield words[first:]
+
+
+def _is_a_person(words: Sequence[Word]) -> bool:
+    """ "Asha Rao and | Credit Union"."""
+    return len(words) > 1 and bool(words[0].kinds & Kind.GIVEN) and _like_a_person(words)
 
 
 def _kinds(words: Sequence[Word], text: str) -> Span | None:
@@ -162,7 +207,7 @@ def _kinds(words: Sequence[Word], text: str) -> Span | None:
 
 def _kind(words: Sequence[Word], heads: list[int], text: str) -> Span | None:
     past = heads[-1] + 1
-    if past < len(words) and (words[past].key in _OF or words[heads[-1]].key in _LEADING):
+    if past < len(words) and (_goes_on(words, past) or words[heads[-1]].key in _LEADING):
         past = len(words)
     inside = words[:past]
     proper = [
@@ -179,6 +224,14 @@ def _kind(words: Sequence[Word], heads: list[int], text: str) -> Span | None:
     return span_of(inside, LOOKS_LIKE) if len(proper) > 1 or _long(inside) else None
 
 
+def _goes_on(words: Sequence[Word], past: int) -> bool:
+    """ "Institute of Physics", "Centre for Research": not "Serrano Group for Jones"."""
+    if words[past].key != "for" or past + 1 == len(words):
+        return words[past].key in _OF
+    following = words[past + 1]
+    return not following.kinds & NAME or bool(following.kinds & Kind.COMMON)
+
+
 def _long(words: Sequence[Word]) -> bool:
     """An office of several words, though each is generic: "Social Insurance Authority", "State Security Court"."""
     everywhere = any(word.key in _EVERYWHERE for word in words)
@@ -188,6 +241,8 @@ def _long(words: Sequence[Word]) -> bool:
 def of_a_town(run: Run, previous: Run) -> Iterator[Span]:
     """ "District Court in Kielce": a body that each town has, with its town."""
     words = without_opener(previous) if run.start - previous.end == 4 else ()
+    if len(words) == 1 and words[0].key.endswith(("ing", "s")):
+        return
     generic = bool(words) and all(word.kinds & (Kind.BODY | Kind.GENERIC) for word in words if word.is_cased)
     if generic and words[-1].kinds & Kind.BODY and not run.words[0].kinds & (Kind.COMMON | Kind.COUNTRY):
         yield Span(words[0].start, run.end, "organisation", KIND, BY)

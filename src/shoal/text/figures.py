@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from shoal.text.gazetteers import sections_in
+from shoal.text.phones import called_number
 from shoal.text.quantities import measured
 from shoal.text.references import by_form, is_nobodys
 from shoal.text.spans import Span
@@ -57,7 +58,7 @@ def figures(text: str) -> Iterator[Span]:
             yield money
         elif (measure := measured(text, start, end)) is not None:
             yield measure
-        elif (called := _called(text, start)) is not None:
+        elif (called := called_number(text, start)) is not None:
             yield called
         elif (case := by_form(text, start, end)) is not None:
             yield case
@@ -65,7 +66,7 @@ def figures(text: str) -> Iterator[Span]:
             referred = end
             if _is_somebodys(text, start, value, before):
                 yield Span(start, end, "reference", REFERENCE, BY)
-        elif len(value) >= 4 and _YEAR.match(value) and _says_year(before):
+        elif len(value) >= 4 and _YEAR.match(value) and (_says_year(before) or _is_a_year(text, start, end)):
             month = _MONTH.search(before)
             yield Span(start - (len(month.group()) if month else 0), end, "date", YEAR, BY)
 
@@ -77,39 +78,30 @@ def _is_somebodys(text: str, start: int, value: str, before: str) -> bool:
     return not is_nobodys(_NUMBERED.sub("", text[max(0, start - 30) : start]))
 
 
-def _called(text: str, start: int) -> Span | None:
-    """A number in groups after words of calling, as people write it where no country's form fits; a card's likewise."""
-    long = _GROUPS.match(text, start)
-    if long is None:
-        return None
-    digits = sum(letter.isdigit() for letter in long.group())
-    before = text[max(0, start - 40) : start]
-    if 6 < digits < 16 and _CALLING.search(before):
-        return Span(start - before.endswith("("), long.end(), "phone", GROUPED, BY)
-    if 7 < digits < 13 and _SHAPED.match(text, start) and not _THOUSANDS.match(text, start):
-        return Span(start - before.endswith("("), long.end(), "phone", SHAPED, BY)
-    if 11 < digits < 20 and _CARD.search(before[-16:]):
-        return Span(start, long.end(), "card", GROUPED, BY)
-    return None
-
-
-GROUPED = 0.6
-SHAPED = 0.5
-_SHAPED = re.compile(r"\d{2,4}(?P<gap>[ .-])\d{2,4}(?:(?P=gap)\d{2,4}){1,4}(?![\w]|[ .-]\d)")
-_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:[ .]\d{3})+(?!\d)")
-_GROUPS = re.compile(r"\d+(?:\)?[ ./-]\d+){0,6}(?!\w)")
-_CALLING = re.compile(
-    r"\b(?:phone|telephone|tel|mobile|cell|fax|desk|call|called|answer|answering|ring|dial|text|sms"
-    r"|messages? (?:to|on)|registered"
-    r"|whatsapp|reach|contact|telefon|téléphone|teléfono|telefono|handy|hp)\b[^\d\n]{0,24}\n?[^\d\n]{0,4}$",
-    re.IGNORECASE,
-)
-_CARD = re.compile(r"\b(?:card|cc|visa|mastercard)\b[^\d\n]{0,6}$", re.IGNORECASE)
-
-
 def _says_year(before: str) -> bool:
     words = before.split()
     return before.endswith(" ") and bool(words) and words[-1].lower() in _BEFORE_A_YEAR
+
+
+def _is_a_year(text: str, start: int, end: int) -> bool:
+    """A year that the words on both sides let stand for one: "2011 was a hard year", "Was it 1998?"."""
+    following = _AFTER_A_YEAR.match(text, end)
+    if following is None:
+        return False
+    before = text[max(0, start - _WINDOW) : start]
+    if following["verb"]:
+        return _OPENS.search(before) is not None
+    return _PERHAPS_A_YEAR.search(before) is not None
+
+
+_OPENS = re.compile(r"(?:^\s*|\n\s*|[!?] |(?<!\bno)(?<!\bnr)(?<!\bart)(?<!\bp)\. )[\"“'‘]?$", re.IGNORECASE)
+_AFTER_A_YEAR = re.compile(
+    r"(?P<verb>['’]s | (?:was|is|will|has|had|saw|brought|marked|began|ended)\b|: )|[.?!;,)]?(?:\s|$)"
+)
+_PERHAPS_A_YEAR = re.compile(
+    r"\b(?:it|was|is|were|or|than|back in|established|est\.?|founded|vintage|season|built|dated|expected|due|for) $",
+    re.IGNORECASE,
+)
 
 
 def _money(text: str, start: int, end: int, before: str) -> Span | None:

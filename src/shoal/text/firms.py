@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from shoal.text.gazetteers import LONGEST_PHRASE, NAME, Kind, folded, lexicon, sections_in, words_in
-from shoal.text.reading import Run, Word
-from shoal.text.shapes import is_double_surname, looks_like_a_name, looks_made
+from shoal.text.reading import JOINS, Run, Word
+from shoal.text.shapes import is_double_surname, looks_like_a_name, looks_like_a_town, looks_made
 
 NONE, HINT, CLEAR, SURE = range(4)
 """What a context says."""
@@ -31,11 +31,17 @@ SCORES = {
 """Scores by what the name looks like (see ``_look``) and what the context says. To compare: a person's full name has
 0.88, a single one that is spoken of as a person 0.81, an unlisted place 0.6."""
 KNOWN = 0.76
+SINGLE_HINTED = 0.53
+"""A single word on no list where a firm is hinted at: more than what a word looks like says of a person."""
 _LISTS = {name: frozenset(words) for name, words in sections_in("trade").items() if name}
 _EARLIER = {
     name: _LISTS[name] for name in ("at", "for", "with", "by", "from", "of", "in", "against", "between", "to", "became")
 }
 _DETERMINERS = _LISTS["determiners"]
+OFFICERS = _LISTS["after, of firms alone"]
+_OWNED = _LISTS["after"] | _LISTS["owned by firms"]
+_SPOKEN_OF = frozenset().union(*_LISTS.values())
+"""Words that stand beside names of firms: not one of them is itself a name."""
 _OFFICES = Kind.GENERIC | Kind.BODY | Kind.TITLE | Kind.OCCUPATION | Kind.PEOPLE
 _NO_FIRM = Kind.LARGE | Kind.PEOPLE | Kind.BELIEF | Kind.TITLE
 _EDGES = ".,:;!?()\"'“”’"
@@ -52,6 +58,10 @@ def firm(run: Run, words: Sequence[Word], *, before: tuple[str, ...] | None = No
     said = context(run, words, before=before)
     if said and all(word.kinds & Kind.FIRM for word in own):
         return SCORES["word"][CLEAR]
+    if len(own) == 1 and not own[0].kinds and looks_like_a_town(own[0].key):
+        return SCORES["word"][said] if said == SURE else 0.0
+    if look == "unlisted" and said == HINT and len(own) == 1:
+        return SINGLE_HINTED
     return 0.0 if look == "plain" and _ends_an_office(run, words) else SCORES[look][said]
 
 
@@ -74,6 +84,57 @@ def known(words: Sequence[Word]) -> tuple[int, int] | None:
 @cache
 def _openers() -> frozenset[str]:
     return frozenset(folded(name).split(" ", 1)[0] for name in words_in("firms") if " " in name)
+
+
+def before_its_officer(words: Sequence[Word]) -> tuple[Sequence[Word], float] | None:
+    """ "Nordwind CEO Asha Rao": the firm, and how sure it is."""
+    for place in range(1, len(words)):
+        if words[place].key in OFFICERS:
+            look = _look(words[:place])
+            return None if look in ("", "plain", "phrase") else (words[:place], SCORES[look][CLEAR])
+    return None
+
+
+def named_apart(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+    """A run without a form or a kind, cut where one name ends: "CEO of | Nordwind", "Nordwind and | Zelvex"."""
+    if len(words) == 1:
+        yield words
+        return
+    first = 0
+    for place, word in enumerate(words):
+        if word.key in JOINS and word.key != "&":
+            if place > first:
+                yield words[first:place]
+            first = place + 1
+    if first < len(words):
+        yield words[first:]
+
+
+def is_a_thing(run: Run, word: Word) -> bool:
+    """An unlisted word that names no firm: "a Vespa", "the Titanic", "the song Thunderstruck", "Cadillacs"."""
+    first = word is run.words[0]
+    before = run.before if first else _inside(run, (word,))
+    last = before[-1] if before else ""
+    if word.key in _SPOKEN_OF or looks_like_a_town(word.key):
+        return True
+    if last in ("a", "an", "the") or not _LISTS["works"].isdisjoint(before[-2:]):
+        return True
+    if run.after[:4] in _IS and word is run.words[-1] and not _LISTS["works"].isdisjoint(run.after.split()):
+        return True
+    return word.key[-1] == "s" and word.key[-2:] not in ("ss", "us", "is", "as", "os") and not looks_made(word.key)
+
+
+def is_a_town(run: Run, words: Sequence[Word]) -> bool:
+    """A word on no list that ends as towns do, inside a sentence or before everyday words."""
+    unlisted = len(words) == 1 and not words[0].kinds and looks_like_a_town(words[0].key)
+    return unlisted and (not run.opens or before_everyday_words(run.after))
+
+
+def beside_a_firm(words: Sequence[Word]) -> float:
+    """How sure it is that these words name a firm, if the one beside them in a row does."""
+    own = [word for word in words if word.is_cased]
+    look = _look(own)
+    return SCORES[look][HINT] if look and not looks_like_a_town(own[-1].key) else 0.0
 
 
 def context(run: Run, words: Sequence[Word], *, before: tuple[str, ...] | None = None) -> int:
@@ -99,18 +160,33 @@ def _said_before(before: tuple[str, ...]) -> int:
     if following is not None and not following.isdisjoint(earlier):
         return SURE if last == "at" else CLEAR
     nearest = earlier[-1] if earlier else ""
-    named = last in ("called", "named", "is", "was", "the") and nearest in _LISTS["one"]
-    if named or last in _LISTS["right before"] or (last[-1] == ":" and last in _LISTS["labels"]):
+    if last in ("as", "like", "including") and any(_is_kind_of_firm(word) for word in earlier):
         return CLEAR
+    named = last in ("called", "named", "is", "was", "the") and nearest in _LISTS["one"]
+    if named or last in _LISTS["right before"] or (last[-1] == ":" and _labels(last)):
+        return HINT if last in ("to:", "from:") else CLEAR
     return HINT if _hinted(last, nearest) else NONE
 
 
+def _labels(last: str) -> bool:
+    """ "Employer:", "Sponsors:"."""
+    return last in _LISTS["labels"] or (last[-2:] == "s:" and f"{last[:-2]}:" in _LISTS["labels"])
+
+
+def _is_kind_of_firm(word: str) -> bool:
+    """ "companies", "suppliers"."""
+    one = f"{word[:-3]}y" if word[-3:] == "ies" else word[:-1]
+    return word[-1] == "s" and (one in _LISTS["one"] or one in _LISTS["right before"])
+
+
 def _hinted(last: str, nearest: str) -> bool:
-    if last == "from":
+    if last in ("from", "of"):
         kinds = lexicon().entries.get(nearest, 0)
         return bool(kinds & NAME) and not kinds & Kind.COMMON
     if last == "at":
         return nearest not in _LISTS["no firm at"]
+    if last == "through":
+        return nearest not in _LISTS["no firm through"]
     return last in _LISTS["hints"] or (last == "with" and nearest in _LISTS["with, perhaps"]) or nearest == "according"
 
 
@@ -123,13 +199,14 @@ def _said_after(after: str, before: tuple[str, ...]) -> int:
         return SURE
     if after[0] == ",":
         return CLEAR if words[0] in _LISTS["done"] else HINT if _AT_A_STREET.match(after) else NONE
-    if not owned and (words[0] in _LISTS["after, of firms alone"] or _in_brackets(after, words)):
+    if words[0] in _LISTS["owned by firms"] or (not owned and words[0] in OFFICERS):
         return CLEAR
-    if words[0] in _LISTS["after"]:
+    if words[0] in _LISTS["after"] and words[1:2] != ["of"]:
         return CLEAR if not owned and before and before[-1] in _DETERMINERS else HINT
-    return HINT if not owned and _acts(words) else NONE
+    return HINT if not owned and (_acts(words) or _in_brackets(after, words)) else NONE
 
 
+_IS = (" is ", " was")
 _AT_A_STREET = re.compile(r", \d{1,5} (?!years?|months?|and|of|in|who|was|is|but|said|has)(?:\d|[a-z])")
 """ "Nordwind, 12 High Street"."""
 
@@ -147,7 +224,7 @@ def _acts(words: list[str]) -> bool:
     passive = place > 0 and words[place - 1] in ("is", "was", "were", "been", "are")
     if words[place] in _LISTS["done" if passive else "does"] or words[:2] in (["said", "it"], ["says", "it"]):
         return True
-    return place > 0 and words[0] in ("has", "had") and words[place] in _LISTS["after, of firms alone"]
+    return words[0] in ("has", "had", "have") and not _LISTS["had by firms"].isdisjoint(words[1:4])
 
 
 def _is_one(words: list[str]) -> bool:
@@ -161,11 +238,19 @@ def _is_one(words: list[str]) -> bool:
     return False
 
 
+def owns_as_a_firm(after: str) -> bool:
+    """ "Nordwind's refund policy"."""
+    following = after[3:].split(None, 1)[:1] if after[:3] in ("'s ", "’s ") else []
+    return bool(following) and following[0].strip(_EDGES) in _OWNED
+
+
 def before_everyday_words(after: str) -> bool:
     """Whether two everyday words follow, so that the sentence is English."""
     entries = lexicon().entries
     following = after.split(None, 2)[:2]
-    return len(following) == 2 and all(entries.get(word.strip(_EDGES), 0) & Kind.COMMON for word in following)
+    return len(following) == 2 and all(
+        entries.get(word.strip(_EDGES), 0) & Kind.COMMON or word[-3:] in ("n't", "n’t") for word in following
+    )
 
 
 def of_a_person(after: str) -> bool:
@@ -200,6 +285,8 @@ def _made(own: Sequence[Word]) -> bool:
 
 
 def _look_of_one(word: Word) -> str:
+    if not word.kinds and word.key in _SPOKEN_OF:
+        return ""
     if (word.kinds & _NO_FIRM and not word.kinds & Kind.FIRM) or word.is_initial or len(word.text) < 3:
         return ""
     if word.kinds & Kind.COMMON:

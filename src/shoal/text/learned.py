@@ -91,7 +91,7 @@ def _spans(doc: Doc, offset: int, model: str) -> Iterator[Span]:
             if kind in _NAMES:
                 start, end = _bare(doc.text, start, end, kind)
                 kind = _by_shape(doc.text[start:end], kind)
-            if start < end and _believable(doc.text[start:end], kind):
+            if start < end and believable(doc.text[start:end], kind):
                 yield Span(offset + start, offset + end, kind, score, model)
 
 
@@ -130,8 +130,11 @@ def _by_shape(value: str, kind: str) -> str:
     return "person" if looks_like_a_name(folded(value)) else kind
 
 
-def _believable(value: str, kind: str) -> bool:
-    """A date has a year or a month; a name has a word that is neither everyday nor part of every office."""
+def believable(value: str, kind: str) -> bool:
+    """A date has a year or a month; a name has a word that is neither everyday nor part of every office.
+
+    So has what is left of it beside surer spans: "Southern" of "Southern Italy" is nothing by itself.
+    """
     if kind == "date":
         return _DATED.search(value) is not None
     if kind == "money":

@@ -5,12 +5,11 @@ around each decides whether it is said of somebody.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shoal.text import health, occupations, quantities, references, standing
+from shoal.text import health, occupations, peoples, quantities, references, standing
 from shoal.text.gazetteers import Kind, in_small_letters, lexicon, sections_in, words_in
 from shoal.text.scripts import in_scripts
 from shoal.text.sentences import Hit, ends_apart, stands_apart
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["listed", "stands_apart"]
 
 BY = "lists"
-GROUP, BELIEF = 0.8, 0.85
 SHORTEST = 3
 _PERHAPS_A_WORD = Kind.COMMON | Kind.GENERIC
 
@@ -59,25 +57,6 @@ def _with_company(ill: list[Span]) -> Iterator[Span]:
             yield Span(span.start, span.end, span.type, health.IN_COMPANY, span.by)
 
 
-def people(hit: Hit) -> Span | None:
-    """A people, unless its name only says whose dish it is; whose Government it is tells where somebody is from."""
-    if _NOBODY.match(hit.small, hit.end):
-        return None
-    member = _MEMBER.match(hit.small, hit.end)
-    return hit.span("group", GROUP, BY, end=member.end() if member else None)
-
-
-def belief(hit: Hit) -> Span | None:
-    return None if _OF_ALL.match(hit.small, hit.end) else hit.span("belief", BELIEF, BY)
-
-
-_MEMBER = re.compile(r" (?:nationals?|citizens?|nationality|citizenship|origin|descent)\b")
-_NOBODY = re.compile(
-    r" (?:breakfast|fries|food|cuisine|restaurant|wine|cheese|tea|coffee|film|flu|bread|toast|dressing|bulldog)\b"
-)
-_OF_ALL = re.compile(r"(?:[‑-]era)? (?:church|regime|era)\b")
-
-
 @cache
 def _automaton() -> tuple[AhoCorasick, list[tuple[Judge, bool]]]:
     """The phrases, and for each its judge and whether it may be the end of a longer word."""
@@ -94,11 +73,13 @@ def _automaton() -> tuple[AhoCorasick, list[tuple[Judge, bool]]]:
 def _judged() -> Iterator[tuple[Judge, bool, Iterable[str]]]:
     """What first claims a phrase has it."""
     ill, living, counted, working = map(sections_in, ("health", "standing", "quantities", "occupations"))
-    yield people, False, words_in("peoples")
-    yield belief, False, words_in("beliefs")
-    yield people, False, _of_kind(Kind.PEOPLE)
-    yield belief, False, _of_kind(Kind.BELIEF)
-    yield people, False, living["peoples"]
+    yield peoples.nobodys, False, sections_in("peoples")["of all of them"]
+    yield peoples.people, False, words_in("peoples")
+    yield peoples.party, False, sections_in("beliefs")["parties"]
+    yield peoples.belief, False, words_in("beliefs")
+    yield peoples.people, False, _of_kind(Kind.PEOPLE)
+    yield peoples.belief, False, _of_kind(Kind.BELIEF)
+    yield peoples.people, False, living["peoples"]
     yield occupations.after_a_trigger, False, working["before a role"]
     yield health.after_a_trigger, False, ill["before an illness"]
     yield health.adjective, False, ill["said of somebody"]
@@ -126,6 +107,9 @@ def _judged() -> Iterator[tuple[Judge, bool, Iterable[str]]]:
     known = [*words_in("occupations"), *working["roles"], *_occupations()]
     yield occupations.said, False, known
     yield occupations.said, False, [f"{phrase}s" for phrase in known if phrase.isascii() and phrase[-1] not in "sy"]
+    yield peoples.people, False, peoples.plurals_of("peoples")
+    yield peoples.belief, False, peoples.plurals_of("beliefs")
+    yield peoples.people, False, peoples.named_after_countries()
 
 
 def _of_kind(kind: int) -> Iterator[str]:

@@ -9,12 +9,23 @@ alone, or words that only look like names, stay near 0.5.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
+from shoal.text.firms import of_a_person, owns_as_a_firm
 from shoal.text.gazetteers import NAME, PLACE, SIZES, Kind, lexicon, sections_in
 from shoal.text.introductions import called_upon, introduced
 from shoal.text.reading import JOINS, PARTICLES, Run, Word
-from shoal.text.shapes import NAME_LIKE, likelihood, looks_like_a_name, looks_made
+from shoal.text.shapes import (
+    NAME_LIKE,
+    is_adverb,
+    is_called_after_a_person,
+    is_double_surname,
+    is_no_name,
+    likelihood,
+    looks_like_a_name,
+    looks_made,
+)
 from shoal.text.spans import Span
 from shoal.text.uncased import by_case
 
@@ -30,6 +41,8 @@ UNSURE = 0.4
 DOUBT = 0.3
 """Taken from a single name that is an everyday word or a place as well."""
 MOST_WORDS = 5
+MOST_READ = 16
+"""Words of a run that are looked at behind its beginning: more than a name has."""
 LONGEST_NAME = 13
 """Letters of a single word on no list that is taken for a name."""
 
@@ -48,11 +61,20 @@ _SPEECH = re.compile(
     r"^(?:['’]s\b|,? ?(?:said|says|told|asked|replied|wrote|writes|thinks|lives|lived|was born|is from|died|has been"
     r"|married|called|agreed|can you|could you|please|complained|stated|testified|submitted|alleged))"
 )
+_EPONYM = re.compile(
+    r"(?:['’]s)? (?:disease|syndrome|laws?|theorem|principle|cube|equations?|scale|constant|effect|paradox|method|test"
+    r"|number|oedema|edema|lymphoma|sign|palsy|curve|distribution|process|engine|edition)\b"
+)
+"""A thing that is called after somebody."""
 _NAMED = frozenset(sections_in("context")["before a person"])
 _STREETS = frozenset(sections_in("context")["streets"])
 _NAMING = tuple(
     (word,) for word in ("ask", "tell", "named", "called", "dear", "hi", "hello", "surname", "nicknamed", "née", "name")
 )
+_ARTICLES = (("a",), ("an",))
+_FIRST_WORDS = frozenset({"A", "I", *(word.capitalize() for word in sections_in("context")["openers"])})
+_SAINTS = frozenset(("saint", "sainte", "san", "santa", "santo"))
+"""What the names of towns and churches begin with."""
 _NO_PERSON = frozenset(sections_in("context")["no initials"])
 _EDGES = ".,:;!?()\"'“”’"
 _GREETINGS = frozenset(sections_in("trade")["greetings"])
@@ -71,25 +93,35 @@ def persons(text: str, runs: Sequence[Run]) -> Iterator[Span]:
 
 def _in_run(run: Run, *, cased: bool) -> Iterator[Span]:
     for words, titled in _stretches(run):
+        around = run if not words or words[0] is run.words[0] else _behind(run, words[0])
         title = words[0] if titled else None
         rest = words[1:] if titled else words
         if title is not None and rest:
             yield Span(title.start, title.end, "title", TITLE_SCORE, BY)
             yield Span(rest[0].start, rest[-1].end, "person", TITLE_SCORE, BY)
         elif not titled:
-            rest = _without_opener(run, rest)
-            score = _score(run, rest)
+            rest = _without_opener(around, rest)
+            score = _score(around, rest)
             if not cased and not _known_in_small_letters(rest):
                 score = 0
-            elif not score and len(rest) == 1 and _stands_as_a_name(run, rest[0]):
+            elif not score and len(rest) == 1 and _stands_as_a_name(around, rest[0]):
                 score = LOOKS_LIKE
-            if score > 0:
+            if score == UNSURE and rest[0].key in _SAINTS:
+                yield Span(rest[0].start, rest[-1].end, "place", LOOKS_LIKE, BY)
+            elif score > 0:
                 yield Span(rest[0].start, rest[-1].end, "person", score, BY)
+
+
+def _behind(run: Run, first: Word) -> Run:
+    """The run from a word on, with the words before it as what stands before: "Thanks | Monjeau"."""
+    place = bisect_left(run.words, first.start, key=lambda word: word.start)
+    before = (*run.before, *(word.key for word in run.words[max(0, place - 3) : place]))[-3:]
+    return run._replace(words=run.words[place : place + MOST_READ], start=first.start, opens=False, before=before)
 
 
 def _known_in_small_letters(words: list[Word]) -> bool:
     """Where no capital tells a name, one word has to be listed and the others have to look like names."""
-    return any(word.kinds & NAME for word in words) and all(
+    return (any(word.kinds & NAME for word in words) or len(words) == 2) and all(
         word.kinds & NAME or word.is_initial or word.key in _LINKS or looks_like_a_name(word.key) for word in words
     )
 
@@ -98,7 +130,7 @@ def _without_opener(run: Run, words: list[Word]) -> list[Word]:
     """Without a word on no list that begins the sentence before a full name, as in a language that is not ours."""
     if not (run.opens and words and words[0] is run.words[0]):
         return words
-    if words[0].text in ("A", "I") and len(words) > 1:
+    if len(words) > 1 and (words[0].text in _FIRST_WORDS or (not words[0].kinds & NAME and is_adverb(words[0].key))):
         return words[1:]
     full = len(words) > 2 and words[1].kinds & Kind.GIVEN and words[2].kinds & NAME
     return words[1:] if full and not words[0].kinds and not words[0].is_initial else words
@@ -135,6 +167,8 @@ _SURE_TITLES = frozenset(sections_in("context")["sure titles"])
 def _nameable(word: Word, *, titled: bool) -> bool:
     if word.is_initial:
         return True
+    if is_no_name(word.key):
+        return False
     if not word.is_cased or word.key in JOINS or word.key in _GREETINGS or (word.key in _STREETS and not titled):
         return False
     if titled or word.kinds & NAME:
@@ -177,6 +211,8 @@ def _several(run: Run, names: list[Word], sure: list[Word]) -> float:
     if not names[-1].kinds and looks_made(names[-1].key):
         return UNSURE
     given = [word for word in sure if word.kinds & Kind.GIVEN]
+    if names[0].key in _SAINTS and not _speaks_of_a_person(run, names[0]):
+        return UNSURE
     if len(sure) >= 2 and given:
         return FULL
     if lexicon().kinds(" ".join(word.text for word in names)) & PLACE:
@@ -200,24 +236,42 @@ def _unlisted(run: Run, names: list[Word]) -> float:
 def _single(run: Run, word: Word) -> float:
     if _is_acronym(word) or len(word.key) < 3:
         return 0
-    if not word.kinds and run.after.startswith(": ") and run.opens and len(run.words) == 1:
+    if _EPONYM.match(run.after) and word is run.words[-1]:
+        return 0
+    made = is_double_surname(word.key) or (not word.kinds and looks_made(word.key))
+    if not word.kinds and not made and run.after.startswith(": ") and run.opens and len(run.words) == 1:
         return LOOKS_LIKE
-    score = 0.0
-    if word.kinds & Kind.GIVEN:
-        score = GIVEN_ALONE
-    elif word.kinds & Kind.FAMILY:
-        score = FAMILY_ALONE
-    elif not word.kinds and _ENDINGS.search(word.key):
-        score = LOOKS_LIKE
+    score = _by_list_or_ending(run, word)
+    if run.before[-1:] in _ARTICLES and word is run.words[0] and not of_a_person(run.after):
+        score -= DOUBT
     if word.kinds & (Kind.COMMON | Kind.COUNTRY | Kind.METROPOLIS | Kind.PEOPLE | Kind.OCCUPATION):
         score -= DOUBT
     elif word.kinds & Kind.CITY:
         score -= 0.05
-    if _speaks_of_a_person(run, word) and not word.kinds & (Kind.COUNTRY | Kind.COMMON):
+    made = made or (not word.kinds and owns_as_a_firm(run.after))
+    if not made and _speaks_of_a_person(run, word) and not word.kinds & (Kind.COUNTRY | Kind.COMMON):
         score = max(score, 0.3) + 0.25
     elif word.kinds & NAME and word.kinds & Kind.COMMON and run.before[-1:] in _NAMING:
         score += DOUBT
     return score
+
+
+def _by_list_or_ending(run: Run, word: Word) -> float:
+    if word.kinds & Kind.GIVEN:
+        return GIVEN_ALONE
+    if word.kinds & Kind.FAMILY:
+        return FAMILY_ALONE
+    if word.kinds or is_called_after_a_person(word.key):
+        return 0.0
+    return LOOKS_LIKE if _ENDINGS.search(word.key) or _is_a_family(run, word) else 0.0
+
+
+def _is_a_family(run: Run, word: Word) -> bool:
+    """ "the Watsons"."""
+    if word.key[-1] != "s" or run.before[-1:] != ("the",):
+        return False
+    kinds = lexicon().entries.get(word.key[:-1], 0)
+    return bool(kinds & Kind.FAMILY) and not kinds & (Kind.COMMON | PLACE)
 
 
 def _speaks_of_a_person(run: Run, word: Word) -> bool:
@@ -237,6 +291,10 @@ def _initials_fit(words: list[Word], names: list[Word]) -> bool:
 def _stands_as_a_name(run: Run, word: Word) -> bool:
     """A word on no list that looks like a name, in a sentence whose other words are English: "Has Monjeau replied?"."""
     if word.kinds or len(run.words) > 1 or not 3 < len(word.text) <= LONGEST_NAME or word.text.isupper():
+        return False
+    if run.before[-1:] in (("the",), *_ARTICLES) and not of_a_person(run.after):
+        return False
+    if is_called_after_a_person(word.key):
         return False
     if not word.key.isalpha() or run.after[:1] == ")" or not looks_like_a_name(word.key):
         return False

@@ -7,7 +7,7 @@ under a name on a card or in a signature, is one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 
 from shoal.text.gazetteers import Kind, folded, lexicon, sections_in
@@ -39,11 +39,17 @@ _LINE = re.compile(
     r"|auditor|estimator|underwriter|teller|cashier|bookkeeper|bartender|waiter|waitress|janitor|housekeeper|gardener"
     r"|caretaker|nanny|tutor|curator|archivist|paramedic|midwife|optician|courier|dispatcher|tailor|trader))[ .,]*$"
 )
+_COMPOUND = re.compile(
+    r"[a-z]{2,}(?:ist|ian|grapher|keeper|worker|maker|driver|smith|monger|wright|writer|officer|grower|fitter|engineer|packer"
+    r"|packager|preparer|repairer)$"
+)
+_IN_SENTENCES = frozenset(_LISTS["in sentences"])
 _GOES_ON = re.compile(rf"[,.;:!?)'’”\"–-]|\s*$| [–(-]| (?:{either(_LISTS['goes on'])})\b")
 _DEPARTMENT = re.compile(r" [A-Z][\w-]+(?: (?:and|&|of) [A-Z][\w-]+){0,2}")
 _BY_TRADE = re.compile(r"[\w ]{0,12} by (?:profession|trade|training|occupation)\b|[, ]+von beruf\b")
 _OF_A_THING = re.compile(rf" (?:{either(_LISTS['things'])})(?!\w)")
 _NAMED_AFTER = re.compile(r",? (?:called|named|by the name of|(?:mr|mrs|ms|miss|dr)\b\.?) ")
+_NAME_AFTER = re.compile(r",? [A-Z][a-z]+ [A-Z][a-z]+")
 _ACTING = re.compile(r"\b(?:represented|assisted|defended|advised|counsel)\b")
 _AGENT = re.compile(
     r"[a-z]{2,}(?:er|or|ist|ian|man|woman|eer|ess|smith|wright|maid|boy|girl|hand|master|mistress|keeper|clerk|nurse|cook"
@@ -53,10 +59,19 @@ _PHRASE = re.compile(
     r"[ :]+(?P<article>(?:an?|the|his|her|its|their|un|une|una|eine?|einen) )?"
     r"(?P<words>[^\W\d_][\w'’&/-]*(?: [^\W\d_][\w'’&/-]*){0,4})"
 )
+_JOINED = re.compile(
+    r"(?:[^\W\d_][\w'’-]*,? ){1,3}and (?:[a-z][\w'’-]* ){0,2}(?P<last>[a-z][\w'’-]*)(?=[.,;)\n]|$| [a-z])"
+)
+"""An occupation of two halves: "dining room and cafeteria attendant"."""
 _PARTICIPLES = frozenset(_LISTS["participles"])
 _NO_ROLES = frozenset(_LISTS["no roles"])
 _BE = frozenset(_LISTS["forms of be"])
 _ADVERBS = frozenset(_LISTS["adverbs"])
+_THINGS = frozenset({"this", "that", "it", "there", "which", "what", "here"})
+_OF_ANYBODY = frozenset(
+    {"old", "new", "young", "first", "good", "great", "best", "proud", "famous", "well-known", "excellent"}
+)
+_OWNERS = frozenset({"our", "my", "his", "her", "their"})
 _ARTICLES = frozenset({"a", "an", "the", "un", "une", "una", "ein", "eine", "our"})
 _AS = frozenset({"as", "als", "comme", "como", "come"})
 _SOME_SUCH = frozenset({"retired", "former", "ex", "unemployed", "self-employed", "freelance", "trainee"})
@@ -67,10 +82,27 @@ _ACTS = frozenset(sections_in("context")["before a role"])
 def occupations(text: str) -> Iterator[Span]:
     if "\n" in text:
         for match in _LINE.finditer(text):
-            last = match.group(1).rsplit(" ", 1)[-1].lower()
-            if last in _NO_ROLES or lexicon().entries.get(folded(last), 0) & Kind.PEOPLE:
-                continue
-            yield Span(match.start(1), match.end(1), "occupation", ON_A_CARD, BY)
+            if _is_on_a_card(text, match.start(1), match.group(1).split()):
+                yield Span(match.start(1), match.end(1), "occupation", ON_A_CARD, BY)
+
+
+def _is_on_a_card(text: str, start: int, words: list[str]) -> bool:
+    """Whether a line that ends like an occupation is one: no sentence, no name, no made-up word."""
+    *others, last = (word.strip(",").lower() for word in words)
+    kinds = lexicon().entries.get(folded(last), 0)
+    if last in _NO_ROLES or kinds & Kind.PEOPLE or not _IN_SENTENCES.isdisjoint(others):
+        return False
+    if others:
+        return True
+    listed = kinds & Kind.OCCUPATION or last in _heads()
+    if kinds & (Kind.GIVEN | Kind.FAMILY):
+        return bool(listed) and _is_under_a_name(text, start)
+    return bool(listed) or _COMPOUND.search(last) is not None
+
+
+def _is_under_a_name(text: str, start: int) -> bool:
+    above = text[:start].rstrip().rsplit("\n", 1)[-1].split()
+    return 1 < len(above) < 5 and all(word[0].isupper() for word in above)
 
 
 def said(hit: Hit) -> Span | None:
@@ -87,18 +119,20 @@ def said(hit: Hit) -> Span | None:
     goes_on = headed or _GOES_ON.match(after) or any(map(_is_some_such, before.split()[-MOST_WORDS:]))
     more = _said_with(hit, before) if goes_on else None
     if more is None and _NAMED_AFTER.match(after):
-        more = _with_an_article(hit, before)
+        more = _with_an_article(hit, before, ("a", "an"))
+    if more is None and _NAME_AFTER.match(hit.text, hit.end):
+        more = _with_an_article(hit, before, _OWNERS)
     if more is not None:
         department = _DEPARTMENT.match(hit.text, hit.end) if headed else None
         return hit.span("occupation", SAID, BY, more=more, end=department.end() if department else None)
     return hit.span("occupation", BEFORE_A_NAME, BY) if _before_a_name(hit, before) else None
 
 
-def _with_an_article(hit: Hit, before: str) -> int | None:
-    """ "A retired policeman named": how many characters stand between the article and the occupation."""
+def _with_an_article(hit: Hit, before: str, articles: Collection[str]) -> int | None:
+    """ "A retired policeman named", "our accountant, Asha Rao": how many characters stand before the occupation."""
     words = before.split()[-MOST_WORDS - 1 :]
     for place in range(len(words) - 1, -1, -1):
-        if words[place] in ("a", "an"):
+        if words[place] in articles:
             return None if _ACTING.search(hit.before(_FAR)) else sum(len(word) + 1 for word in words[place + 1 :])
         if not _modifies(words[place]):
             return None
@@ -140,7 +174,7 @@ def _said_with(hit: Hit, before: str) -> int | None:
 
 
 def _tells_of_other_things(word: str) -> bool:
-    return word == "old" or word[0].isdigit() or bool(lexicon().entries.get(folded(word), 0) & Kind.PEOPLE)
+    return word in _OF_ANYBODY or word[0].isdigit() or bool(lexicon().entries.get(folded(word), 0) & Kind.PEOPLE)
 
 
 def _opens(hit: Hit, before: str, words: list[str], article: str) -> bool:
@@ -151,7 +185,10 @@ def _opens(hit: Hit, before: str, words: list[str], article: str) -> bool:
         return False
     last = words[-1]
     if last in _BE:
-        return article != "our"
+        asked = words[-2:-1] == ["who"] and article == "the"
+        return article != "our" and not asked and (len(words) < 2 or words[-2] not in _THINGS)
+    if last == "be":
+        return words[-3:-1] == ["used", "to"]
     if last in _AS or last == "and":
         return article in ("a", "an") or (last in _AS and not article)
     if last[-1] == "," or last[0] == "(" or last == "–":
@@ -179,7 +216,8 @@ def _alone(hit: Hit) -> bool:
     """On a line of its own, in a text of several."""
     text, start, end = hit.text, hit.start, hit.end
     opens = start == 0 or text[start - 1] == "\n"
-    return opens and text[end : end + 1] in ("", "\n", "\r") and end - start < len(text.strip())
+    alone = opens and text[end : end + 1] in ("", "\n", "\r") and end - start < len(text.strip())
+    return alone and _is_on_a_card(text, start, text[start:end].split())
 
 
 def _before_a_name(hit: Hit, before: str) -> bool:
@@ -198,6 +236,13 @@ def after_a_trigger(hit: Hit) -> Span | None:
     labelled = hit.phrase[-1] == ":"
     formed = labelled or hit.phrase.endswith(" of") or hit.of_somebody(hit.before())
     start = match.start("words")
+    joined = _JOINED.match(hit.text, start)
+    if (
+        joined
+        and _is_role(joined["last"].lower(), formed=formed)
+        and _IN_SENTENCES.isdisjoint(joined[0].lower().split())
+    ):
+        return Span(start, joined.end(), "occupation", SAID, BY)
     for count in range(len(words), 0, -1):
         if _is_role(words[count - 1].lower(), formed=formed) or (labelled and words[0]):
             return Span(start, start + len(" ".join(words[:count])), "occupation", SAID, BY)

@@ -20,6 +20,15 @@ _LABELS = frozenset(f"{label}:" for label in _LISTS["labels"])
 _LIVING, _GOING = frozenset(_LISTS["living"]), frozenset(_LISTS["going"])
 _NOT_AFTER = frozenset(_LISTS["no place after in"])
 _NOUNS = frozenset(_LISTS["noun capitals"])
+_BEEN = frozenset(
+    ("been", "trains", "buses", "headed", "heading", "drive", "drives", "sail", "sailed", "sailing", "walked")
+)
+_ONWARD = frozenset(("on", "back", "over", "down", "up", "out"))
+_PEOPLE = frozenset(
+    ("man", "woman", "men", "women", "couple", "tourists", "visitors", "students", "someone", "boy", "girl")
+)
+_HANDED = frozenset(("transferred", "shipped", "ship", "shipping", "back", "welcome", "greetings", "way", "was", "is"))
+"""What goes to somebody as well as to some place."""
 _GOING_TO = frozenset(("to", "from", "nach", "à", "a", "naar"))
 _AND = frozenset(("and", "or", "und", "et", "y", "e", "og"))
 _WAYS = frozenset(
@@ -35,6 +44,11 @@ _IS_A_TOWN = re.compile(
 )
 
 
+_OF_A_TOWN = re.compile(
+    r"['’]s (?:[a-z]+ )?(?:mayor|population|streets?|residents|inhabitants|council|airport|suburbs|outskirts|harbour"
+    r"|harbor|cathedral|old town|town hall|capital|economy|government|parliament|coast|border|police)\b"
+)
+""" "Ardgour's mayor"."""
 _IS = (" is ", " was ", ", is ")
 
 
@@ -49,11 +63,13 @@ def cue_before(run: Run, first: int, seen: Seen) -> int:
     """What the words before a word of a run say."""
     inside = [word.key for word in run.words[max(0, first - 3) : first]]
     before = [*run.before, *inside][-3:] if len(inside) < 3 else inside
-    if not first and run.after.startswith(_IS) and _IS_A_TOWN.match(run.after):
+    if _said_behind(run, first):
         return SURE
     if not before:
         return NONE
     last, verb = before[-1], before[-2] if len(before) > 1 else ""
+    if verb in _ONWARD and last in _GOING_TO and len(before) > 2:
+        verb = before[-3]
     if verb in _NOT_AFTER:
         return NONE
     if (last in _LABELS and not first) or _lived_in(last, verb) or (last == "of" and verb in _OF):
@@ -63,13 +79,22 @@ def cue_before(run: Run, first: int, seen: Seen) -> int:
     return WEAK if last in _MOVING or (first and last in ("of", "at")) else NONE
 
 
+def _said_behind(run: Run, first: int) -> bool:
+    """ "Ardgour is a town", "Ardgour's mayor"."""
+    if not first and run.after.startswith(_IS) and _IS_A_TOWN.match(run.after):
+        return True
+    return run.after.startswith(("'s ", "’s ")) and bool(_OF_A_TOWN.match(run.after))
+
+
 def _lived_in(last: str, verb: str) -> bool:
     """ "lives in", "moved to"."""
     if (last == "between" and verb in _WAYS) or (last == "is" and verb == "far"):
         return True
     if last in _IN or last in ("at", "from"):
+        if last == "from" and verb in _PEOPLE:
+            return True
         return verb in _LIVING or (last in _GOING_TO and verb in _GOING)
-    return last in _GOING_TO and verb in _GOING
+    return last in _GOING_TO and (verb in _GOING or verb in _BEEN)
 
 
 def _spoken_of(run: Run, first: int, last: str, verb: str) -> bool:
@@ -85,7 +110,8 @@ def _spoken_of(run: Run, first: int, last: str, verb: str) -> bool:
 def _part_of(run: Run, first: int) -> bool:
     """After "of" inside a run that is no office: "Diocese of Ely", not "Minister of Agriculture"."""
     office = Kind.TITLE | Kind.BODY | Kind.OCCUPATION | Kind.GENERIC
-    return first > 1 and not run.words[first - 1].is_cased and not run.words[first - 2].kinds & office
+    noun = run.words[first - 2].kinds if first > 1 else office
+    return not run.words[first - 1].is_cased and not noun & office and not (run.opens and noun == Kind.COMMON)
 
 
 def _goes_on(run: Run, first: int, last: str, seen: Seen) -> bool:
@@ -99,6 +125,51 @@ def _goes_on(run: Run, first: int, last: str, seen: Seen) -> bool:
     )
 
 
+def to_somebody(run: Run, first: int, kinds: int) -> bool:
+    """ "Transferred to Gilbert", "sat near Cora": a given name is somebody's there, unless the city is large."""
+    if not kinds & Kind.GIVEN or kinds & (Kind.LARGE | Kind.COUNTRY):
+        return False
+    before = (*run.before, *(word.key for word in run.words[:first]))[-2:]
+    if len(before) < BOTH:
+        return False
+    return before[1] == "near" or (before[1] in ("to", "from", "for") and before[0] in _HANDED)
+
+
+def at_a_branch(run: Run, first: int) -> bool:
+    """ "Our branch at Freamunde": rather a place than a firm."""
+    return not first and run.before[-1:] == ("at",) and run.before[-2:-1] in _BRANCHES
+
+
+BOTH = 2
+_BRANCHES = tuple(
+    (word,) for word in ("branch", "branches", "office", "offices", "plant", "factory", "warehouse", "farm")
+)
+
+
+def dateline(run: Run) -> bool:
+    """A place and a day alone open a line: "Stalhille, 4 May 2004"."""
+    return run.opens and not run.before and bool(_A_DAY.match(run.after))
+
+
+_A_DAY = re.compile(
+    r", (?:the )?(?:\d{1,2}[ ./-]|\d{4}(?:\W|$)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february"
+    r"|march|april|may \d|june|july|august|september|october|november|december)"
+)
+
+
+def beside_a_name(run: Run, previous: Run) -> bool:
+    """One word on a line of its own with the full name before it: "Emilie Broberg, Kulusuk"."""
+    return (
+        len(run.words) == 1
+        and run.start - previous.end == len(", ")
+        and previous.opens
+        and not previous.before
+        and len(previous.words) > 1
+        and not run.after.strip(" .,")
+        and all(word.kinds & NAME or word.is_initial for word in previous.words)
+    )
+
+
 def after_in(run: Run, first: int) -> bool:
     """Whether it follows a word after which even a person's name is a place's."""
     return (run.words[first - 1].key if first else "".join(run.before[-1:])) in _IN_BEFORE_A_NAME
@@ -106,7 +177,8 @@ def after_in(run: Run, first: int) -> bool:
 
 def said_in(run: Run, first: int) -> bool:
     last = run.words[first - 1].key if first else run.before[-1] if run.before else ""
-    return last in _IN or last in _LABELS
+    of_people = not first and last == "from" and len(run.before) > 1 and run.before[-2] in _PEOPLE
+    return last in _IN or last in _LABELS or of_people
 
 
 def all_nouns_have_capitals(runs: Sequence[Run]) -> bool:

@@ -20,8 +20,12 @@ from shoal.text.place_context import (
     Seen,
     after_in,
     all_nouns_have_capitals,
+    at_a_branch,
+    beside_a_name,
     cue_before,
+    dateline,
     said_in,
+    to_somebody,
 )
 from shoal.text.reading import JOINS, PARTICLES, Run, Word, phrases_in
 from shoal.text.shapes import is_double_surname
@@ -73,7 +77,8 @@ def places(runs: Sequence[Run]) -> Iterator[Span]:
         if len(run.words) == 1 and run.words[0].kinds & ~_OWN and not run.words[0].kinds & PLACE:
             continue
         following = runs[number + 1] if number + 1 < len(runs) else None
-        for first, past, score, last in _in_run(run, following, seen, nouns=nouns):
+        beside = bool(number) and beside_a_name(run, runs[number - 1])
+        for first, past, score, last in _in_run(run, following, seen, nouns=nouns, beside=beside):
             seen = last
             start, end = run.words[first].start, run.words[past - 1].end
             if not first and run.words[0].kinds & Kind.COUNTRY and run.before and run.before[-1] in _DIRECTIONS:
@@ -83,7 +88,9 @@ def places(runs: Sequence[Run]) -> Iterator[Span]:
             yield Span(start, end, "place", score, BY)
 
 
-def _in_run(run: Run, following: Run | None, seen: Seen, *, nouns: bool) -> Iterator[tuple[int, int, float, Seen]]:
+def _in_run(
+    run: Run, following: Run | None, seen: Seen, *, nouns: bool, beside: bool
+) -> Iterator[tuple[int, int, float, Seen]]:
     """First word, past the last, and score of each place; with what the next one has to know of it."""
     listed = {first: (past, kinds) for first, past, kinds in phrases_in(run.words) if kinds & PLACE}
     place = 0
@@ -106,6 +113,8 @@ def _in_run(run: Run, following: Run | None, seen: Seen, *, nouns: bool) -> Iter
                 past += 1
         elif not score:
             past, score = _unknown(run, place, cue, following, nouns=nouns)
+            if beside and not word.kinds and len(word.text) > MOST_IN_CAPITALS:
+                score = max(score, PERHAPS + 0.02)
         if score > 0:
             if past == len(run.words) - 1 and _QUARTER.match(run.words[past].text):
                 past += 1
@@ -172,6 +181,8 @@ def _score(run: Run, first: int, past: int, kinds: int, cue: int) -> float:
         return A_COUNTRY_IN_WORDS if len(words) > 1 and not kinds & NAME else score
     if (len(words) == 1 and _short(words[0], cue)) or (past == len(run.words) and run.after.startswith(_AGAINST)):
         return 0
+    if len(words) == 1 and to_somebody(run, first, kinds):
+        return 0
     score = LARGE_CITY if kinds & Kind.LARGE else TOWN
     if located:
         score += AFTER_A_PREPOSITION
@@ -216,15 +227,15 @@ def _short(word: Word, cue: int) -> bool:
 
 
 def _unknown_score(run: Run, words: list[Word], cue: int, first: int, *, nouns: bool) -> float:
-    if run.after.startswith((*_AGAINST, " and others", "'s", "’s")) or is_double_surname(words[0].key):
+    if (cue < SURE and run.after.startswith((*_AGAINST, " and others", "'s", "’s"))) or is_double_surname(words[0].key):
         return 0.0
     if any(word.kinds & NAME for word in words):
         return _score_of_names(run, words, cue, first)
     if cue == SURE:
-        return LIVED_IN
+        return A_NAME_LIVED_IN if at_a_branch(run, first) else LIVED_IN
     if not nouns and (cue or not run.opens) and _ends_like_one(words):
         return BY_ITS_ENDING
-    if cue == STRONG and not (nouns and len(words) == 1):
+    if (cue == STRONG and not (nouns and len(words) == 1)) or (not first and dateline(run)):
         return UNKNOWN + 0.05
     perhaps = (cue == WEAK and run.before[-1:] == ("to",)) or words[0].text.isupper()
     return PERHAPS if perhaps and not first and not run.opens else 0.0
@@ -240,8 +251,10 @@ def _score_of_names(run: Run, words: list[Word], cue: int, first: int) -> float:
     """Words that are persons' names: after "lives in", or one of them after "in"."""
     if _JOINED.search(words[0].text):
         return A_NAME_LIVED_IN
+    if len(words) == 1 and to_somebody(run, first, words[0].kinds):
+        return 0.0
     if cue == SURE:
-        return A_NAME_LIVED_IN if len(words) > 1 and said_in(run, first) else LIVED_IN
+        return A_NAME_LIVED_IN if (len(words) > 1 and said_in(run, first)) or at_a_branch(run, first) else LIVED_IN
     if cue < STRONG or run.opens or not after_in(run, first):
         return 0.0
     if len(words) == 1:
@@ -275,6 +288,6 @@ def _is_a_state(run: Run, following: Run | None) -> bool:
 
 def _names_a_country(after: str) -> bool:
     """What follows is a comma and a country: ", new zealand"."""
-    parts = _PARTS.findall(after[2:])[:3] if after.startswith(", ") else []
+    parts = _PARTS.findall(after[2:] if after[0] == "," else after[5:])[:3] if after.startswith((", ", " and ")) else []
     entries = lexicon().entries
     return any(entries.get(" ".join(parts[:count]), 0) & Kind.COUNTRY for count in range(1, len(parts) + 1))

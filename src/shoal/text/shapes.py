@@ -41,14 +41,87 @@ def looks_made(key: str) -> bool:
 def is_double_surname(key: str) -> bool:
     """Two surnames with a hyphen, as firms are called after their founders; not "jean-pierre"."""
     first, hyphen, second = key.partition("-")
+    if not hyphen:
+        return False
     entries = lexicon().entries
     kinds = entries.get(first, 0), entries.get(second, 0)
-    return bool(hyphen) and all(kind & Kind.FAMILY for kind in kinds) and not all(kind & Kind.GIVEN for kind in kinds)
+    given = all(kind & Kind.GIVEN for kind in kinds) and (first in _first_of_two() or entries.get(key, 0) & Kind.GIVEN)
+    return all(kind & Kind.FAMILY for kind in kinds) and not given
+
+
+@cache
+def _first_of_two() -> frozenset[str]:
+    """What given names of two parts begin with: "jean", "hans"."""
+    names = (name for name in lexicon().of_kind(Kind.GIVEN) if "-" in name)
+    return frozenset(name.partition("-")[0] for name in names)
 
 
 @lru_cache(maxsize=1 << 14)
 def looks_like_a_name(key: str) -> bool:
     return not looks_made(key) and likelihood(key) >= NAME_LIKE
+
+
+_NO_NAME = re.compile(
+    r"-(?:based|born|style|area|owned|led|run|bound|backed|listed|made|type|like|wide|only|related|speaking|era|educated)$"
+)
+
+
+def is_no_name(key: str) -> bool:
+    """ "london-based", "danish-born": a name is in it, but it says something of what follows."""
+    return "-" in key and _NO_NAME.search(key) is not None
+
+
+@lru_cache(maxsize=1 << 12)
+def is_adverb(key: str) -> bool:
+    """ "luckily", "honestly": an everyday word with an ending, as sentences begin."""
+    if key[-2:] != "ly" or len(key) < 6:
+        return False
+    entries = lexicon().entries
+    kinds = entries.get(key, 0)
+    stems = (key[:-2], f"{key[:-3]}y", f"{key[:-1]}e", key[:-3])
+    return kinds == Kind.COMMON or (not kinds and any(entries.get(stem, 0) & Kind.COMMON for stem in stems))
+
+
+_PREFIX = re.compile(r"(?:re|un|over|under|mis|dis|pre|out|non|anti|inter|super|sub|up)-?(?=\w{3})")
+_SUFFIX = re.compile(
+    r"(?<=\w{3})(?:ness|ments?|able|ible|less|ful|ity|ities|ations?|ions?|i[sz]e[drs]?|i[sz]ing|ers?|ors?|ists?|ing|ed|ish|ism|ways?)$"
+)
+
+
+@lru_cache(maxsize=1 << 13)
+def is_derived(key: str) -> bool:
+    """ "remind", "approver": on no list, but an everyday word with what English puts before or after it."""
+    entries = lexicon().entries
+    prefix, suffix = _PREFIX.match(key), _SUFFIX.search(key)
+    stems = [] if prefix is None else [key[prefix.end() :]]
+    if suffix is not None:
+        stem = key[: suffix.start()]
+        stems += [stem, f"{stem}e", f"{stem}y", stem[:-1]]
+    return is_adverb(key) or any(len(stem) > 2 and entries.get(stem, 0) & Kind.COMMON for stem in stems)
+
+
+_TOWN = re.compile(
+    r"(?<=\w{3})(?:burgh?|ville|stadt?|hausen|heim|kirchen|furt|minster|chester|shire|mouth|haven|town|port|borough|bury|stead"
+    r"|thorpe|wick|abad|nagar|puram|grad|polis|hagen|fort|view|land|side|berg|ton|dorf|bach|brück|köping|borg)$"
+)
+_LEAST_LETTERS = 8
+
+
+@lru_cache(maxsize=1 << 13)
+def looks_like_a_town(key: str) -> bool:
+    """ "catherinefurt", "wrightshire": ends as towns do, above all behind a person's name."""
+    ending = _TOWN.search(key)
+    if ending is None:
+        return False
+    kinds = lexicon().entries.get(key[: ending.start()], 0)
+    return bool(kinds & NAME) or (len(key) >= _LEAST_LETTERS and not kinds & Kind.COMMON)
+
+
+@lru_cache(maxsize=1 << 13)
+def is_called_after_a_person(key: str) -> bool:
+    """A town with a person's name in it: "adrianmouth"."""
+    ending = _TOWN.search(key)
+    return ending is not None and bool(lexicon().entries.get(key[: ending.start()], 0) & NAME)
 
 
 def likelihood(key: str) -> float:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shoal.text.gazetteers import NAME, PLACE, Kind, lexicon, sections_in
+from shoal.text.ages_told import is_age, is_another, is_said, word_before
+from shoal.text.gazetteers import sections_in
 from shoal.text.listed import stands_apart
 from shoal.text.reading import with_capitals
 from shoal.text.spans import Span
@@ -29,7 +30,6 @@ _LISTS = sections_in("calendar")
 _BEFORE_A_MONTH = frozenset(_LISTS["before a month"])
 _BEFORE_A_DAY = frozenset(_LISTS["before a day"])
 _NOT_BEFORE_A_WEEKDAY = frozenset(_LISTS["not before a weekday"])
-_KIN = "|".join(_LISTS["kin"])
 _WORDS = "|".join(sorted(_LISTS["numbers in words"], key=len, reverse=True))
 _THE_DAY = re.compile(r",? (?:the )?\d{1,2}(?:st|nd|rd|th)(?!\w)")
 _A_DAY = re.compile(r" \d{1,2}(?:st|nd|rd|th)?(?![\w%]|[.,:/]\d)")
@@ -50,12 +50,6 @@ def spoken(text: str) -> Iterator[Span]:
     yield from _by_numbers(text, read)
 
 
-def _word_before(text: str, start: int) -> str:
-    """The word before a place and a blank, in small letters; nothing if there is no blank."""
-    words = text[max(0, start - 16) : start].split()
-    return words[-1].lower() if words and start and text[start - 1] in " (" else ""
-
-
 @cache
 def _kinds() -> list[str]:
     """The kind of each word that is looked for, in the order in which the automaton has them."""
@@ -69,7 +63,8 @@ def _words() -> dict[str, str]:
     return listed | {word.capitalize(): section for word, section in listed.items()}
 
 
-_TRIGGERS = ("months", "weekdays", "short weekdays", "decades")
+_IN_FULL = re.compile(r"[^\W\d_]+(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?(?!\w)", re.IGNORECASE)
+_TRIGGERS = ("ages in words", "months", "weekdays", "short weekdays", "decades")
 _OLD = ("years old", "year old", "years of age", "year-old", "months old", "month old", "month-old", "weeks old")
 
 
@@ -92,12 +87,16 @@ def _judged(text: str, read: str, kind: str, start: int, end: int) -> Span | Non
     if kind == "decades":
         decade = _IN_HIS.search(before.lower())
         return Span(start - len(decade.group(1)), end, "age", AGE, BY) if decade else None
+    if kind == "ages in words":
+        whole = _IN_FULL.match(read, start)
+        return Span(start, whole.end(), "age", AGE, BY) if whole and is_said(text, start, whole.end()) else None
     counted = _COUNTED.search(before)
     return Span(start - len(counted.group()), end, "age", DAY, BY) if counted else None
 
 
 _IN_HIS = re.compile(r"\bin(?:to)? (?:his|her|their|my|your) ((?:early |mid |mid-|late )?)$")
 _COUNTED = re.compile(rf"(?<!\w)(?:(?:{_WORDS})[ -]?){{1,2}}$", re.IGNORECASE)
+_TH = re.compile(r"(?:th|nd|rd)(?!\w)(?! [A-Z])")
 _TENS = re.compile(r"\d\d['’]?s(?!\w)")
 
 
@@ -123,76 +122,42 @@ def _weekday(text: str, start: int, end: int, before: str) -> Span | None:
     return Span(start, end if day is None else day.end(), "date", WEEKDAY, BY)
 
 
-# --- ages -------------------------------------------------------------------------------------------------------------
+# --- in numbers -------------------------------------------------------------------------------------------------------
 
 _DIGITS = re.compile(r"\d+")
 LONGEST = 2
 """Digits of a day, a month or an age. Those of a hundred years and more are left to "years old"."""
-_SOMEBODY = re.compile(
-    rf"(?:\b(?:i am|i['’]?m|i was|he is|she is|he['’]s|she['’]s|he was|she was|who is|who was|you are|they are both"
-    rf"|(?:{_KIN})(?: is| was)|turned|turning|turns|is turning|will be|he will be|she will be"
-    rf"|(?:died|dead|married|retired|widowed|orphaned) at)"
-    rf"(?: now| just| only| already| about| almost| nearly)?|\b(?:{_KIN}),|\b(?:man|woman|boy|girl|lady) of) $",
-    re.IGNORECASE,
-)
-_NAMED = re.compile(
-    r"([^\W\d_][\w'’-]+)(?:(?P<verb> is| was| turns| turned)(?: now| just| only| already)? |, |(?P<bracket> \())$"
-)
-_AT = re.compile(r"(?:^|[.;!?\n] ?)At $")
-_ENDS = re.compile(
-    r"[,.;!?]?(?:\n|$)|[,;!?)]|\.(?!\d)| (?:and|when|at the time|now|but|or so|years?|yrs|this|last|next|in|on|today"
-    r"|tomorrow|soon|male|female|married|single|divorced|widowed|living|who|with|I|he|she|we|they|my|his|her)\b"
-)
-_ASIDE = re.compile(r",(?= [^\W\d_])")
-_AT_THAT_AGE = re.compile(r", (?:he|she|i|they|[A-Z])")
-_LEADING = frozenset(_LISTS["before an age"])
 
 
 def _by_numbers(text: str, read: str) -> Iterator[Span]:
     """Ages, decades and days in numbers: every short number after a blank is looked at once."""
+    aged = -1
     for match in _DIGITS.finditer(text):
         start, end = match.span()
-        if end - start > LONGEST or not start or text[start - 1] not in " (-":
+        if end - start > LONGEST or not start or text[start - 1] not in " (-\n[":
             continue
         following = text[end : end + 1]
-        if following in ("s", "'", "’"):
-            yield from _tens(text, start)
-        elif following == "/":
+        if following == "/":
             day = _DAY_AND_MONTH.match(text, start)
-            if day is not None and _word_before(text, start) in _BEFORE_A_DAY_AND_MONTH:
+            if day is not None and word_before(text, start) in _BEFORE_A_DAY_AND_MONTH:
                 yield Span(start, day.end(), "date", MONTH, BY)
-        elif text[start] != "0" and text[start - 1] != "-" and _is_age(text, read, start, end):
+        elif following in _FURTHER:
+            yield from _counted(text, start, end)
+        elif text[start] == "0" or text[start - 1] == "-":
+            continue
+        elif is_another(text, aged, start, end) or is_age(text, read, start, end):
+            aged = end
             yield Span(start, end, "age", AGE, BY)
 
 
-def _is_age(text: str, read: str, start: int, end: int) -> bool:
-    last = _word_before(text, start)
-    if not (last[-1:] in (",", "(") or last in _LEADING) or not _ENDS.match(text, end):
-        return False
-    before = text[max(0, start - 32) : start]
-    if _AT.search(before):
-        return bool(_AT_THAT_AGE.match(text, end))
-    return bool(_SOMEBODY.search(before)) or _of_a_name(read, start, end)
+_FURTHER = frozenset("s'’tnr")
 
 
-def _tens(text: str, start: int) -> Iterator[Span]:
-    decade = _IN_HIS.search(text[max(0, start - 24) : start].lower())
-    tens = _TENS.match(text, start)
+def _counted(text: str, start: int, end: int) -> Iterator[Span]:
+    """ "In his 40s", "happy 40th"."""
+    before = text[max(0, start - 24) : start].lower()
+    decade, tens = _IN_HIS.search(before), _TENS.match(text, start)
     if decade and tens:
         yield Span(start - len(decade.group(1)), tens.end(), "age", AGE, BY)
-
-
-def _of_a_name(read: str, start: int, end: int) -> bool:
-    """ "Asha Rao, 34, of Pune", "Asha (34)", "Asha is 34 and"."""
-    near = read[max(0, start - 32) : start]
-    named = _NAMED.search(near)
-    if named is None or not named.group(1)[0].isupper():
-        return False
-    kinds = lexicon().kinds(named.group(1))
-    if not kinds & NAME or kinds & Kind.COMMON:
-        return False
-    if kinds & PLACE and not lexicon().kinds(_word_before(near, named.start())) & Kind.GIVEN:
-        return False
-    if named["bracket"]:
-        return read.startswith(")", end)
-    return bool((_ENDS if named["verb"] else _ASIDE).match(read, end))
+    elif before.endswith("happy ") and (ordinal := _TH.match(text, end)):
+        yield Span(start, ordinal.end(), "age", AGE, BY)

@@ -44,6 +44,7 @@ _BELIEVES = re.compile(
     r"(?:\b(?:is|was|am|are|were|been|being|as|votes?|voted|devout|practising|practicing|identif(?:y|ies) as)"
     r"|came out as|['’]m|['’]s)(?: (?:an?|the|openly|also|very|deeply|now))* $"
 )
+_POLITICIAN = re.compile(rf" (?:{either(sections_in('beliefs')['politicians'])})(?!\w)")
 _NEXT_WORD = re.compile(r" (?P<value>[^\W\d_]{3,})")
 _ADJECTIVE = re.compile(r"(?<!\w)(?!der |die |ein |eine )[^\W\d_]+(?:er|e|en) $")
 _HAS = re.compile(r"\b(?:has|had|have|with|his|her|having|wears?|wore)(?: an?)? (?P<kind>(?:[a-z-]+ ){0,2})$")
@@ -75,8 +76,10 @@ def person(hit: Hit) -> Span | None:
 
 
 def believing(hit: Hit) -> Span | None:
-    """A word of belief that is an everyday one too: "she is Orthodox", "votes Labour"."""
+    """A word of belief that is an everyday one too: "she is Orthodox", "votes Labour", "a Republican senator"."""
     before = hit.before()
+    if hit.text[hit.start].isupper() and _POLITICIAN.match(hit.small, hit.end):
+        return hit.span("belief", TOLD, BY)
     told = _BELIEVES.search(before) and _CLAUSE_ENDS.match(hit.small, hit.end) and hit.of_somebody(before)
     return hit.span("belief", TOLD, BY) if told else None
 
@@ -130,6 +133,8 @@ def looks(hit: Hit) -> Span | None:
 
 def education(hit: Hit) -> Span | None:
     """ "A degree in law"."""
+    if hit.phrase == "degree" and hit.small.startswith(" of ", hit.end):
+        return None
     before = hit.before()
     subject = _SUBJECT.match(hit.small, hit.end)
     return hit.span("standing", TOLD, BY, end=subject.end() if subject else None) if hit.of_somebody(before) else None
