@@ -28,7 +28,7 @@ def among_words(text: str, *, small: bool) -> Iterator[Span]:
         start = number.start()
         word = text[text.rfind(" ", 0, start - 1) + 1 : start - 1]
         if word in _BEFORE_A_CODE or word[-1:] == ":":
-            if text[start : start + 2] not in _CENTURIES:
+            if not _A_YEAR.match(text, start):
                 yield from _code(text, start, word)
         elif small or word[:1].isupper() or (entries.get(word, 0) & ~NAME and word not in following):
             continue
@@ -36,8 +36,7 @@ def among_words(text: str, *, small: bool) -> Iterator[Span]:
             yield from _street(text, start)
 
 
-_CENTURIES = ("19", "20")
-"""A number that begins so is a year more often than a code."""
+_A_YEAR = re.compile(r"(?:19|20)\d\d(?!\d)")
 
 
 # --- streets in small letters -----------------------------------------------------------------------------------------
@@ -121,7 +120,7 @@ _LABEL = re.compile(
 )
 _CODE = re.compile(CODE)
 _SHAPED = re.compile(r"(?:\d{5}-\d{3}|\d{4} [A-Z]{2})(?!\w|-\d| [A-Z])")
-_BARE = re.compile(r"(?!19\d\d\b|20\d\d\b)\d{4,6}(?=[.,;!?]?(?:\s*$|\n)| please| and \d{4,6}\b)")
+_BARE = re.compile(r"(?!(?:19|20)\d\d\b)\d{4,6}(?=[.,;!?]?(?:\s*$|\n)| please| and \d{4,6}\b)")
 
 
 def _code(text: str, start: int, word: str) -> Iterator[Span]:
