@@ -81,17 +81,19 @@ class Learned:
 
 
 def _spans(doc: Doc, offset: int, model: str) -> Iterator[Span]:
-    if doc.ents and not _english(doc.text):
+    # spaCy puts the text together each time it is asked for.
+    text, entities = doc.text, doc.ents
+    if entities and not _english(text):
         return
-    for entity in doc.ents:
+    for entity in entities:
         known = LABELS.get(entity.label_)
         if known is not None:
             kind, score = known
             start, end = entity.start_char, entity.end_char
             if kind in _NAMES:
-                start, end = _bare(doc.text, start, end, kind)
-                kind = _by_shape(doc.text[start:end], kind)
-            if start < end and believable(doc.text[start:end], kind):
+                start, end = _bare(text, start, end, kind)
+                kind = _by_shape(text[start:end], kind)
+            if start < end and believable(text[start:end], kind):
                 yield Span(offset + start, offset + end, kind, score, model)
 
 
