@@ -83,8 +83,9 @@ def first(number: int) -> Keep:
 
 def without_reasons(lines: list[str]) -> list[str]:
     """The table of a profile, then what columns tell of each other."""
-    table = [line for line in lines if line.strip() and not line.startswith("  ")]
-    return [*table[:16], " ", *lines[next(n for n, line in enumerate(lines) if "tell of each other" in line) :]]
+    table = lines[: next(number for number, line in enumerate(lines) if line.startswith("Why"))]
+    others = next(number for number, line in enumerate(lines) if "tell of each other" in line)
+    return [*(line for line in table if line.strip()), " ", *lines[others:]]
 
 
 def side_by_side(name: str, *pages: Path) -> None:
