@@ -37,6 +37,9 @@ pytestmark = pytest.mark.requirement("D-03", "X-01")
         ("Has Monjeau replied yet?", "Monjeau"),
         ("Hyacinthe Monjeau, a teacher, declined.", "Hyacinthe Monjeau"),
         ("We told Christian B. Martinsen.", "Christian B. Martinsen"),
+        ("Brought in by Dattatray, who lives nearby.", "Dattatray"),
+        ("Next of kin: Yashodhan Pimpalkhute, 411058.", "Yashodhan Pimpalkhute"),
+        ("The land of a farmer s/o Dattatray Pimpalkhute.", "Dattatray Pimpalkhute"),
         ("follow up with benjamin a seiler in a week", "benjamin a seiler"),
         ("PLEASE SEND THE FORM TO RITA HARDY AT ONCE TODAY", "RITA HARDY"),
     ],
@@ -109,6 +112,12 @@ def test_a_name_that_is_a_word_needs_its_context() -> None:
 def test_a_city_that_is_a_name_is_told_by_what_stands_before() -> None:
     assert found("He lives in Florence.", "person", "place") == [("place", "Florence")]
     assert found("He met Florence, who waved.", "person", "place") == [("person", "Florence")]
+
+
+def test_who_follows_people_and_which_follows_the_rest() -> None:
+    assert values("We sued Brightwater, which paid.", "person") == []
+    assert values("It went to the Government, who refused.", "person") == []
+    assert values("The aunt, who came, and Novasoft, whose pumps leak.", "person") == []
 
 
 def test_an_article_is_no_initial() -> None:

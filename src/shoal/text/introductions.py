@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from shoal.text.gazetteers import NAME, PLACE, SIZES, Kind, folded, in_small_letters, lexicon
+from shoal.text.reading import UPPER
 from shoal.text.shapes import is_double_surname, looks_like_a_name, looks_made
 from shoal.text.spans import Span
 
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
 BY = "names"
 INTRODUCED = 0.9
 CALLED_UPON = 0.62
+TOLD_OF = 0.7
+"""Surer than that a word on no list is a firm."""
 _INTRODUCTIONS = (
     "my name is,name is,name's,i am,i'm,this is,call me,calls me,name:,patient:,customer:,contact:,attn,attn:,signed,"
     "je m'appelle,mon nom est,ich heiße,mein name ist,me llamo,mi nombre es,mi chiamo,meu nome é,nama saya,mera naam,"
-    "en peyar,regards,,sincerely,,dear,hi,hello,hey"
+    "en peyar,regards,,sincerely,,dear,hi,hello,hey,next of kin:,next of kin is,guardian:,nominee:,spouse:,"
+    "father's name:,mother's name:,husband's name:,wife's name:,son of,daughter of,s/o,d/o,w/o"
 )
 _SMALL = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _AT_NAME = re.compile(r"(?<![\w@.])@([^\W\d_]{3,})(?![\w@-]|\.\w)")
@@ -70,6 +74,23 @@ def _introductions() -> AhoCorasick:
     from ahocorasick_rs import AhoCorasick, MatchKind
 
     return AhoCorasick([phrase for phrase in _INTRODUCTIONS.split(",") if phrase], matchkind=MatchKind.LeftmostLongest)
+
+
+def told_of(text: str) -> Iterator[Span]:
+    """ "brought in by Dattatray, who lives nearby": of firms one says "which"."""
+    entries = lexicon().entries
+    comma = text.find(", who")
+    while comma >= 0:
+        name = _BEFORE_WHO.search(text[max(0, comma - 48) : comma])
+        if name is not None and _WHO.match(text, comma):
+            words = [folded(word) for word in name.group().split(" ")]
+            if not any(entries.get(word, 0) & ~NAME for word in words) and not any(map(looks_made, words)):
+                yield Span(comma - len(name.group()), comma, "person", TOLD_OF, BY)
+        comma = text.find(", who", comma + 1)
+
+
+_BEFORE_WHO = re.compile(rf"(?<=[a-z,;:] )[{UPPER}][^\W\d_]{{2,}}(?: [{UPPER}][^\W\d_]{{2,}}){{0,2}}$")
+_WHO = re.compile(r", who(?:se|m)?\b")
 
 
 def called_upon(text: str) -> Iterator[Span]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from shoal.text.firms import of_a_person, owns_as_a_firm
 from shoal.text.gazetteers import NAME, PLACE, SIZES, Kind, lexicon, sections_in
-from shoal.text.introductions import called_upon, introduced
+from shoal.text.introductions import called_upon, introduced, told_of
 from shoal.text.reading import JOINS, PARTICLES, Run, Word
 from shoal.text.shapes import (
     NAME_LIKE,
@@ -87,6 +87,7 @@ def persons(text: str, runs: Sequence[Run]) -> Iterator[Span]:
     for run in by_case(text, runs):
         yield from _in_run(run, cased=cased)
     yield from introduced(text)
+    yield from told_of(text)
     if "@" in text:
         yield from called_upon(text)
 
