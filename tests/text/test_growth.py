@@ -79,7 +79,7 @@ def too_slow(work: Work, period: str) -> bool:
 
 def test_what_is_quadratic_is_noticed() -> None:
     assert too_slow(lambda text: re.findall(r"(?:a+)+b", text), "a")
-    assert too_slow(lambda text: sum(1 for _ in range(len(text) ** 2 // 6)), "a")
+    assert too_slow(lambda text: sum(1 for _ in range(len(text) ** 2)), "a")
     assert not too_slow(lambda text: re.findall(r"[ab]", text), "a")
 
 
