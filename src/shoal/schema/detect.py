@@ -254,7 +254,7 @@ def detect(
     settled = {
         name: Candidates(decimal=column.type is ValueType.DECIMAL)
         for name, column in said.items()
-        if not _leaves_format_open(column)
+        if not leaves_format_open(column)
     }
     candidates = screen(sample.drop(settled)) | settled
     found = _verify(source, candidates, said)
@@ -272,17 +272,19 @@ def _verify(source: pl.LazyFrame, candidates: Mapping[str, Candidates], said: Co
         return {}
     schema, facts = source.collect_schema(), count(source, candidates)
     found = {name: column_from(name, schema[name], facts) for name in candidates}
-    return {name: _as_said(column, said.get(name), facts) for name, column in found.items()}
+    return {name: as_said(column, said.get(name), facts) for name, column in found.items()}
 
 
-def _leaves_format_open(said: Column) -> bool:
+def leaves_format_open(said: Column) -> bool:
+    """Whether a column is declared as dates of a format that has to be found."""
     return said.is_date and said.date_format is None
 
 
-def _as_said(found: Column, said: Column | None, facts: Facts) -> Column:
-    if said is None or (_leaves_format_open(said) and (found.is_date or isinstance(found, AmbiguousDate))):
+def as_said(found: Column, said: Column | None, facts: Facts) -> Column:
+    """The column as the user declared it, with what its facts add to that."""
+    if said is None or (leaves_format_open(said) and (found.is_date or isinstance(found, AmbiguousDate))):
         return found
-    if _leaves_format_open(said) and found.missing < found.rows:
+    if leaves_format_open(said) and found.missing < found.rows:
         raise DataError(
             f"column '{found.name}': declared as {said.type}, but no known format fits every value",
             advice="declare its format",

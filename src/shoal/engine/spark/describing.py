@@ -15,9 +15,8 @@ from shoal.engine.spark.origins import map_batches
 from shoal.engine.spark.shipped import Tally
 from shoal.engine.spark.table import SparkTable
 from shoal.engine.spark.types import quoted
-from shoal.errors import DataError
 from shoal.schema import Column, Columns, ValueType
-from shoal.schema.detect import SAMPLE_ROWS, AmbiguousDate, Candidates, Facts, column_from, fact, screen
+from shoal.schema.detect import SAMPLE_ROWS, Candidates, as_said, column_from, fact, leaves_format_open, screen
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
@@ -34,7 +33,7 @@ def describe(table: SparkTable, names: Sequence[str], declared: Columns) -> dict
     left = {name: candidates[name] for name in names if fact(name, "rows") not in facts}
     facts |= _tallied(records, sample.schema, left)
     found = (column_from(name, sample.schema[name], facts) for name in names)
-    return {column.name: _as_said(column, declared.get(column.name), facts) for column in found}
+    return {column.name: as_said(column, declared.get(column.name), facts) for column in found}
 
 
 def _candidates(sample: pl.DataFrame, declared: Columns) -> dict[str, Candidates]:
@@ -44,7 +43,7 @@ def _candidates(sample: pl.DataFrame, declared: Columns) -> dict[str, Candidates
     settled = {
         name: Candidates(decimal=declared[name].type is ValueType.DECIMAL)
         for name in wider
-        if name in declared and not _leaves_format_open(declared[name])
+        if name in declared and not leaves_format_open(declared[name])
     }
     return wider | settled
 
@@ -98,21 +97,3 @@ def _tallied(records: DataFrame, schema: pl.Schema, candidates: Mapping[str, Can
     most = fact("", "scale")
     total = tallies.agg(*((F.max if key.endswith(most) else F.sum)(quoted(key)).alias(key) for key in keys))
     return pl.DataFrame(pl.from_arrow(total.toArrow())).row(0, named=True)
-
-
-def _leaves_format_open(said: Column) -> bool:
-    return said.is_date and said.date_format is None
-
-
-def _as_said(found: Column, said: Column | None, facts: Facts) -> Column:
-    if said is None:
-        return found
-    if _leaves_format_open(said) and found.missing < found.rows:
-        if found.is_date or isinstance(found, AmbiguousDate):
-            return found
-        raise DataError(
-            f"column '{found.name}': declared as {said.type}, but no known format fits every value",
-            advice="declare its format",
-        )
-    scale = max(found.scale, facts.get(fact(found.name, "scale")) or 0) if said.type is ValueType.DECIMAL else 0
-    return replace(found, type=said.type, scale=scale, date_format=said.date_format)
