@@ -15,22 +15,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic
 
-import numpy as np
 import polars as pl
 
 from shoal.engine import Engine
-from shoal.engine.protocol import TableT, TooManyCombinationsError
+from shoal.engine.protocol import TableT
 from shoal.errors import DataError, InputError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.flat import Flat
-from shoal.hierarchy.reading import Reading
-from shoal.io import explained, open_source, parse_source
 from shoal.plan.columns import match_columns, needs_description
 from shoal.plan.nodes import Plan, PlannedStep
 from shoal.plan.person import PERSON, TagPerson
-from shoal.plan.recoding import recode_cells
-from shoal.plan.rolling_up import RolledUp, Rung
-from shoal.plan.rules import look_up_labels
 from shoal.plan.scrubbers import Scrubbers
 from shoal.plan.tidying import WholeNumbers
 from shoal.policy import Attribute, Policy
@@ -40,13 +34,10 @@ from shoal.randomness import Randomness
 from shoal.schema import Column, Counts, Scope, Step, ValueType
 from shoal.schema.detect import AmbiguousDate
 from shoal.schema.registry import did_you_mean
-from shoal.solve import Problem, Sensitive, Solution, build_ladder
-from shoal.solve.population import join_population
 from shoal.techniques import Context, TableTechnique, Technique
 from shoal.techniques.combine import Combine
-from shoal.techniques.generalise import Generalise, GeneraliseStep
+from shoal.techniques.generalise import Generalise
 from shoal.techniques.identity import Identity
-from shoal.techniques.suppress_records import WithholdClassesStep
 
 BEFORE_ATTRIBUTES = ("suppress_records", "sample", "identity")
 AFTER_EVERYTHING = ("aggregate", "anatomise", "shuffle_rows")
@@ -87,7 +78,6 @@ class Builder(Generic[TableT]):
         self.attributes = match_columns(policy, engine.columns(table))
         self.columns = self._describe(self.attributes)
         self.suppressed_by_rule = 0
-        self.rolled_up = RolledUp()
         self.from_text = {name for name, column in self.columns.items() if column.storage == pl.String()}
 
     def bind_techniques(self) -> None:
@@ -111,139 +101,12 @@ class Builder(Generic[TableT]):
         present = self.now.engine.columns(self.now.table)
         return tuple(name for name in present if name in self.policy.quasi_identifiers)
 
-    def count(self) -> Counts:
-        """By the quasi-identifiers and the sensitive attributes that models look at."""
-        quasi = self.quasi_identifiers()
-        while True:
-            try:
-                return self.now.engine.counts(self.now.table, (*quasi, *self.policy.modelled), self._person())
-            except TooManyCombinationsError:
-                # A population would have to be rolled up alike, by values that the table may not have.
-                if self.policy.population is not None or not self._roll_up(quasi):
-                    raise
-
-    def _roll_up(self, quasi: tuple[str, ...]) -> bool:
-        """Whether the finest quasi-identifier could be raised by a level, for the engine to count again."""
-        lowest = {name: low for name, (low, _) in self.policy.solve.levels.items()}
-        further = self.rolled_up.further(quasi, self._first_rung, lowest)
-        if further is None:
-            return False
-        self.rolled_up, name, step = further
-        detail = f"level {step.level} of {step.bound.height} before counting: there were too many combinations"
-        self.now.add(PlannedStep(step, "roll_up", "ISO/IEC 20889, 9.6", name, detail))
-        return True
-
-    def _first_rung(self, name: str) -> Rung:
-        counts = self._counts((name,))
-        bound = self._bind_hierarchy(name, counts)
-        _, highest = self.policy.solve.levels.get(name, (0, bound.height))
-        # The top would take the whole attribute away; that is for a person to decide.
-        return Rung(bound, counts.values_of(name), highest=min(highest, bound.height - 1))
-
-    def problem(self, counts: Counts) -> tuple[dict[str, BoundHierarchy], Problem]:
-        quasi = self.quasi_identifiers()
-        combinations, where = counts.project(quasi)
-        population = None
-        if self.policy.population is not None:
-            joined = join_population(combinations, self._count_population(self.policy.population, quasi))
-            combinations, population, where = joined.counts, joined.population, joined.place[where]
-        hierarchies = {name: self._hierarchy(name, combinations) for name in quasi}
-        ladders = [
-            build_ladder(
-                hierarchies[name],
-                combinations.values_of(name).alias(name),
-                bounds=self._bounds(name, hierarchies[name]),
-                weight=self.attributes[name].weight,
-            )
-            for name in quasi
-        ]
-        tallies = {
-            name: self._sensitive(reading, counts).tally(counts, where, name)
-            for name, reading in self.readings(counts).items()
-        }
-        limit = self.policy.solve.suppression_limit
-        models = [model.for_table(combinations.total_people) for model in self.policy.models]
-        return hierarchies, Problem(combinations, ladders, models, tallies, population, limit)
-
-    def _hierarchy(self, name: str, counts: Counts) -> BoundHierarchy:
-        rung = self.rolled_up.rungs.get(name)
-        return self._bind_hierarchy(name, counts) if rung is None else rung.bound
-
-    def _bounds(self, name: str, hierarchy: BoundHierarchy) -> tuple[int, int] | None:
-        """The levels that the solver may choose: those of the policy, and none below what was counted on."""
-        allowed, rung = self.policy.solve.levels.get(name), self.rolled_up.rungs.get(name)
-        if rung is None:
-            return allowed
-        low, high = allowed or (0, hierarchy.height)
-        return max(low, rung.level), high
-
-    def _count_population(self, path: str, quasi: tuple[str, ...]) -> Counts:
-        engine = self.now.engine
-        source = open_source(parse_source(path), base=self.policy.folder)
-        table = engine.scan(source)
-        present = engine.columns(table)
-        for name in quasi:
-            if name not in present:
-                raise DataError(f"population: there is no column '{name}'{did_you_mean(name, present)}")
-        with explained(source):
-            return engine.counts(table, quasi)
-
-    def readings(self, counts: Counts) -> dict[str, Reading]:
-        """How the sensitive attributes that models look at are ordered and grouped."""
-        return {
-            name: Reading(
-                self.columns[name],
-                None if self.attributes[name].hierarchy is None else self._bind_hierarchy(name, counts),
-            )
-            for name in self.policy.modelled
-        }
-
-    def _sensitive(self, reading: Reading, counts: Counts) -> Sensitive:
-        values = counts.values_of(reading.column.name)
-        return Sensitive(reading.order(values), reading.tree(values))
-
-    def bind_solution(self, counts: Counts, hierarchies: Mapping[str, BoundHierarchy], solution: Solution) -> None:
-        """``counts`` by the quasi-identifiers alone, as the solver saw them."""
-        if solution.cells is not None:
-            recode = recode_cells(
-                counts, hierarchies, solution.cells, solution.withheld, drop=self.policy.solve.drop_suppressed
-            )
-            clause = "ISO/IEC 20889, 9.3.3" if solution.recoding == "cells" else "ISO/IEC 20889, 9.6.5"
-            self.now.add(PlannedStep(recode, "recode", clause))
-            return
-        for name, level in solution.levels.items():
-            if level:
-                recode_column = look_up_labels(
-                    GeneraliseStep(self.columns[name], hierarchies[name], level), counts.values_of(name)
-                )
-                detail = f"level {level} of {hierarchies[name].height}"
-                self.now.add(PlannedStep(recode_column, "generalise", "ISO/IEC 20889, 9.6", name, detail))
-        if solution.withheld.any():
-            withheld = counts.frame().filter(pl.Series(solution.withheld))
-            classes = withheld.select(
-                hierarchies[name].generalise(withheld[name], level) for name, level in solution.levels.items()
-            ).unique(maintain_order=True)
-            withhold = WithholdClassesStep(counts.attributes, classes, drop=self.policy.solve.drop_suppressed)
-            self.now.add(PlannedStep(withhold, "suppress_records", "ISO/IEC 20889, 9.3.4"))
-
-    def bind_decoys(self, counts: Counts, hierarchies: Mapping[str, BoundHierarchy], solution: Solution) -> None:
-        decoys = self.policy.solve.decoys
-        if decoys is None or solution.filling is None:
-            return
-        if any(planned.step.beside for planned in self.now.plan):
-            raise InputError("solve.decoys: invented records would have nothing in the files beside the data")
-        alike = counts.frame()[np.repeat(np.arange(counts.size), solution.filling)]
-        cells = alike.select(
-            hierarchies[name].generalise(alike[name], level) for name, level in solution.levels.items()
-        )
-        wanted = decoys.wants(self.now.engine.columns(self.now.table), counts.attributes)
-        step = decoys.bind(cells, self._context(("table", "decoys"), wanted, None))
-        self.now.add(PlannedStep(step, "decoys", decoys.facts.clause))
-
     def bind_ending(self) -> None:
         self._bind_table_techniques(AFTER_EVERYTHING)
 
-    def _person(self) -> str | None:
+    @property
+    def person(self) -> str | None:
+        """The column that tells people apart, where the policy names one."""
         return PERSON if self.policy.person else None
 
     def _describe(self, wanted: Mapping[str, Attribute]) -> dict[str, Column]:
@@ -280,8 +143,8 @@ class Builder(Generic[TableT]):
         _refuse(f"attributes.{name}", technique.refuse(column), column)
         hierarchy = None
         if isinstance(technique, Generalise) and technique.hierarchy is None:
-            hierarchy = self._bind_hierarchy(name, self._counts((name,)))
-        context = self._context(("attribute", name, technique.key, str(place)), technique.wants(name), hierarchy)
+            hierarchy = self.bind_hierarchy(name, self.counts((name,)))
+        context = self.context(("attribute", name, technique.key, str(place)), technique.wants(name), hierarchy)
         step = technique.bind(column, context)
         detail = ", ".join(filter(None, (_in_words(technique), step.told)))
         self.now.add(PlannedStep(step, technique.key, technique.facts.clause, name, detail))
@@ -312,10 +175,10 @@ class Builder(Generic[TableT]):
             reason = technique.refuse(self.columns)
             if reason:
                 raise DataError(f"{key}: {reason}")
-            step: Step = technique.bind(self._context(("table", key), technique.wants(), None))
+            step: Step = technique.bind(self.context(("table", key), technique.wants()))
             self.now.add(PlannedStep(step, key, technique.facts.clause))
             if key == "suppress_records":
-                self.suppressed_by_rule = self._records_before() - self._counts(()).total_records
+                self.suppressed_by_rule = self._records_before() - self.counts(()).total_records
 
     def _identity(self, technique: Identity) -> Identity:
         if not self.secrets.lasting:
@@ -330,23 +193,23 @@ class Builder(Generic[TableT]):
             if name not in present:
                 raise DataError(f"{where}: there is no column '{name}' at this point{did_you_mean(name, present)}")
 
-    def _context(
-        self, purpose: tuple[str, ...], wants: tuple[tuple[str, ...], ...], hierarchy: BoundHierarchy | None
+    def context(
+        self, purpose: tuple[str, ...], wants: tuple[tuple[str, ...], ...], hierarchy: BoundHierarchy | None = None
     ) -> Context:
         return Context(
             columns=self.columns,
             stream=self.randomness.stream(*purpose),
-            counts={want: self._counts(want) for want in wants},
+            counts={want: self.counts(want) for want in wants},
             hierarchy=hierarchy,
-            person=self._person(),
+            person=self.person,
             secrets=self.secrets,
             scrubber=Scrubbers(self.secrets),
         )
 
-    def _counts(self, attributes: tuple[str, ...]) -> Counts:
+    def counts(self, attributes: tuple[str, ...]) -> Counts:
         return self.now.engine.counts(self.now.table, attributes)
 
-    def _bind_hierarchy(self, name: str, counts: Counts) -> BoundHierarchy:
+    def bind_hierarchy(self, name: str, counts: Counts) -> BoundHierarchy:
         hierarchy = self.attributes[name].hierarchy or Flat()
         column = self.columns[name]
         _refuse(f"attributes.{name}.hierarchy", hierarchy.refuse(column), column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.engine.polars import PolarsEngine
 from shoal.io import Source, explained
-from shoal.plan import Builder
+from shoal.plan import Builder, ask
 from shoal.policy import Policy
 from shoal.pseudonyms.rehearsal import Rehearsal
 from shoal.randomness import Randomness
@@ -18,5 +18,5 @@ def check_against_data(policy: Policy, data: str | Source | None) -> None:
     with explained(source):
         builder = Builder(policy, engine, engine.scan(source), randomness, Rehearsal(randomness))
         builder.bind_techniques()
-        builder.problem(builder.count())
+        ask(builder)
         builder.bind_ending()

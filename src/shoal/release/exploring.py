@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TypeGuard, get_args
 
 from shoal.engine.polars import PolarsEngine
-from shoal.errors import DataError, InfeasibleError, InputError
+from shoal.errors import InfeasibleError, InputError
 from shoal.io import Source, explained
 from shoal.measurement import Risk
-from shoal.plan import Builder
+from shoal.plan import Builder, ask
 from shoal.policy import Policy, Solve
 from shoal.privacy import PrivacyModel
 from shoal.privacy.k_anonymity import KAnonymity
@@ -95,11 +95,9 @@ class Explorer:
         with explained(source):
             builder = Builder(policy, engine, engine.scan(source), randomness, Rehearsal(randomness))
             builder.bind_techniques()
-            counts = builder.count()
-            if not counts.total_records:
-                raise DataError("there are no records to release")
-            hierarchies, self.problem = builder.problem(counts)
-        self._released = ReleasedClasses(self.problem, hierarchies)
+            question = ask(builder)
+        self.problem = question.problem
+        self._released = ReleasedClasses(self.problem, question.hierarchies)
 
     def tries(self, settings: Sequence[Setting], progress: Progress | None = None) -> Iterator[Try]:
         """One after the other, so that whoever stops here has what was tried so far."""

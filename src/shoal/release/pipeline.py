@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from shoal.engine import Engine
 from shoal.engine.protocol import TableT
-from shoal.errors import BugError, DataError
+from shoal.errors import BugError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import Reading
 from shoal.io import Source, Target
 from shoal.measurement import Known, Measurement, measure_classes
 from shoal.measurement.usefulness import class_figures, loss_of
-from shoal.plan import Builder, Plan
+from shoal.plan import Builder, Plan, ask, carry_out
 from shoal.plan.person import PERSON
 from shoal.plan.recoding import labels_of
 from shoal.policy import Policy
@@ -110,16 +110,13 @@ class Pipeline(Generic[TableT]):
         table = self.engine.scan(source)
         builder = Builder(self.policy, self.engine, table, self.randomness, self.secrets)
         builder.bind_techniques()
-        counted_all = builder.count()
-        if not counted_all.total_records:
-            raise DataError("there are no records to release")
-        hierarchies, problem = builder.problem(counted_all)
-        before = self._before(table, problem.counts, rolled_up=bool(builder.rolled_up.rungs))
+        question = ask(builder)
+        problem = question.problem
+        before = self._before(table, problem.counts, rolled_up=question.rolled_up)
         counted = time.perf_counter()
         solution = solve(problem, self.policy.solve, self._reporter("solve"))
         solved = time.perf_counter()
-        builder.bind_solution(problem.counts, hierarchies, solution)
-        builder.bind_decoys(problem.counts, hierarchies, solution)
+        carry_out(builder, question, solution)
         builder.bind_ending()
         files = files_of(builder.now.plan)
         if "aggregate" in self.policy.table_steps:
@@ -130,12 +127,12 @@ class Pipeline(Generic[TableT]):
             builder.now.plan,
             solution,
             before,
-            hierarchies,
+            question.hierarchies,
             problem.counts,
             records,
             builder.suppressed_by_rule,
             timing,
-            {name: self._known(reading, counted_all) for name, reading in builder.readings(counted_all).items()},
+            {name: self._known(reading, question.counts) for name, reading in question.readings.items()},
             problem.population,
             files,
             k_without_decoys(problem, solution) if solution.decoys else None,
