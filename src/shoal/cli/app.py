@@ -12,7 +12,8 @@ import typer
 from typer.exceptions import TyperException
 
 from shoal import __version__
-from shoal.cli.commands import attack, check, demo, explore, measure, profile, run
+from shoal.cli.commands import check, demo, explore, profile, run
+from shoal.cli.evidence import attack, measure
 from shoal.cli.homomorphic import homomorphic
 from shoal.cli.normalise import normalise
 from shoal.cli.output import fail, fail_with_bug

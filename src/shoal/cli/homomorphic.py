@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli.commands import Json
+from shoal.cli.options import Json
 from shoal.cli.output import print_json, print_table
 from shoal.cli.vaults import Door, KeyFileOption, PersonOption, PlaceOption, ServiceOption
 from shoal.errors import DataError, InputError

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn, TextIO
 
 import typer
 
-from shoal.cli.commands import Json
+from shoal.cli.options import Json
 from shoal.cli.output import note, print_json
 from shoal.cli.vaults import PLACE, Door, KeyFileOption, PersonOption, PlaceOption, ServiceOption
 from shoal.errors import InputError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli.commands import Json
+from shoal.cli.options import Json
 from shoal.cli.output import print_json, print_table
 from shoal.errors import InputError
 

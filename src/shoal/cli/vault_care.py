@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.commands import Json
+from shoal.cli.options import Json
 from shoal.cli.output import print_json, print_table, progress
 from shoal.cli.vault_use import DomainName
 from shoal.cli.vaults import Door, need_terminal

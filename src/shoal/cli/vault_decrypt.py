@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from shoal.cli.commands import Json
+from shoal.cli.options import Json
 from shoal.cli.output import print_json
 from shoal.cli.vaults import Door
 from shoal.errors import BugError, InputError

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.commands import Json
+from shoal.cli.options import Json
 from shoal.cli.output import print_json, print_table
 from shoal.cli.vaults import Door
 from shoal.errors import InputError

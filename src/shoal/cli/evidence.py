@@ -1,0 +1,136 @@
+"""``shoal measure`` and ``shoal attack``: how risky, how useful, proven by attack; gates for pipelines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli.options import Json
+from shoal.cli.output import print_json, progress
+from shoal.errors import InputError
+
+
+def measure(
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A file, a release folder or a database URL.")],
+    policy: Annotated[Path | None, typer.Option(help="Take roles, person and models from a policy.")] = None,
+    qi: Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, separated by commas.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive attributes, separated by commas.")] = None,
+    person: Annotated[str | None, typer.Option(help="The column that names the person; k then counts people.")] = None,
+    original: Annotated[str | None, typer.Option(help="The table before, to compare with: usefulness too.")] = None,
+    auxiliary: Annotated[
+        str | None, typer.Option(help="New outside data: re-assess a release and add to its history.")
+    ] = None,
+    harm: Annotated[str | None, typer.Option(help="Potential harm: low, medium, high (PDPC, annex D).")] = None,
+    motive: Annotated[str | None, typer.Option(help="Motive of an insider: low, medium, high.")] = None,
+    controls: Annotated[str | None, typer.Option(help="Controls at the recipient: none, low, medium, high.")] = None,
+    acquaintance: Annotated[float | None, typer.Option(help="Chance that a recipient knows somebody in it.")] = None,
+    breach: Annotated[float | None, typer.Option(help="Chance of a data breach at the recipient.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="Risk above which a record counts as at risk.")] = None,
+    population_size: Annotated[int | None, typer.Option(help="People that the table was drawn from.")] = None,
+    suda: Annotated[bool, typer.Option("--suda", help="Look for special uniques (SUDA2).")] = False,  # noqa: FBT002
+    weight: Annotated[str | None, typer.Option(help="Column of sampling weights: individual risk.")] = None,
+    household: Annotated[str | None, typer.Option(help="Column that names the household.")] = None,
+    purpose: Annotated[str | None, typer.Option(help="What the data is for, as research or test_data.")] = None,
+    target: Annotated[str | None, typer.Option(help="An attribute to predict, to try usefulness by.")] = None,
+    rule: Annotated[
+        list[str] | None, typer.Option(help="Judge sums of sensitive numbers: threshold=3, dominance=1,0.8, p=0.1 …")
+    ] = None,
+    require: Annotated[list[str] | None, typer.Option(help="k=5, distinct_l=3, t=0.2 …: exit 1 if not met.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Measure how risky a table is, and how useful: k, class sizes, three attackers; with --original, what was lost.
+
+    Example: shoal measure release/data.csv --qi age,sex,pin --require k=5
+    """
+    from shoal.cli.gates import finish, refuse_junit
+    from shoal.cli.measurement import print_measurement
+    from shoal.release.assessing import Wanted, circumstances
+    from shoal.release.measuring import MeasureRequest, measure_data
+
+    said = circumstances(
+        harm=harm,
+        motive=motive,
+        controls=controls,
+        acquaintance=acquaintance,
+        breach=breach,
+        threshold=threshold,
+        population_size=population_size,
+        purpose=purpose,
+        target=target,
+    )
+    wanted = Wanted(said, suda, weight, household)
+    refuse_junit(junit)
+    if original is None and (target is not None or purpose is not None):
+        raise InputError("--target and --purpose are about usefulness, which needs --original DATA")
+    if auxiliary is not None:
+        from shoal.cli.reassess import reassess_and_print
+
+        alone = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--original": original, "--rule": rule}
+        for option, given in {**alone, "--suda": suda or None, "--weight": weight, "--harm": harm}.items():
+            if given is not None:
+                raise InputError(f"{option}: can't go with --auxiliary, which links new data with a release")
+        found = reassess_and_print(data, auxiliary, require or [], policy=policy, as_json=json)
+        finish(f"shoal measure {data}", found, junit)
+        return
+    request = MeasureRequest.of(
+        policy=policy,
+        qi=qi,
+        sensitive=sensitive,
+        person=person,
+        require=require or [],
+        wanted=wanted,
+        rules=rule or [],
+    )
+    measured = measure_data(data, request, original=original)
+    if json:
+        print_json(measured.to_dict())
+    else:
+        print_measurement(measured)
+    finish(f"shoal measure {data}", measured.models, junit)
+
+
+def attack(
+    release: Annotated[str, typer.Argument(metavar="RELEASE", help="A release folder, or any file or database URL.")],
+    original: Annotated[str, typer.Option(help="The table that the release was made from; it judges the attacks.")],
+    auxiliary: Annotated[str | None, typer.Option(help="Another table about people, to link with.")] = None,
+    control: Annotated[str | None, typer.Option(help="People who are not in the original, to compare with.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Take roles and hierarchies from a policy.")] = None,
+    qi: Annotated[str | None, typer.Option("--qi", help="What an attacker knows, separated by commas.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="What an attacker wants to know.")] = None,
+    trials: Annotated[int, typer.Option(help="People that each attack is tried on, at most.")] = 5000,
+    require: Annotated[list[str] | None, typer.Option(help="linking=0.01 …: exit 1 if an attack does better.")] = None,
+    safe: Annotated[bool, typer.Option("--safe", help="Exit 1 if any attack finds more than guessing.")] = False,  # noqa: FBT002
+    seed: Annotated[int | None, typer.Option(help="Makes it repeatable: for tests only.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Attack a release: single people out, link them, infer what is sensitive, break pseudonyms; against guessing.
+
+    Example: shoal attack release/ --original patients.csv --control others.csv
+    """
+    from shoal.cli.attack import print_attacks
+    from shoal.cli.gates import finish, refuse_junit
+    from shoal.release.attacking import Roles, attack_bounds, attack_data
+
+    refuse_junit(junit)
+    roles = Roles.of(release, policy=policy, qi=qi, sensitive=sensitive)
+    bounds = attack_bounds(require or [])
+    with progress() as report:
+        found = attack_data(
+            release,
+            roles,
+            original=original,
+            auxiliary=auxiliary,
+            control=control,
+            trials=trials,
+            seed=seed,
+            progress=None if report is None else lambda done, total: report("attack", done, total),
+        )
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_attacks(found)
+    finish(f"shoal attack {release}", found.findings(bounds, safe=safe), junit)
