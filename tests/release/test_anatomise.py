@@ -14,7 +14,8 @@ from shoal.engine.polars import PolarsEngine
 from shoal.errors import BugError, DataError, InfeasibleError, PolicyError
 from shoal.io import open_source
 from shoal.io.options import FileOptions
-from shoal.release.attacking import Roles, attack_data
+from shoal.release.attack_roles import Roles
+from shoal.release.attacking import attack_data
 from shoal.release.evidence import Study
 from shoal.release.job import release_folder
 from shoal.release.measuring import MeasureRequest, measure_data

@@ -12,7 +12,9 @@ import polars as pl
 import pytest
 
 from shoal.errors import InputError
-from shoal.release.attacking import AttackReport, Roles, attack_bounds, attack_data, attack_frames, in_words, read_table
+from shoal.release.attack_report import AttackReport, attack_bounds, in_words
+from shoal.release.attack_roles import Roles
+from shoal.release.attacking import attack_data, attack_frames, read_table
 
 pytestmark = pytest.mark.requirement("R-04")
 

@@ -264,7 +264,8 @@ def test_an_error_while_they_are_written_leaves_nothing(tmp_path: Path, putting:
 
 
 def test_evidence_and_attacks_go_by_the_data_alone(tmp_path: Path, putting: Putting) -> None:
-    from shoal.release.attacking import Roles, attack_data
+    from shoal.release.attack_roles import Roles
+    from shoal.release.attacking import attack_data
     from shoal.release.evidence import Study
 
     putting()

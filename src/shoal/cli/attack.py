@@ -6,7 +6,7 @@ import typer
 
 from shoal.attack import Attack, Rate
 from shoal.cli.output import print_table
-from shoal.release.attacking import AttackReport, in_words
+from shoal.release.attack_report import AttackReport, in_words
 from shoal.report.figures import count, percent
 
 HEADER = ("attack", "on", "right", "95 % interval", "guessing", "strangers", "verdict")

@@ -113,7 +113,9 @@ def attack(
     """
     from shoal.cli.attack import print_attacks
     from shoal.cli.gates import finish, refuse_junit
-    from shoal.release.attacking import Roles, attack_bounds, attack_data
+    from shoal.release.attack_report import attack_bounds
+    from shoal.release.attack_roles import Roles
+    from shoal.release.attacking import attack_data
 
     refuse_junit(junit)
     roles = Roles.of(release, policy=policy, qi=qi, sensitive=sensitive)

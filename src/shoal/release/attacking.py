@@ -2,158 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import inf, nan
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 import polars as pl
 from polars import selectors
 
-from shoal.attack import Attack
-from shoal.attack.battery import Attacked, Tables, run_attacks
+from shoal.attack.battery import Tables, run_attacks
 from shoal.attack.people import TRIALS
 from shoal.errors import DataError, InputError
 from shoal.io import explained
-from shoal.policy import Policy
-from shoal.privacy import Finding
 from shoal.randomness import Randomness
+from shoal.release.attack_report import AttackReport
+from shoal.release.attack_roles import Roles
 from shoal.release.belonging import need_to_belong, other_people
-from shoal.release.folder import data_file, names_in, roles_of
+from shoal.release.folder import data_file
 from shoal.release.frames import source_at
 from shoal.release.pairing import Pairing, known_labels, need_columns, typed
-from shoal.schema import Role
-from shoal.schema.registry import did_you_mean
-
-ATTACKS = (
-    "singling_out",
-    "linking",
-    "probabilistic_linking",
-    "auxiliary_linking",
-    "identifier_linking",
-    "distance_linking",
-    "membership",
-    "homogeneity",
-    "skewness",
-    "learned_inference",
-    "dictionary",
-    "frequency",
-    "cumulative",
-    "sorting",
-)
-_CLOCKED = ("hashes_per_second", "seconds_for_whole_space")
 
 MOSTLY_ALONE = 0.5
-FITTING = 0.5
-"""Of the original's people, the share that has to fit a released record for a verdict to mean anything."""
 
 
 class NothingToAttackError(DataError):
     """A release without anything that an attacker could go by."""
-
-
-@dataclass(frozen=True)
-class Roles:
-    """What an attacker may know of people, and what is to be kept from them."""
-
-    quasi: tuple[str, ...]
-    sensitive: tuple[str, ...] = ()
-    replaced: tuple[str, ...] = ()
-    """Direct identifiers that are in the release, as something else."""
-    other: tuple[str, ...] = ()
-    policy: Policy | None = None
-
-    @classmethod
-    def of(cls, release: str, *, policy: Path | None, qi: str | None, sensitive: str | None) -> Roles:
-        """From what the user says; else from a policy; else from the release's own manifest."""
-        if qi is not None and not names_in(qi):
-            raise InputError("--qi names no column")
-        chosen = None if policy is None else Policy.load(policy)
-        known = {name: attribute.role for name, attribute in chosen.attributes.items()} if chosen else roles_of(release)
-        if qi is None and not known:
-            raise InputError(
-                "say what an attacker knows: --qi a,b,c or --policy POLICY",
-                advice="a release folder that this version wrote says it itself",
-            )
-        with_role = {role: tuple(name for name, own in known.items() if own == role) for role in Role}
-        quasi, wanted = names_in(qi) or with_role[Role.QUASI], names_in(sensitive)
-        for name in wanted:
-            if name in quasi:
-                raise InputError(f"'{name}' can't be known to an attacker and be what the attacker wants to know")
-        return cls(
-            quasi,
-            wanted or tuple(name for name in with_role[Role.SENSITIVE] if name not in quasi),
-            with_role[Role.DIRECT],
-            with_role[Role.INSENSITIVE],
-            chosen,
-        )
-
-
-@dataclass(frozen=True)
-class AttackReport:
-    """What was tried, and what came of it."""
-
-    done: Attacked
-    rows: int
-    people: int
-    roles: Roles
-    control: bool
-
-    def findings(self, bounds: Mapping[str, float], *, safe: bool = False) -> tuple[Finding, ...]:
-        """What was required of single attacks; with ``safe``, that none gets more than its yardstick."""
-        asked = [
-            Finding(
-                _label(attack), bounds[attack.key], attack.success.share, attack.success.share <= bounds[attack.key]
-            )
-            for attack in self.done.attacks
-            if attack.key in bounds
-        ]
-        missing = [Finding(key, bound, inf, met=False) for key, bound in bounds.items() if not self._tried(key)]
-        doubt = [Finding("people who fit any record", FITTING, self.fitting, met=False)] if self.doubtful else []
-        doubt += (
-            [Finding("labels that can't be read without --policy", 0, self.unread, met=False)] if self.unread else []
-        )
-        every = [
-            Finding(f"{_label(one)} against {_than(one)}", one.yardstick.share, one.success.share, not one.found)
-            for one in self.done.attacks
-        ]
-        return (*asked, *missing, *((*doubt, *every) if safe else ()))
-
-    @property
-    def fitting(self) -> float:
-        """The share of people who could be in any released record, by what links them."""
-        told = [attack.details or {} for attack in self.done.attacks if attack.key == "linking"]
-        return 1 - told[0]["without_candidates"] if told else 1.0
-
-    @property
-    def unread(self) -> int:
-        """Released labels that the attacker could not read, which makes the attacks weaker than they could be."""
-        if self.roles.policy is not None:
-            return 0
-        told = (attack.details or {} for attack in self.done.attacks)
-        return int(max((details.get("unread_labels", 0.0) for details in told), default=0.0))
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether so few fit that the tables hardly belong together, or the labels can't be read."""
-        return self.fitting < FITTING * min(1.0, self.rows / self.people)
-
-    def _tried(self, key: str) -> bool:
-        return any(attack.key == key for attack in self.done.attacks)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "quasi_identifiers": list(self.roles.quasi),
-            "sensitive": list(self.roles.sensitive),
-            "control": self.control,
-            "fitting": self.fitting,
-            "rows_in_order": self.done.in_order,
-            "attacks": [_repeatable(attack.to_dict()) for attack in self.done.attacks],
-            "skipped": dict(self.done.skipped),
-            "found": [attack.key for attack in self.done.found],
-        }
 
 
 def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
@@ -243,49 +114,6 @@ def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
         )
     done = run_attacks(tables, Randomness(seed), trials=trials, progress=progress)
     return AttackReport(done, release.height, original.height, roles, control is not None)
-
-
-def attack_bounds(require: Sequence[str]) -> dict[str, float]:
-    """What `--require` says: the name of an attack and the highest share of people it may be right about."""
-    bounds = {}
-    for text in require:
-        name, _, number = text.partition("=")
-        if name not in ATTACKS:
-            raise InputError(f"--require: unknown attack '{name}'{did_you_mean(name, ATTACKS)}")
-        bounds[name] = _share(number, name)
-    return bounds
-
-
-def _share(text: str, name: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = nan
-    if not 0 <= share <= 1:
-        raise InputError(f"--require: '{name}' needs a number from 0 to 1, as in {name}=0.01")
-    return share
-
-
-def in_words(attack: Attack) -> str:
-    """One sentence that claims no more than was measured."""
-    if attack.certain and attack.success.right >= 1:
-        return f"{attack.success.right:,.0f} found for certain"
-    if attack.found:
-        return f"gets more out of the release than {_than(attack)}"
-    return f"no more than {_than(attack)}, within the interval"
-
-
-def _than(attack: Attack) -> str:
-    return "strangers" if attack.yardstick is attack.control else "guessing"
-
-
-def _repeatable(told: dict[str, Any]) -> dict[str, Any]:
-    """Without what depends on the machine's mood: the same seed gives the same bytes."""
-    return told | {"details": {name: value for name, value in told["details"].items() if name not in _CLOCKED}}
-
-
-def _label(attack: Attack) -> str:
-    return attack.key if attack.attribute is None else f"{attack.key} of {attack.attribute}"
 
 
 def read_table(place: str, whose: str) -> pl.DataFrame:

@@ -19,7 +19,9 @@ from shoal.measurement.useful import Usefulness
 from shoal.policy import Policy
 from shoal.randomness import Randomness
 from shoal.release.assessing import Assessed, Wanted, assess_table
-from shoal.release.attacking import AttackReport, NothingToAttackError, Roles, attack_frames
+from shoal.release.attack_report import AttackReport
+from shoal.release.attack_roles import Roles
+from shoal.release.attacking import NothingToAttackError, attack_frames
 from shoal.release.distributions import distributions_of
 from shoal.release.pairing import Pairing
 from shoal.release.usefulness import measure_pair

@@ -8,7 +8,7 @@ from shoal.attack import Attack
 from shoal.measurement.attackers import AttackerRisk, Attackers
 from shoal.measurement.reidentification import Reidentification
 from shoal.measurement.useful import READINGS, USES, Usefulness
-from shoal.release.attacking import AttackReport, in_words
+from shoal.release.attack_report import AttackReport, in_words
 from shoal.release.evidence import Evidence
 from shoal.report.evidence import (
     AssessmentFacts,
