@@ -8,75 +8,23 @@ alone, or words that only look like names, stay near 0.5.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from shoal.text.firms import of_a_person, owns_as_a_firm
-from shoal.text.gazetteers import NAME, PLACE, SIZES, Kind, lexicon, sections_in
+from shoal.text.gazetteers import NAME, SIZES, Kind, sections_in
 from shoal.text.introductions import called_upon, introduced, told_of
-from shoal.text.reading import JOINS, PARTICLES, Run, Word
-from shoal.text.shapes import (
-    NAME_LIKE,
-    is_adverb,
-    is_called_after_a_person,
-    is_double_surname,
-    is_no_name,
-    likelihood,
-    looks_like_a_name,
-    looks_made,
-)
+from shoal.text.name_scores import LINKS, LOOKS_LIKE, SAINTS, UNSURE, score_of, stands_as_a_name
+from shoal.text.reading import JOINS, Run, Word
+from shoal.text.shapes import is_adverb, is_no_name, looks_like_a_name
 from shoal.text.spans import Span
 from shoal.text.uncased import by_case
 
 BY = "names"
 TITLE_SCORE = 0.95
-FULL = 0.88
-INITIALS = 0.82
-HALF_KNOWN = 0.78
-GIVEN_ALONE = 0.62
-FAMILY_ALONE = 0.56
-LOOKS_LIKE = 0.52
-UNSURE = 0.4
-DOUBT = 0.3
-"""Taken from a single name that is an everyday word or a place as well."""
-MOST_WORDS = 5
 MOST_READ = 16
 """Words of a run that are looked at behind its beginning: more than a name has."""
-LONGEST_NAME = 13
-"""Letters of a single word on no list that is taken for a name."""
-
-_LINKS = frozenset(PARTICLES) - {"y", "e", "i", "und", "et", "och", "og"}
-_ENDINGS = re.compile(
-    r"(?:ov|ova|ev|eva|ski|ska|sky|skaya|ska|cki|cka|wicz|vic|vich|vitch|ovna|evna|enko|chuk|yuk"
-    r"|ssen|sson|sdottir|dottir"
-    r"|berg|stein|mann|feld|oglu|yan|ian|shvili|dze|escu|eanu|idis|adis|akis|poulos|poulou|opoulos"
-    r"|ez|inho|elli|etti|ini"
-    r"|swamy|samy|appa|amma|nathan|murthy|wala|jee|kar|gowda|quist|strom|lund|gren|aite|iene|auskas"
-    r"|ovic|evic|ic|inen|nen"
-    r"|ffy|ossy|osy|ovsky|uddin|ullah|zadeh|nejad|pour|vala|singh|kumar|raj|janen|mann|maier|meyer"
-    r"|bauer|huber|hoff|dorf)$"
-)
-_SPEECH = re.compile(
-    r"^(?:['’]s\b|,? ?(?:said|says|told|asked|replied|wrote|writes|thinks|lives|lived|was born|is from|died|has been"
-    r"|married|called|agreed|can you|could you|please|complained|stated|testified|submitted|alleged))"
-)
-_EPONYM = re.compile(
-    r"(?:['’]s)? (?:disease|syndrome|laws?|theorem|principle|cube|equations?|scale|constant|effect|paradox|method|test"
-    r"|number|oedema|edema|lymphoma|sign|palsy|curve|distribution|process|engine|edition)\b"
-)
-"""A thing that is called after somebody."""
-_NAMED = frozenset(sections_in("context")["before a person"])
 _STREETS = frozenset(sections_in("context")["streets"])
-_NAMING = tuple(
-    (word,) for word in ("ask", "tell", "named", "called", "dear", "hi", "hello", "surname", "nicknamed", "née", "name")
-)
-_ARTICLES = (("a",), ("an",))
 _FIRST_WORDS = frozenset({"A", "I", *(word.capitalize() for word in sections_in("context")["openers"])})
-_SAINTS = frozenset(("saint", "sainte", "san", "santa", "santo"))
-"""What the names of towns and churches begin with."""
-_NO_PERSON = frozenset(sections_in("context")["no initials"])
-_EDGES = ".,:;!?()\"'“”’"
 _GREETINGS = frozenset(sections_in("trade")["greetings"])
 """Words before a name that are never part of one."""
 
@@ -102,12 +50,12 @@ def _in_run(run: Run, *, cased: bool) -> Iterator[Span]:
             yield Span(rest[0].start, rest[-1].end, "person", TITLE_SCORE, BY)
         elif not titled:
             rest = _without_opener(around, rest)
-            score = _score(around, rest)
+            score = score_of(around, rest)
             if not cased and not _known_in_small_letters(rest):
                 score = 0
-            elif not score and len(rest) == 1 and _stands_as_a_name(around, rest[0]):
+            elif not score and len(rest) == 1 and stands_as_a_name(around, rest[0]):
                 score = LOOKS_LIKE
-            if score == UNSURE and rest[0].key in _SAINTS:
+            if score == UNSURE and rest[0].key in SAINTS:
                 yield Span(rest[0].start, rest[-1].end, "place", LOOKS_LIKE, BY)
             elif score > 0:
                 yield Span(rest[0].start, rest[-1].end, "person", score, BY)
@@ -123,7 +71,7 @@ def _behind(run: Run, first: Word) -> Run:
 def _known_in_small_letters(words: list[Word]) -> bool:
     """Where no capital tells a name, one word has to be listed and the others have to look like names."""
     return (any(word.kinds & NAME for word in words) or len(words) == 2) and all(
-        word.kinds & NAME or word.is_initial or word.key in _LINKS or looks_like_a_name(word.key) for word in words
+        word.kinds & NAME or word.is_initial or word.key in LINKS or looks_like_a_name(word.key) for word in words
     )
 
 
@@ -144,7 +92,7 @@ def _stretches(run: Run) -> Iterator[tuple[list[Word], bool]]:
     for place, word in enumerate(run.words):
         title = word.kinds & Kind.TITLE and not word.is_initial and _titles(word, run.words[place + 1 : place + 2])
         first = titled and len(stretch) == 1
-        if title or not (_nameable(word, titled=first) or (stretch and word.key in _LINKS)):
+        if title or not (_nameable(word, titled=first) or (stretch and word.key in LINKS)):
             if stretch:
                 yield _trimmed(stretch), titled
             stretch, titled = ([word], True) if title else ([], False)
@@ -179,133 +127,9 @@ def _nameable(word: Word, *, titled: bool) -> bool:
 
 def _trimmed(words: list[Word]) -> list[Word]:
     while words and (
-        words[-1].key in _LINKS
+        words[-1].key in LINKS
         or (words[-1].text == "I" and len(words) > 1)
         or (words[-1].kinds & Kind.COUNTRY and len(words) > 1)
     ):
         words = words[:-1]
     return words
-
-
-def _score(run: Run, words: list[Word]) -> float:
-    names = [word for word in words if not word.is_initial and word.key not in _LINKS]
-    if not names and len(words) == 1 and len(words[0].text) in (4, 5) and words[0].key not in _NO_PERSON:
-        return LOOKS_LIKE
-    if not names or len(words) > MOST_WORDS + 2:
-        return 0
-    initials = sum(word.is_initial for word in words)
-    sure = [word for word in names if word.kinds & NAME and not word.kinds & Kind.COMMON]
-    if len(names) == 1 and not initials:
-        return _single(run, names[0])
-    if initials and _initials_fit(words, names):
-        return _with_initials(words, names, sure)
-    return _single(run, names[0]) if len(names) == 1 else _several(run, names, sure)
-
-
-def _with_initials(words: list[Word], names: list[Word], sure: list[Word]) -> float:
-    if names[0].kinds & Kind.GIVEN and names[0] is words[0] and len(names) > 1:
-        return FULL
-    return INITIALS if sure or not names[0].kinds & (PLACE | Kind.COMMON) else LOOKS_LIKE
-
-
-def _several(run: Run, names: list[Word], sure: list[Word]) -> float:
-    if not names[-1].kinds and looks_made(names[-1].key):
-        return UNSURE
-    given = [word for word in sure if word.kinds & Kind.GIVEN]
-    if names[0].key in _SAINTS and not _speaks_of_a_person(run, names[0]):
-        return UNSURE
-    if len(sure) >= 2 and given:
-        return FULL
-    if lexicon().kinds(" ".join(word.text for word in names)) & PLACE:
-        return UNSURE
-    if sure:
-        return FULL if sure[0] is names[0] and given and not names[-1].kinds & PLACE else HALF_KNOWN
-    return UNSURE if any(word.kinds & Kind.COMMON for word in names) else _unlisted(run, names)
-
-
-def _unlisted(run: Run, names: list[Word]) -> float:
-    """Several words on no list of names."""
-    if any(_ENDINGS.search(word.key) for word in names):
-        return HALF_KNOWN - 0.1
-    if len(names) > 3 or any(word.kinds or _is_acronym(word) for word in names):
-        return 0
-    alike = likelihood(names[0].key) + likelihood(names[-1].key) >= 2 * NAME_LIKE
-    spoken_of = _speaks_of_a_person(run, names[0]) or _speaks_of_a_person(run, names[-1])
-    return LOOKS_LIKE if alike or run.alone or not run.opens or spoken_of else 0
-
-
-def _single(run: Run, word: Word) -> float:
-    if _is_acronym(word) or len(word.key) < 3:
-        return 0
-    if _EPONYM.match(run.after) and word is run.words[-1]:
-        return 0
-    made = is_double_surname(word.key) or (not word.kinds and looks_made(word.key))
-    if not word.kinds and not made and run.after.startswith(": ") and run.opens and len(run.words) == 1:
-        return LOOKS_LIKE
-    score = _by_list_or_ending(run, word)
-    if run.before[-1:] in _ARTICLES and word is run.words[0] and not of_a_person(run.after):
-        score -= DOUBT
-    if word.kinds & (Kind.COMMON | Kind.COUNTRY | Kind.METROPOLIS | Kind.PEOPLE | Kind.OCCUPATION):
-        score -= DOUBT
-    elif word.kinds & Kind.CITY:
-        score -= 0.05
-    made = made or (not word.kinds and owns_as_a_firm(run.after))
-    if not made and _speaks_of_a_person(run, word) and not word.kinds & (Kind.COUNTRY | Kind.COMMON):
-        score = max(score, 0.3) + 0.25
-    elif word.kinds & NAME and word.kinds & Kind.COMMON and run.before[-1:] in _NAMING:
-        score += DOUBT
-    return score
-
-
-def _by_list_or_ending(run: Run, word: Word) -> float:
-    if word.kinds & Kind.GIVEN:
-        return GIVEN_ALONE
-    if word.kinds & Kind.FAMILY:
-        return FAMILY_ALONE
-    if word.kinds or is_called_after_a_person(word.key):
-        return 0.0
-    return LOOKS_LIKE if _ENDINGS.search(word.key) or _is_a_family(run, word) else 0.0
-
-
-def _is_a_family(run: Run, word: Word) -> bool:
-    """ "the Watsons"."""
-    if word.key[-1] != "s" or run.before[-1:] != ("the",):
-        return False
-    kinds = lexicon().entries.get(word.key[:-1], 0)
-    return bool(kinds & Kind.FAMILY) and not kinds & (Kind.COMMON | PLACE)
-
-
-def _speaks_of_a_person(run: Run, word: Word) -> bool:
-    first, last = word is run.words[0], word is run.words[-1]
-    return bool(first and run.before and run.before[-1].strip(":,.") in _NAMED) or bool(
-        last and _SPEECH.match(run.after)
-    )
-
-
-def _initials_fit(words: list[Word], names: list[Word]) -> bool:
-    """An initial with its full stop anywhere, or a bare one between names: "A. Rao", "Asha K Rao", not "Vitamin C"."""
-    dotted = any(word.is_initial and "." in word.text for word in words)
-    bare = any(word.is_initial for word in words[1:-1]) and len(names) > 1
-    return (dotted and not words[-1].kinds & Kind.COMMON) or bare
-
-
-def _stands_as_a_name(run: Run, word: Word) -> bool:
-    """A word on no list that looks like a name, in a sentence whose other words are English: "Has Monjeau replied?"."""
-    if word.kinds or len(run.words) > 1 or not 3 < len(word.text) <= LONGEST_NAME or word.text.isupper():
-        return False
-    if run.before[-1:] in (("the",), *_ARTICLES) and not of_a_person(run.after):
-        return False
-    if is_called_after_a_person(word.key):
-        return False
-    if not word.key.isalpha() or run.after[:1] == ")" or not looks_like_a_name(word.key):
-        return False
-    entries = lexicon().entries
-    following = [part.strip(_EDGES) for part in run.after.split(None, 2)[:2]]
-    if run.after[:2] == ", " and following and entries.get(following[0], 0) & NAME:
-        return True
-    beside = following if run.opens else [*(part.strip(_EDGES) for part in run.before[-1:]), *following[:1]]
-    return len(beside) == 2 and all(entries.get(other, 0) & Kind.COMMON for other in beside)
-
-
-def _is_acronym(word: Word) -> bool:
-    return word.text.isupper() and len(word.text) < 5

@@ -22,23 +22,14 @@ from shoal.text.bodies import (
     without_opener,
 )
 from shoal.text.cards import after_a_name, below_a_name, opens_a_card
-from shoal.text.firms import (
-    before_everyday_words,
-    before_its_officer,
-    beside_a_firm,
-    firm,
-    is_a_thing,
-    is_a_town,
-    known,
-    named_apart,
-    of_a_person,
-)
+from shoal.text.firms import before_its_officer, beside_a_firm, firm, is_a_town, known, named_apart
 from shoal.text.gazetteers import NAME, Kind, lexicon, sections_in
 from shoal.text.partners import partners
 from shoal.text.reading import Run, Word
 from shoal.text.rows import Row
 from shoal.text.shapes import is_derived, looks_made
 from shoal.text.spans import Span
+from shoal.text.trade import before_everyday_words, is_a_thing, of_a_person
 from shoal.text.uncased import by_case
 
 MADE = 0.72

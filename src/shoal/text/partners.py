@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from shoal.text.bodies import BY, past_its_tail, without_opener
-from shoal.text.firms import HINT, OFFICERS, context
 from shoal.text.gazetteers import Kind, sections_in
 from shoal.text.reading import JOINS, Run, Word
 from shoal.text.spans import Span
+from shoal.text.trade import HINT, OFFICERS, context
 
 PARTNERS = 0.92
 _BEFORE_PARTNERS = frozenset(sections_in("bodies")["before partners"])
