@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.measurement import measure_classes
-from shoal.measurement.usefulness import class_figures, loss_of
+from shoal.measurement.usefulness import class_figures
 
 pytestmark = pytest.mark.requirement("R-01")
 
@@ -48,14 +48,3 @@ def test_pdpc_annex_c_style_table_has_the_k_of_its_smallest_class() -> None:
 def test_distinct_sensitive_values_per_class() -> None:
     table = pl.DataFrame({"q": ["a", "a", "b", "b"], "s": ["x", "y", "x", "x"]})
     assert measure_classes(table.lazy(), ("q",), sensitive=("s",)).diversity == {"s": 1}
-
-
-@pytest.mark.requirement("R-06")
-def test_loss_weighs_attributes_and_counts_a_star_as_one() -> None:
-    released = measure_classes(pl.LazyFrame({"age": ["20-29", "*"], "sex": ["M", "*"]}), ("age", "sex"))
-    losses = {
-        "age": pl.DataFrame({"label": ["20-29"], "loss": [0.25]}),
-        "sex": pl.DataFrame({"label": ["M"], "loss": [0.0]}),
-    }
-    assert loss_of(released, losses, {"age": 1.0, "sex": 1.0}) == pytest.approx((0.25 + 1 + 0 + 1) / 4)
-    assert loss_of(released, losses, {"age": 3.0, "sex": 1.0}) == pytest.approx((3 * 0.625 + 0.5) / 4)

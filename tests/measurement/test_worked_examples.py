@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import exp, log
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from shoal.measurement.individual import household_risk, individual_risk, measur
 from shoal.measurement.loglinear import cross_table, fitted_means, unique_risk
 from shoal.measurement.quasi import analyse_quasi
 from shoal.measurement.reidentification import acquaintance_probability, assess
-from shoal.measurement.sensitivity import Dominance, PPercent, PriorPosterior, Threshold
+from shoal.measurement.sensitivity import Dominance, PPercent, PriorPosterior, Rule, Threshold, check_cells
 from shoal.measurement.suda import suda
 from shoal.measurement.uniques import find_uniques
 from shoal.measurement.unsafe import unsafe_combinations
@@ -52,6 +51,18 @@ EIGHT = pl.DataFrame(
     }
 )
 """Eight records from sdcMicro's own tests of freqCalc and indivRisk."""
+
+MICRODATA1 = {
+    ("A", "female"): [11, 9],
+    ("A", "male"): [18, 15, 13, 13, 12, 11, 10, 10, 10, 9, 9, 9, 8, 7, 7, 6, 6, 5],
+    ("B", "female"): [18, 16, 14, 14, 13, 13, 12, 12, 11, 10, 10, 9, 9, 8, 8, 8, 7, 7, 5],
+    ("B", "male"): [15, 14, 14, 12, 11, 10, 10, 10, 9, 8, 8, 7, 7, 5],
+    ("C", "female"): [19, 12, 12, 11, 10, 9, 9, 9, 8, 7],
+    ("C", "male"): [18, 12, 12, 11, 11, 11, 10, 9, 6, 6, 6, 6],
+    ("D", "female"): [18, 16, 14, 14, 11, 11, 11, 10, 10, 9, 9, 7, 6, 6],
+    ("D", "male"): [280, 11, 10, 9, 9, 9, 8, 8, 8, 7, 7],
+}
+"""A hundred contributions by region and gender: sdcTable's data for its own tests."""
 
 
 def attackers(people: list[int], population: list[int] | None = None) -> Attackers:
@@ -207,43 +218,59 @@ def test_prosecutor_as_arx_prints_it_for_census_data(shared: Path) -> None:
 
 
 @pytest.mark.requirement("R-01")
-def test_journalist_and_marketer_with_pencil() -> None:
-    """No printed figures were at hand. Classes of 2 and 3 people, of 4 and 12 in the population (n = 5, N = 16).
+@pytest.mark.parametrize(
+    ("people", "population", "highest", "share"), [([1, 1], [3, 2], 0.5, 5 / 12), ([1, 2, 3], [2, 4, 6], 0.5, 1 / 4)]
+)
+def test_journalist_and_marketer_as_openmed_prints_them(
+    people: list[int], population: list[int], highest: float, share: float
+) -> None:
+    """OpenMed, test_population_risk.py and test_reid_report.py: 1/F at most, and its mean over the records.
 
-    Journalist, at most: max(1/4, 1/12) = 0.25. From the register to the table 2 classes ÷ 16 people = 0.125; from the
-    table to the register (2/4 + 3/12) ÷ 5 = 0.75 ÷ 5 = 0.15, the larger, which is the marketer's share too. Above 0.2:
-    the 2 of 5 in the first class. Prosecutor: 1/2 at most, 2 classes ÷ 5 people on average.
+    El Emam's second average, 2 classes ÷ 5 people = 0.4 and 3 ÷ 12 = 1/4, is below that or equal.
     """
-    found = attackers([2, 3], [4, 12])
-    assert (found.journalist.max, found.journalist.average) == (0.25, pytest.approx(0.15))
-    assert (found.marketer, found.journalist.above) == (pytest.approx(0.15), 0.4)
-    assert (found.prosecutor.max, found.prosecutor.average) == (0.5, 0.4)
+    found = attackers(people, population)
+    assert (found.journalist.max, found.journalist.average) == (highest, pytest.approx(share))
+    assert found.marketer == pytest.approx(share)
+
+
+@pytest.mark.requirement("R-01")
+def test_without_a_population_as_openmed_prints_it() -> None:
+    """OpenMed, test_reid_report.py: classes of 1, 2 and 3 give 1 at most and 3 ÷ 6 on average, whoever attacks."""
+    found = attackers([1, 2, 3])
+    assert (found.prosecutor.max, found.prosecutor.average, found.prosecutor.uniques) == (1, 0.5, 1)
+    assert (found.journalist.max, found.journalist.average, found.marketer) == (1, 0.5, 0.5)
 
 
 @pytest.mark.requirement("R-02")
-def test_pdpc_annex_d_with_pencil() -> None:
-    """The guide prints its tables and thresholds, but no example. A low motive under high controls is 0.03 there.
+def test_pdpc_annex_d_on_the_table_of_annex_c() -> None:
+    """Annex C prints ten passengers and their k of 5, annex D its chances and thresholds; the product is left to do.
 
-    Acquaintances 0.05, breaches 0.02: the likeliest attempt is 0.05. Classes of 5 or more: 0.05 ÷ 5 = 0.01, which is
-    just within the guide's 0.01 for high potential harm. With 4 people, 0.05 ÷ 4 = 0.0125 is not.
+    Without controls an insider is sure to try: 1/5 × 1 = 0.2, just within 0.2 for low potential harm. A low motive
+    under high controls is 0.03; if the recipient knows somebody with 0.05, that is likelier: 1/5 × 0.05 = 0.01, just
+    within 0.01 for high harm.
     """
-    known = {"harm": "high", "motive": "low", "controls": "high", "acquaintance": 0.05, "breach": 0.02}
-    enough, too_few = assess(5, **known), assess(4, **known)  # type: ignore[arg-type]
-    assert enough.parts["insider"] == 0.03
-    assert (enough.attempt, enough.threshold) == (0.05, 0.01)
-    assert (enough.probability, enough.within) == (pytest.approx(0.01), True)
-    assert (too_few.probability, too_few.within) == (pytest.approx(0.0125), False)
+    passengers = pl.LazyFrame(
+        [("21 to 30", "Female", "Data Protection Officer"), ("31 to 40", "Male", "IT")] * 5,
+        schema=["age", "gender", "occupation"],
+        orient="row",
+    )
+    k = int(measure_classes(passengers, ("age", "gender", "occupation")).classes.people.min())
+    assert k == 5
+    open_to_all = assess(k, harm="low", motive="high", controls="none")
+    assert (open_to_all.attempt, open_to_all.probability, open_to_all.within) == (1, 0.2, True)
+    known = assess(k, harm="high", motive="low", controls="high", acquaintance=0.05, breach=0.02)
+    assert known.parts["insider"] == 0.03
+    assert (known.attempt, known.probability, known.within) == (0.05, pytest.approx(0.01), True)
 
 
 @pytest.mark.requirement("R-02")
-def test_acquaintances_with_pencil() -> None:
-    """No printed figures were at hand. One in ten has it, three acquaintances: 1 − 0.9³ = 1 − 0.729 = 0.271.
+def test_acquaintances_of_el_emams_birth_registry() -> None:
+    """El Emam and Arbuckle (2013), chapter 3: 119,785 births to 4,478,500 women, and 150/2 women known, give 0.87.
 
-    One in a thousand and 150 acquaintances: 150 · ln 0.999 = −0.150075, and 1 − e^−0.150075 = 0.139357.
+    The same sum in more digits, of 150 chances of 5 %, is 0.999544 (Mathematics Stack Exchange, question 16020).
     """
-    assert acquaintance_probability(0.1, 3) == pytest.approx(0.271)
-    assert acquaintance_probability(0.001) == pytest.approx(0.139357, abs=5e-7)
-    assert acquaintance_probability(0.001) == pytest.approx(1 - exp(150 * log(0.999)))
+    assert acquaintance_probability(119_785 / 4_478_500, 75) == pytest.approx(0.87, abs=0.005)
+    assert acquaintance_probability(0.05, 150) == pytest.approx(0.999544, abs=5e-7)
 
 
 @pytest.mark.requirement("S-05")
@@ -269,16 +296,32 @@ def test_p_per_cent_of_the_handbooks_weighted_cell() -> None:
 
 
 @pytest.mark.requirement("S-05")
-def test_prior_posterior_is_p_per_cent_with_the_ratio() -> None:
-    """Handbook on SDC, 4.2.1: (p, q) is (100·p/q, 100); it prints no example. (10, 50) is p* = 20.
+@pytest.mark.parametrize("rule", [Dominance(2, 0.75), PPercent(0.7), PriorPosterior(prior=0.8, posterior=0.6)])
+def test_rules_as_sdctable_prints_them(rule: Rule) -> None:
+    """sdcTable, test-primarySuppression.r, on its microdata1: (2, 75), p = 70 and (p, q) = (60, 80).
 
-    52 + 50 + 8 = 110, its example 2: 20 % of 52 is 10.4, above the 8 of the others: S = 2.4. With p = 10 % alone it is
-    5.2, below 8: S = −2.8.
+    Each makes the cells of women in A and of men in D sensitive, and none of the other thirteen, totals among them.
     """
-    cell = [52, 50, 8]
-    assert PriorPosterior(prior=0.5, posterior=0.1).sensitivity(cell) == pytest.approx(2.4)
-    assert PPercent(0.2).sensitivity(cell) == pytest.approx(2.4)
-    assert PPercent(0.1).sensitivity(cell) == pytest.approx(-2.8)
+    rows = [(*key, size) for key, sizes in MICRODATA1.items() for size in sizes]
+    table = pl.DataFrame(rows, schema=["region", "gender", "value"], orient="row")
+    cells = [check_cells(table, by, "value", [rule]).cells for by in ([], ["region"], ["gender"], ["region", "gender"])]
+    assert sum(each.height for each in cells) == 15
+    assert [each.filter("sensitive").height for each in cells] == [0, 0, 0, 2]
+    assert cells[-1].filter("sensitive").select("region", "gender").rows() == [("A", "female"), ("D", "male")]
+
+
+@pytest.mark.requirement("S-05")
+def test_losses_count_by_their_size() -> None:
+    """Handbook on SDC, 4.3.3, "Tables with negative values": judge the absolute values; it prints no example.
+
+    So its example 2 of 4.2.1, 52 + 50 + 8 = 110, has the same measures with the 50 as a loss: 102 − 110/1.1 = 2 by
+    dominance (2, 90.9), and 10 % of 52 − 8 = −2.8. The sum that is published, 10, plays no part.
+    """
+    table = pl.DataFrame({"result": [52, -50, 8]})
+    rules = [Dominance(2, 1 / 1.1), PPercent(0.1)]
+    found = check_cells(table, [], "result", rules).cells
+    assert [found[str(rule)].item() for rule in rules] == pytest.approx([2, -2.8])
+    assert found["sensitive"].item()
 
 
 @pytest.mark.requirement("S-05")
@@ -288,22 +331,40 @@ def test_threshold_of_the_handbook() -> None:
 
 
 @pytest.mark.requirement("R-03")
-def test_unsafe_combinations_with_pencil() -> None:
-    """The handbook (3.3) prints the rule only. Among the ten respondents of the guide one lives in the country.
+def test_unsafe_combinations_as_sdcmicro_prints_them(shared: Path) -> None:
+    """sdcMicro, riskyCells, which follows μ-ARGUS: its example on testdata2 with a threshold of 10, one and two keys.
 
-    By residence: {rural} has 1 record. By gender: 7 women, 3 men. By both: rural women 1, urban women 6, urban men 3.
-    A threshold of 3 makes the cells of 1 and of 3 unsafe.
+    With a threshold of 50, test_riskyCells.R has one unsafe cell by the first key.
     """
-    found = unsafe_combinations(GUIDE.lazy(), KEYS[:2], 3, most_keys=2)
-    assert [(each.cells, each.unsafe_cells, each.unsafe_records) for each in found] == [(2, 1, 1), (2, 1, 3), (3, 2, 4)]
+    table = pl.scan_csv(shared / "data" / "sdcmicro" / "testdata2.csv")
+    keys = ["urbrur", "roof", "walls", "water", "electcon"]
+    found = unsafe_combinations(table, keys, 10, most_keys=2)
+    assert [each.unsafe_cells for each in found] == [0, 3, 1, 4, 0, 6, 2, 9, 1, 6, 24, 6, 16, 3, 9]
+    assert unsafe_combinations(table, keys, 50, most_keys=1)[0].unsafe_cells == 1
 
 
 @pytest.mark.requirement("R-06")
-def test_discernibility_and_average_class_size_with_pencil() -> None:
-    """Bayardo and Agrawal (2005), LeFevre et al. (2006): formulas only.
+def test_discernibility_as_arx_prints_it_for_census_data(shared: Path) -> None:
+    """ARX, TestUtilityMetrics.java, on Adult without its occupations as it is: 485542 in all.
 
-    Classes of 2 and 3 and one record of stars among 6: 2² + 3² + 1 · 6 = 19; 5 records kept in 2 classes: 2.5.
+    With every class below five suppressed it is 4.63536157E8.
     """
-    table = pl.LazyFrame({"age": ["30s", "30s", "40s", "40s", "40s", "*"]})
-    found = class_figures(measure_classes(table, ("age",)))
-    assert (found["discernibility"], found["average_class_size"]) == (19, 2.5)
+    table = pl.read_csv(shared / "data" / "adult" / "adult.csv", separator=";", infer_schema=False).drop("occupation")
+    names = tuple(table.columns)
+    assert class_figures(measure_classes(table.lazy(), names))["discernibility"] == 485_542
+    small = pl.len().over(names) < 5
+    starred = table.select(pl.when(small).then(pl.lit("*")).otherwise(pl.col(name)).alias(name) for name in names)
+    assert class_figures(measure_classes(starred.lazy(), names))["discernibility"] == 463_536_157
+
+
+@pytest.mark.requirement("R-06")
+def test_class_figures_as_ibms_toolkit_prints_them() -> None:
+    """IBM's Data Privacy Toolkit, DiscernibilityTest.java and AverageEquivalenceClassSizeTest.java.
+
+    Classes of 2 and 3: 2² + 3² = 13, and 5 ÷ 2 records per class. Classes of 3 and 5, and 2 of 10 records suppressed:
+    3² + 5² + 10 + 10 = 54.
+    """
+    five = class_figures(measure_classes(pl.LazyFrame({"range": ["1-5"] * 2 + ["6-10"] * 3}), ("range",)))
+    assert (five["discernibility"], five["average_class_size"]) == (13, 2.5)
+    ten = class_figures(measure_classes(pl.LazyFrame({"age": ["10-19"] * 3 + ["20-29"] * 5 + ["*"] * 2}), ("age",)))
+    assert ten["discernibility"] == 54

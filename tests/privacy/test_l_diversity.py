@@ -92,6 +92,21 @@ def test_g_is_what_grassberger_wrote(n: int) -> None:
     assert grassberger(np.array([n]))[0] == pytest.approx(expected, rel=1e-13)
 
 
+def test_g_by_the_recurrence_that_grassberger_printed() -> None:
+    """G₁ = −γ − ln 2, G₂ = 2 − γ − ln 2, G₂ₙ₊₁ = G₂ₙ and G₂ₙ₊₂ = G₂ₙ + 2/(2n + 1) (Grassberger 2003)."""
+    expected = [-np.euler_gamma - log(2), 2 - np.euler_gamma - log(2)]
+    for n in range(1, 200):
+        expected += [expected[-1], expected[-1] + 2 / (2 * n + 1)]
+    np.testing.assert_allclose(grassberger(np.arange(1, 401)), expected, rtol=1e-14)
+
+
+def test_g_as_arx_prints_it() -> None:
+    """ARX, EntropyLDiversity.java: G for 1, 2, 3, 4, 50 and 100."""
+    printed = [-1.2703628454614782, 0.7296371545385218, 0.7296371545385218, 1.3963038212051886]
+    printed += [3.912089653443865, 4.605186851488337]
+    np.testing.assert_allclose(grassberger(np.array([1, 2, 3, 4, 50, 100])), printed, rtol=1e-15)
+
+
 def test_g_has_no_step_where_the_series_takes_over() -> None:
     counts = np.arange(1, 400)
     np.testing.assert_allclose(grassberger(counts), digamma(counts // 2 + 0.5) + np.log(2), rtol=1e-15, atol=1e-15)

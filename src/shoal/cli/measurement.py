@@ -15,6 +15,7 @@ from shoal.measurement.useful import READINGS, USES, Usefulness
 from shoal.privacy.base import ROUNDING
 from shoal.release.formal import SENSITIVE, Formal
 from shoal.release.measuring import Measured
+from shoal.report.words import measure
 
 IN_SHORT = (
     "rows_kept",
@@ -27,6 +28,8 @@ IN_SHORT = (
     "learning_kept",
 )
 """Figures of usefulness that are shown where no purpose is declared."""
+OF_CELLS = {"loss": "lower", "precision": "higher", "entropy_lost": "lower"}
+"""Figures of the quasi-identifying cells, and which way is better."""
 MODELS = {"dankar": "Dankar's rule", "pitman": "Pitman", "zayatz": "Zayatz", "snb": "negative binomial"}
 """Of uniques in the population."""
 SIDE_BY_SIDE = 4
@@ -44,7 +47,7 @@ def print_measurement(measured: Measured) -> None:
     if measured.sensitivity:
         _print_sensitivity(measured)
     if measured.usefulness is not None:
-        _print_usefulness(measured.usefulness, measured.loss)
+        _print_usefulness(measured.usefulness, measured.cells)
     _print_verdicts(measured)
 
 
@@ -181,7 +184,7 @@ def _print_sensitivity(measured: Measured) -> None:
         typer.echo(f"  No numbers to add up: {', '.join(measured.no_numbers)}.\n")
 
 
-def _print_usefulness(found: Usefulness, loss: float | None) -> None:
+def _print_usefulness(found: Usefulness, cells: Mapping[str, float]) -> None:
     shown = found.for_purpose
     title = "Usefulness"
     if found.purpose is None:
@@ -190,11 +193,14 @@ def _print_usefulness(found: Usefulness, loss: float | None) -> None:
         use = USES[found.purpose]
         title = f"Usefulness: {use.title}. {use.needs}"
     rows = [
+        (measure(name)[0], _number(cells[name]), better, measure(name)[1])
+        for name, better in OF_CELLS.items()
+        if name in cells
+    ]
+    rows += [
         (READINGS[name].title, _number(found.figures[name] or 0.0), f"{READINGS[name].better}", READINGS[name].meaning)
         for name in shown
     ]
-    if loss is not None:
-        rows.insert(0, ("Loss", _number(loss), "lower", "How far cells were generalised; 1 is all of them starred."))
     print_table(title, ("figure", "value", "better", "meaning"), rows)
     wanted = USES[found.purpose].figures if found.purpose is not None else ()
     for name in wanted:

@@ -1,41 +1,107 @@
-"""How much of the table is left: figures of merit from the released table alone.
+"""How much of the table is left: figures of merit from the released table, its hierarchies and the original's counts.
 
-*loss*: over all cells of all quasi-identifiers, the share of the attribute's domain that a released value stands for
-(0 = exact, 1 = anything). *average class size*: kept records per class. *discernibility*: Σ |class|² with every
-suppressed record counted against the whole table.
+Of the cells of all quasi-identifiers, attributes weighted:
+
+- *loss*: the share of the attribute's domain that a released value stands for (0 = exact, 1 = anything), in the mean.
+- *precision*: 1 − level ÷ height of the hierarchy, in the mean (Sweeney 2002). A label that several levels share counts
+  for the lowest of them, since nobody can tell from the release which it was.
+- *entropy*: how many bits the cells hide, Σ −log₂(records with the original value ÷ records with a value that the
+  released one stands for), counted in the original (De Waal and Willenborg 1999; Gionis and Tassa 2009); *entropy
+  lost* is that as a share of what would be hidden if every cell were suppressed.
+
+Of the classes: *average class size*: kept records per class. *discernibility*: Σ |class|² with every suppressed record
+counted against the whole table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
+from shoal.hierarchy import BoundHierarchy
 from shoal.measurement.risk import SUPPRESSED, Measurement
+from shoal.schema.arrays import Floats
 
-CellLosses = Mapping[str, pl.DataFrame]
-"""Per attribute, what a released value loses: columns ``label`` (text) and ``loss``."""
-
-
-def loss_of(measurement: Measurement, cell_losses: CellLosses, weights: Mapping[str, float]) -> float:
-    """The normalised generalisation loss of a measured table; a starred cell loses 1."""
-    total = sum(weights[name] for name in cell_losses)
-    if not total or not measurement.rows:
-        return 0.0
-    lost = (weights[name] * _lost(measurement.released, name, losses) for name, losses in cell_losses.items())
-    return sum(lost) / total / measurement.rows
+_TRACE = 1e-12
+"""What rounding leaves of a difference of sums."""
 
 
-def _lost(released: pl.DataFrame, name: str, losses: pl.DataFrame) -> float:
-    """The sum of losses over all cells of one attribute."""
-    counted = (
-        released.group_by(pl.col(name).cast(pl.String).alias("label"))
-        .agg(pl.col("records").sum())
-        .join(losses, on="label", how="left", nulls_equal=True)
-        .with_columns(pl.when(pl.col("label") == SUPPRESSED).then(1.0).otherwise(pl.col("loss")).alias("loss"))
-        .sort("label")
-    )
-    return float((counted["records"].to_numpy() * counted["loss"].to_numpy()).sum())
+@dataclass(frozen=True)
+class Generalised:
+    """What the labels of one attribute stand for."""
+
+    labels: pl.DataFrame
+    """Columns ``label`` (text), ``loss``, ``height`` (level ÷ highest level) and ``under``, the original's records."""
+    bits: float
+    """Σ n log₂ n over the original's values."""
+    records: int
+    weight: float
+
+    @classmethod
+    def by(cls, bound: BoundHierarchy, counted: pl.DataFrame, highest: int, weight: float = 1.0) -> Generalised:
+        """``counted``: the original's ``value``s and their ``records``; ``highest``: the highest level in use."""
+        values, records = counted["value"], counted["records"]
+        labels = pl.concat(
+            pl.DataFrame(
+                [
+                    bound.generalise(values, level).cast(pl.String).alias("label"),
+                    pl.Series("loss", bound.loss(values, level)),
+                    records.alias("under"),
+                ]
+            )
+            .group_by("label", maintain_order=True)
+            .agg(pl.col("loss").first(), pl.col("under").sum(), height=pl.lit(level / bound.height))
+            for level in range(highest + 1)
+        ).unique("label", keep="first", maintain_order=True)
+        there = records.filter(records > 0).to_numpy().astype(np.float64)
+        return cls(labels, float((there * np.log2(there)).sum()), int(records.sum()), weight)
+
+    @property
+    def at_most(self) -> float:
+        """The same if all records had one value."""
+        return float(self.records * np.log2(max(self.records, 1)))
+
+    def released(self, measurement: Measurement, name: str) -> pl.DataFrame:
+        """The attribute's labels in the table, with how many records have each; a star stands for everything."""
+        everything = {"loss": 1.0, "height": 1.0, "under": self.records}
+        starred = pl.col("label") == SUPPRESSED
+        return (
+            measurement.released.group_by(pl.col(name).cast(pl.String).alias("label"))
+            .agg(pl.col("records").sum())
+            .join(self.labels, on="label", how="left", nulls_equal=True)
+            .with_columns(
+                pl.when(starred).then(value).otherwise(pl.col(about)).alias(about)
+                for about, value in everything.items()
+            )
+            .sort("label")
+        )
+
+
+def cell_figures(measurement: Measurement, attributes: Mapping[str, Generalised]) -> dict[str, float]:
+    """Entropy only where every record of the original is there, suppressed or not; nothing where a label is unknown."""
+    weights = np.array([attribute.weight for attribute in attributes.values()])
+    labels = [attribute.released(measurement, name) for name, attribute in attributes.items()]
+    if not labels or not measurement.rows or any(known["loss"].has_nulls() for known in labels):
+        return {}
+    weights /= weights.sum()
+    loss, height, bits = weights @ np.array([_sums(known) for known in labels])
+    found = {"loss": loss / measurement.rows, "precision": 1 - height / measurement.rows}
+    if all(attribute.records == measurement.rows for attribute in attributes.values()):
+        known = weights @ [attribute.bits for attribute in attributes.values()]
+        at_most = weights @ [attribute.at_most for attribute in attributes.values()]
+        some = bits - known > _TRACE * at_most
+        found["entropy"] = (bits - known) * len(weights) if some else 0.0
+        found["entropy_lost"] = (bits - known) / (at_most - known) if some else 0.0
+    return {name: float(value) for name, value in found.items()}
+
+
+def _sums(labels: pl.DataFrame) -> Floats:
+    """Over the records: what they lose, how high they are, and log₂ of what they stand for."""
+    each = (labels["loss"], labels["height"], labels["under"].log(2))
+    return np.array([labels["records"].to_numpy() @ figure.to_numpy() for figure in each])
 
 
 def class_figures(measurement: Measurement) -> dict[str, float]:

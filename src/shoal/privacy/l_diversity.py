@@ -9,8 +9,9 @@ number of its values that count, and that has to reach l. With r₁ ≥ r₂ ≥
   frequent one is still less than c times as likely as the rest (Machanavajjhala et al. 2007).
 
 Shannon's H is what a class has. Grassberger's (2003) takes the class for a sample and estimates the entropy of its
-source: G(N) − Σ rᵢ G(rᵢ) ÷ N with G(n) = ψ(n) + ½(−1)ⁿ[ψ((n + 1) ÷ 2) − ψ(n ÷ 2)]. It is more lenient with small
-classes; still, none counts for more values than it has.
+source: G(N) − Σ rᵢ G(rᵢ) ÷ N with G(n) = ψ(n) + ½(−1)ⁿ[ψ((n + 1) ÷ 2) − ψ(n ÷ 2)]. The paper begins with ln N; with
+G(N), as ARX has it, a class of one value has no entropy. It is more lenient with small classes than Shannon's; still,
+none counts for more values than it has.
 """
 
 from __future__ import annotations

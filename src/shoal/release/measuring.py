@@ -32,7 +32,7 @@ from shoal.release.pairing import Pairing
 from shoal.release.reading import as_policy_reads
 from shoal.release.rules import parse_rule, sensitive_groups
 from shoal.release.thresholds import Evidence, Threshold
-from shoal.release.usefulness import loss_beside, measure_pair
+from shoal.release.usefulness import cells_beside, measure_pair
 from shoal.schema import Column, Columns, Role
 from shoal.schema.detect import detect
 from shoal.schema.grouping import count_groups
@@ -88,7 +88,8 @@ class Measured:
     before: Measurement | None = None
     assessed: Assessed | None = None
     usefulness: Usefulness | None = None
-    loss: float | None = None
+    cells: Mapping[str, float] = field(default_factory=dict)
+    """Loss, precision and entropy, where an original and the hierarchies of a policy say what cells stand for."""
     formal: Formal | None = None
     sensitivity: Mapping[str, SensitiveCells] = field(default_factory=dict)
     """Per sensitive attribute that is a number, where rules were given."""
@@ -121,15 +122,13 @@ class Measured:
             "risk": asdict(self.measurement.risk),
             "diversity": dict(self.measurement.diversity),
             "models": [finding.to_dict() for finding in self.models],
-            "utility": class_figures(self.measurement),
+            "utility": {**class_figures(self.measurement), **self.cells},
         }
         if self.formal is not None:
             result["formal"] = self.formal.to_dict()
         if self.sensitivity:
             result["sensitivity"] = {name: found.to_dict() for name, found in self.sensitivity.items()}
             result["sensitivity_left_out"] = list(self.no_numbers)
-        if self.loss is not None:
-            result["utility"]["loss"] = self.loss
         if self.before is not None:
             result["risk_before"] = asdict(self.before.risk)
         if self.attackers_before is not None:
@@ -166,7 +165,7 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
     measurement = _classes(frame, request, person, columns)
     _refuse_nothing_to_measure(measurement, request, columns)
     groups = sensitive_groups(frame, request.quasi, columns, request.rules, person)
-    before, useful, loss, attackers = None, None, None, None
+    before, useful, cells, attackers = None, None, {}, None
     if original is not None:
         randomness = Randomness()
         named = tuple(original.collect_schema())
@@ -177,13 +176,13 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
         pair = Pairing.of(original, frame, randomness)
         need_to_belong(pair, request.quasi, request.policy)
         useful = measure_pair(pair, request.wanted.circumstances, request.policy, randomness)
-        loss = None if request.policy is None else loss_beside(measurement, pair.original, request.policy)
+        cells = {} if request.policy is None else cells_beside(measurement, before, request.policy)
     assessed = assess_table(frame, measurement, request.quasi, request.wanted)
     formal = measure_formal(measurement.classes, columns)
     evidence = Evidence(_figures(measurement, assessed, formal), measurement.classes, formal, columns, groups)
     findings = [*measurement.find(request.models)]
     findings += [finding for threshold in request.require for finding in threshold.check(evidence)]
-    return Measured(measurement, tuple(findings), before, assessed, useful, loss, formal, groups, attackers)
+    return Measured(measurement, tuple(findings), before, assessed, useful, cells, formal, groups, attackers)
 
 
 def _without_cut_off(request: MeasureRequest, present: tuple[str, ...]) -> MeasureRequest:

@@ -57,22 +57,27 @@ def typed(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def bound_hierarchies(policy: Policy | None, original: pl.DataFrame) -> dict[str, tuple[BoundHierarchy, pl.Series]]:
-    """By quasi-identifier, its hierarchy on the original's values, and these values.
-
-    Where a technique alters an attribute beforehand, the hierarchy is on other values than the original's: left out.
-    """
-    if policy is None:
-        return {}
+    """By quasi-identifier, its hierarchy on the original's values, and these values."""
     found = {}
-    for name in policy.quasi_identifiers:
-        given = policy.attributes[name]
-        if given.steps or name not in original.columns:
-            continue
-        hierarchy = given.hierarchy or Flat()
-        column = detect(original.lazy(), [name], _declared(policy, name))[name]
-        counted = count_groups(original.lazy(), [name], "records").rename({name: "value"})
-        found[name] = hierarchy.resolve(policy.folder).bind(column, counted), counted["value"]
+    for name in () if policy is None else policy.quasi_identifiers:
+        if policy is not None and name in original.columns:
+            counted = count_groups(original.lazy(), [name], "records").rename({name: "value"})
+            bound = bound_hierarchy(policy, name, counted)
+            if bound is not None:
+                found[name] = bound, counted["value"]
     return found
+
+
+def bound_hierarchy(policy: Policy, name: str, counted: pl.DataFrame) -> BoundHierarchy | None:
+    """The hierarchy of an attribute on the original's values, given with their ``records``.
+
+    None where a technique alters the attribute beforehand: the hierarchy is on other values then.
+    """
+    given = policy.attributes[name]
+    if given.steps:
+        return None
+    column = detect(counted.lazy().select(pl.col("value").alias(name)), [name], _declared(policy, name))[name]
+    return (given.hierarchy or Flat()).resolve(policy.folder).bind(column, counted)
 
 
 def recoded(policy: Policy | None, pair: Pairing) -> Recode:

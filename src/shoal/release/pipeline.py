@@ -19,7 +19,7 @@ from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import Reading
 from shoal.io import Source, Target
 from shoal.measurement import Known, Measurement, measure_classes
-from shoal.measurement.usefulness import class_figures, loss_of
+from shoal.measurement.usefulness import Generalised, cell_figures, class_figures
 from shoal.plan import Builder, Plan, ask, carry_out
 from shoal.plan.person import PERSON
 from shoal.plan.recoding import labels_of
@@ -157,8 +157,7 @@ class Pipeline(Generic[TableT]):
             raise BugError("the written table does not meet the privacy models that were solved for")
         utility = class_figures(after)
         if quasi and not aggregated and not self.policy.solve.drop_suppressed:
-            weights = {name: self.policy.attributes[name].weight for name in quasi}
-            utility["loss"] = loss_of(after, self._cell_losses(done), weights)
+            utility |= self._cells(after, done)
         return Recounted(after, findings, utility)
 
     def _known(self, reading: Reading, counts: Counts) -> Known:
@@ -197,24 +196,25 @@ class Pipeline(Generic[TableT]):
         # People who look like suppressed records are not known to be absent: nobody sees who was suppressed.
         return everyone.filter(~pl.Series(solution.withheld))
 
-    def _cell_losses(self, done: Rewritten) -> dict[str, pl.DataFrame]:
-        """What each released label loses, for all levels that are in use."""
-        return {
-            name: pl.concat(
-                pl.DataFrame(
-                    {
-                        "label": done.hierarchies[name].generalise(values, level).cast(pl.String),
-                        "loss": done.hierarchies[name].loss(values, level),
-                    }
+    def _cells(self, after: Measurement, done: Rewritten) -> dict[str, float]:
+        """What is left of the cells, by the levels in use."""
+        counts, solution = done.counts, done.solution
+        found = cell_figures(
+            after,
+            {
+                name: Generalised.by(
+                    done.hierarchies[name],
+                    counts.value_counts(name),
+                    solution.levels[name],
+                    self.policy.attributes[name].weight,
                 )
-                for level in self._levels_used(done, name)
-            ).unique("label", keep="first", maintain_order=True)
-            for name, values in zip(done.counts.attributes, done.counts.values, strict=True)
-        }
-
-    def _levels_used(self, done: Rewritten, name: str) -> list[int]:
-        level = done.solution.levels[name]
-        return [level] if done.solution.cells is None else list(range(level + 1))
+                for name in counts.attributes
+            },
+        )
+        if not found:
+            raise BugError("the written table has labels that no level has")
+        rolled_up = any(planned.technique == "roll_up" for planned in done.plan)
+        return {name: value for name, value in found.items() if not (rolled_up and name.startswith("entropy"))}
 
     def _reporter(self, phase: str) -> Callable[[int, int], None] | None:
         report = self.progress

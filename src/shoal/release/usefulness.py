@@ -6,11 +6,11 @@ import polars as pl
 
 from shoal.measurement import Measurement
 from shoal.measurement.useful import Usefulness, measure_usefulness
-from shoal.measurement.usefulness import loss_of
+from shoal.measurement.usefulness import Generalised, cell_figures
 from shoal.policy import Policy
 from shoal.policy.assessment import Assess
 from shoal.randomness import Randomness
-from shoal.release.pairing import Pairing, bound_hierarchies, recoded
+from shoal.release.pairing import Pairing, bound_hierarchy, recoded
 from shoal.schema import Role
 
 
@@ -31,18 +31,15 @@ def measure_pair(pair: Pairing, own: Assess, policy: Policy | None, randomness: 
     )
 
 
-def loss_beside(measured: Measurement, original: pl.DataFrame, policy: Policy) -> float | None:
-    """The normalised loss by the policy's hierarchies; None where one of the attributes has none to go by."""
-    quasi = measured.classes.attributes
-    hierarchies = bound_hierarchies(policy, original)
-    if not quasi or any(name not in hierarchies for name in quasi):
-        return None
-    losses = {}
-    for name in quasi:
-        bound, values = hierarchies[name]
-        levels = range(bound.height + 1)
-        losses[name] = pl.concat(
-            pl.DataFrame({"label": bound.generalise(values, level).cast(pl.String), "loss": bound.loss(values, level)})
-            for level in levels
-        ).unique("label", keep="first", maintain_order=True)
-    return loss_of(measured, losses, {name: policy.attributes[name].weight for name in quasi})
+def cells_beside(measured: Measurement, before: Measurement, policy: Policy) -> dict[str, float]:
+    """Loss and its like by the policy's hierarchies; nothing where one of the attributes has none to go by."""
+    attributes = {}
+    for name in measured.classes.attributes:
+        counted = before.released.group_by(pl.col(name).alias("value"), maintain_order=True).agg(
+            pl.col("records").sum()
+        )
+        bound = bound_hierarchy(policy, name, counted)
+        if bound is None:
+            return {}
+        attributes[name] = Generalised.by(bound, counted, bound.height, policy.attributes[name].weight)
+    return cell_figures(measured, attributes)

@@ -19,9 +19,15 @@ ROLES: dict[str, str] = {
 MEASURES = {
     "loss": ("Generalisation loss", "Detail lost over all quasi-identifying cells: 0 is none, 1 is all."),
     "geometric_loss": ("Geometric loss", "Detail lost per attribute, joined by a geometric mean: 0 is none."),
+    "precision": (
+        "Precision",
+        "How low in their hierarchies cells stay: 1 is untouched, 0 is the top.",
+    ),
     "discernibility": ("Discernibility", "Sum of the squared class sizes: smaller keeps more apart."),
     "average_class_size": ("Average class size", "Records per equivalence class: smaller keeps more detail."),
     "entropy": ("Entropy", "Information lost over all cells, in bits: 0 is none."),
+    "entropy_lost": ("Entropy lost", "Information lost, as a share of what the cells hold: 0 is none, 1 is all."),
+    "records_kept": ("Records kept", "Share of records that were not suppressed."),
 }
 
 SECTIONS = {

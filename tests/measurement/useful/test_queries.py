@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shoal.hierarchy.labels import Spans
 from shoal.measurement.useful import Pair, make_comparable
 from shoal.measurement.useful.queries import measure_queries
-from shoal.measurement.useful.spread import SpanPlaces, category_weights, leaves_of
+from shoal.measurement.useful.spread import Ranges, category_weights, leaves_of
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("R-06")
@@ -59,19 +59,28 @@ def test_leaves_come_from_the_recoding() -> None:
     assert dict(zip(pair.labels, weights, strict=True)) == {"other": pytest.approx(1 / 3), "pq": 0.5, "r": 0.0}
 
 
-@given(
-    st.sets(st.integers(0, 30), min_size=1, max_size=12),
-    st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted),
-    st.data(),
-)
-def test_span_weights_equal_a_count_by_hand(numbers: set[int], span: list[int], data: st.DataObject) -> None:
-    values = np.array(sorted(numbers), dtype=np.float64)
-    ends = data.draw(st.tuples(*[st.integers(0, len(values) - 1)] * 2).map(sorted))
-    inside = [value for value in values if span[0] <= value <= span[1]]
-    wanted = [value for value in inside if values[ends[0]] <= value <= values[ends[1]]]
-    places = SpanPlaces.of(Spans(np.array([float(span[0])]), np.array([float(span[1])])), values)
-    found = places.weights(*ends)[0]
-    if inside:
-        assert found == pytest.approx(len(wanted) / len(inside))
+def _between() -> st.SearchStrategy[list[int]]:
+    return st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted)
+
+
+@given(_between(), _between())
+def test_shares_of_whole_numbers_equal_a_count_by_hand(span: list[int], query: list[int]) -> None:
+    wanted = [number for number in range(span[0], span[1] + 1) if query[0] <= number <= query[1]]
+    ranges = Ranges.of(Spans(np.array([float(span[0])]), np.array([float(span[1])])), np.array([0.0, 30.0]))
+    assert ranges.shares(*query)[0] == pytest.approx(len(wanted) / (span[1] - span[0] + 1))
+
+
+@given(_between(), _between())
+def test_other_numbers_are_measured(span: list[int], query: list[int]) -> None:
+    ranges = Ranges.of(Spans(np.array([float(span[0])]), np.array([float(span[1])])), np.array([0.0, 30.5]))
+    if span[0] == span[1]:
+        assert ranges.shares(*query)[0] == (query[0] <= span[0] <= query[1])
     else:
-        assert found == float(values[ends[0]] <= sum(span) / 2 <= values[ends[1]])
+        common = max(0, min(span[1], query[1]) - max(span[0], query[0]))
+        assert ranges.shares(*query)[0] == pytest.approx(common / (span[1] - span[0]))
+
+
+def test_an_unknown_range_stands_for_all_numbers_and_noise_lies_where_it_lies() -> None:
+    spans = Spans(np.array([np.nan, 23.7, 24.0]), np.array([np.nan, 23.7, 24.0]))
+    ranges = Ranges.of(spans, np.arange(10.0, 30))
+    assert ranges.shares(24, 28).tolist() == [0.25, 0, 1]

@@ -34,6 +34,8 @@ MOST_RECORDS = 30_000
 MOST_LABELS = 20
 """Rarer labels of an attribute share one column."""
 _HARDLY_ANY_PENALTY = 1e6
+_NEAR = 1e-8
+"""How flat the likelihood has to be. A label that only one of the tables has draws its chance to 0 or 1, slowly."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def _chances(matrix: Floats, released: Mask) -> Floats:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(C=_HARDLY_ANY_PENALTY, solver="newton-cholesky", max_iter=50)
+    model = LogisticRegression(C=_HARDLY_ANY_PENALTY, solver="newton-cholesky", max_iter=50, tol=_NEAR)
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message=".*(singular|ill-conditioned|Hessian).*")

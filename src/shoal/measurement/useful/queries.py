@@ -3,7 +3,8 @@
 A workload of random counting queries ("how many records have an age from 20 to 45 and one of these three towns?") over
 one to three attributes is answered from both tables. The relative error is |estimate − truth| ÷ max(truth, bound), the
 sanity bound of 0.1 % of the records keeping tiny counts from ruling the mean (Vitter and Wang 1999; Xiao and Tao 2006).
-A released label counts with the share of its leaves that the query asks for, as if spread evenly over them.
+A released label counts with the share of its leaves that the query asks for, as if spread evenly over them: a range
+counts with the share of the numbers in it, whether they occur or not, since nobody sees that in the release.
 
 Counts are taken as they are: a release with half the records answers half the counts.
 """
@@ -17,9 +18,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.hierarchy.labels import Spans
 from shoal.measurement.useful.comparable import Codes, Pair
 from shoal.measurement.useful.rows import Rows, sample_rows
-from shoal.measurement.useful.spread import SpanPlaces, category_weights, leaves_of
+from shoal.measurement.useful.spread import Ranges, category_weights, leaves_of
 from shoal.randomness import Randomness, Stream
 from shoal.schema.arrays import Mask
 
@@ -58,23 +60,25 @@ class _Askable:
     after: Codes
     """Released rows: the place of the label, then one place for suppressed and one for absent cells."""
     labels: int
-    leaves: pl.DataFrame | SpanPlaces
+    leaves: pl.DataFrame | Ranges
 
     def draw(self, stream: Stream, lane: int) -> tuple[Mask, Weights]:
         """A random range or set: which original rows are in it, and the weight of each released row."""
         number = len(self.values)
         wanted = np.zeros(number + 1, dtype=np.bool_)
-        if isinstance(self.leaves, SpanPlaces):
+        if isinstance(self.leaves, Ranges):
             ends = (stream.uniform(np.arange(2, dtype=np.uint64), lane) * number).astype(np.int64)
             first, last = int(ends.min()), int(ends.max())
             wanted[first : last + 1] = True
-            weights = self.leaves.weights(first, last)
+            weights = self.leaves.shares(float(self.values[first]), float(self.values[last]))
         else:
             size = 1 + int(stream.uniform(np.array([number], dtype=np.uint64), lane)[0] * max(number // 2, 1))
             chosen = stream.permutation(number, lane)[:size]
             wanted[chosen] = True
-            weights = category_weights(self.leaves, self.labels, self.values.gather(chosen))
-        by_label = np.append(weights, [wanted.sum() / number, 0.0]).astype(np.float32)
+            weights = np.append(
+                category_weights(self.leaves, self.labels, self.values.gather(chosen)), wanted.sum() / number
+            )
+        by_label = np.append(weights, 0.0).astype(np.float32)
         return wanted[self.before], by_label[self.after]
 
 
@@ -122,10 +126,15 @@ def _most_values(pair: Pair) -> float:
     return np.inf if pair.numeric else MOST_VALUES
 
 
+def _with_stars(spans: Spans) -> Spans:
+    """And one more, of which nothing is known, for suppressed cells."""
+    return Spans(np.append(spans.low, np.nan), np.append(spans.high, np.nan))
+
+
 def _askable(pair: Pair, before: Rows, after: Rows) -> _Askable:
     labels = len(pair.after.values)
     absent = np.where(pair.suppressed, labels, labels + 1)
     codes = np.where(pair.codes >= 0, pair.codes, absent)[after].astype(np.int32)
-    leaves = leaves_of(pair) if pair.spans is None else SpanPlaces.of(pair.spans, pair.before.values.to_numpy())
     values = pair.before.values if pair.numeric else pair.before.text
+    leaves = leaves_of(pair) if pair.spans is None else Ranges.of(_with_stars(pair.spans), values.to_numpy())
     return _Askable(values, pair.before.codes[before], codes, labels, leaves)

@@ -1,8 +1,7 @@
 """What a released label says of the original values: it is spread evenly over those it stands for, its *leaves*.
 
-The leaves are the values that went to the label where that is known; for a range, the original values in it; for a
-label that is an original value, that value. A suppressed cell stands for every value. So does a label of which nothing
-is known.
+The leaves are the values that went to the label where that is known; for a range, the numbers in it; for a label that
+is an original value, that value. A suppressed cell stands for every value. So does a label of which nothing is known.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from shoal.hierarchy.labels import Spans
-from shoal.measurement.useful.comparable import Codes, Pair
-from shoal.schema.arrays import Floats, Mask
+from shoal.measurement.useful.comparable import Pair
+from shoal.schema.arrays import Floats
 
 
 def leaves_of(pair: Pair) -> pl.DataFrame:
@@ -50,31 +49,27 @@ def category_weights(leaves: pl.DataFrame, labels: int, wanted: pl.Series) -> Fl
 
 
 @dataclass(frozen=True)
-class SpanPlaces:
-    """Where spans lie among the original numbers (sorted, distinct): each holds those from ``first`` to before ``end``.
+class Ranges:
+    """Released ranges of numbers, each spread evenly over all numbers in it, not only over those that occur.
 
-    A span without an original number, as a number with noise is, counts where its middle lies. A span that is unknown
-    holds every number.
+    Whole numbers are counted, others measured. A range of one number, as one with noise is, lies within or not.
     """
 
-    first: Codes
-    end: Codes
-    empty: Mask
+    spans: Spans
+    unit: float
+    """1 for whole numbers, 0 for others."""
 
     @classmethod
-    def of(cls, spans: Spans, values: Floats) -> SpanPlaces:
-        known, middle = spans.known, spans.middle
-        first = np.where(known, np.searchsorted(values, spans.low, side="left"), 0)
-        end = np.where(known, np.searchsorted(values, spans.high, side="right"), len(values))
-        empty = first >= end
-        # The middle of an empty span lies between two numbers; a range that has both of them has it too.
-        between = np.searchsorted(values, middle, side="left")
-        first, end = np.where(empty, between - 1, first), np.where(empty, between + 1, end)
-        return cls(first.astype(np.int32), end.astype(np.int32), empty)
+    def of(cls, spans: Spans, values: Floats) -> Ranges:
+        """``values``: the original numbers, in order. A label of which nothing is known stands for all of them."""
+        everything = Spans(*(np.full(len(spans.low), end) for end in (values[0], values[-1])))
+        return cls(spans.or_else(everything), float((values % 1 == 0).all()))
 
-    def weights(self, first: int, last: int) -> Floats:
-        """For each span, the share of its numbers that are among those at the places from ``first`` to ``last``."""
-        hits = np.minimum(self.end, last + 1) - np.maximum(self.first, first)
-        size = self.end - self.first
-        shares: Floats = np.where(self.empty, hits == size, np.maximum(hits, 0) / size)
-        return shares
+    def shares(self, least: float, greatest: float) -> Floats:
+        """Of each range, the share from one number to another."""
+        low, high = self.spans.low, self.spans.high
+        size = high - low + self.unit
+        common = np.minimum(high, greatest) - np.maximum(low, least) + self.unit
+        shares = np.clip(common / np.where(size > 0, size, 1.0), 0.0, 1.0)
+        within = (low >= least) & (high <= greatest)
+        return np.where(low == high, within.astype(np.float64), shares)
