@@ -112,7 +112,7 @@ def test_delta_presence_of_its_paper() -> None:
 
 @pytest.mark.requirement("S-04")
 def test_lkc_of_its_authors() -> None:
-    """After Mohammed, Fung, Hung and Lee (2010), tables I and II: (2, 2, 50 %)-private once generalised, no 2-anonymity.
+    """After Mohammed, Fung, Hung and Lee (2010), tables I and II: (2, 2, 50 %)-private if generalised, not 2-anonymous
 
     Their model hides one surgery; here each of the others is told apart, so that it doesn't count.
 
