@@ -1,4 +1,5 @@
-"""The pictures of `docs/tutorial/find-and-clean.md`, made by running its commands: `scripts/pictures.py [NAME ...]`.
+"""The pictures of `docs/tutorial/find-and-clean.md` and of a release's report, made by running the commands:
+`scripts/pictures.py [NAME ...]`.
 
 Needs the extra `documents`, Playwright's Python package, Pillow and a Chromium. The picture of Synthea's tables is made
 where their folder is found.
@@ -35,15 +36,17 @@ pre{margin:0;color:#d7dee6;font:13px/1.38 'DejaVu Sans Mono',monospace}</style><
 Keep = Callable[[list[str]], list[str]]
 
 
-def shot(page: Path, name: str, width: int, height: int | None, *, dark: bool = False) -> None:
-    """Without a height, as high as its content."""
+def shot(  # noqa: PLR0913  # one argument per wish
+    page: Path, name: str, width: int, height: int | None, *, dark: bool = False, at: str = ""
+) -> None:
+    """Without a height, as high as its content; ``at`` is the heading to start from."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         scheme: Literal["dark", "light"] = "dark" if dark else "light"
         tab = browser.new_page(
             viewport={"width": width, "height": height or 10}, device_scale_factor=1.5, color_scheme=scheme
         )
-        tab.goto(page.as_uri())
+        tab.goto(f"{page.as_uri()}#{at}")
         if height is None:
             tab.set_viewport_size(
                 {"width": width, "height": tab.evaluate("document.querySelector('main').offsetHeight") + 1}
@@ -122,6 +125,19 @@ def report(folder: Path) -> None:
     shot(folder / "findings.html", "find-report-dark", 900, 760, dark=True)
 
 
+def release(folder: Path) -> None:
+    demo = ["--input", "demo/hospital.csv", "--control", "demo/control.csv", "--output", "released"]
+    for command in (["demo", "--output", "demo"], ["run", "demo/hospital.yaml", *demo]):
+        subprocess.run(["shoal", *command], cwd=folder, check=True)  # noqa: S603, S607  # only these two
+    owner, recipient = folder / "released" / "report.html", folder / "released" / "recipient.html"
+    shot(owner, "report", 1280, 1080)
+    shot(owner, "report-dark", 1280, 1080, dark=True)
+    shot(owner, "report-attacks", 1280, 1150, at="attacks")
+    shot(owner, "report-values", 1280, 1130, at="distributions")
+    shot(owner, "report-phone", 390, 1100)
+    shot(recipient, "report-recipient-phone-dark", 390, 1100, dark=True)
+
+
 def mail(folder: Path) -> None:
     scrub = "shoal scrub papers/question.eml papers/discharge.pdf -o clean/"
     terminal("find-mail", folder, scrub, "cat clean/question.eml", "shoal scan clean/ --require none", columns=100)
@@ -145,6 +161,7 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     ),
     "mail": mail,
     "synthea": synthea,
+    "release": release,
 }
 
 

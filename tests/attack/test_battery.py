@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from shoal.attack import Attack
-from shoal.attack.battery import Attacked, Tables, look_in_order, run_attacks, without_suppressed
+from shoal.attack.battery import Attacked, Tables, run_attacks, without_suppressed
+from shoal.attack.order import look_in_order, recovered
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("R-04")
@@ -140,29 +141,111 @@ def test_hashed_identifiers_are_broken_and_keyed_ones_are_not() -> None:
         assert found.found is bool(share)
 
 
+def cities(often: list[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Cities that so many people live in each, and the same with a number in place of each city's name."""
+    table = pl.DataFrame({"city": np.repeat([f"city {each}" for each in range(len(often))], often)})
+    table = table.sample(fraction=1, shuffle=True, seed=3).with_columns(note=pl.Series(["a", "b"] * (len(table) // 2)))
+    other = pl.Series(np.roll(np.arange(len(often)), 2)).cast(pl.String)
+    return table, table.with_columns(pl.col("city").str.strip_prefix("city ").replace_strict(
+        {str(place): f"pseudonym {each}" for place, each in enumerate(other)}))  # fmt: skip
+
+
+OFTEN = [400, 200, 120, 90, 60, 50, 40, 24, 10, 6]
+
+
 @pytest.mark.requirement("R-05")
-def test_frequencies_are_only_judged_where_rows_are_known_to_be_the_same() -> None:
-    table = people().with_columns(code=pl.Series([f"city {int(np.sqrt(each))}" for each in range(1000)]))
-    release = table.with_columns(code=pl.col("code").rank("dense").cast(pl.String))
-    tables = Tables(release, table, BY, pseudonyms=("code",))
-    assert "frequency" in attacked(tables)
-    assert "frequency" not in attacked(replace(tables, release=release.reverse()))
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_frequencies_are_judged_whatever_column_tells_the_order_or_none_does(shuffled: bool) -> None:
+    """No quasi-identifier, no sensitive column: how often a pseudonym occurs is in the release all the same."""
+    table, release = cities(OFTEN)
+    release = release.sample(fraction=1, shuffle=True, seed=5) if shuffled else release
+    done = run_attacks(Tables(release, table, (), pseudonyms=("city",)), Randomness(1))
+    found = {attack.key: attack for attack in done.attacks}["frequency"]
+    assert done.in_order is not shuffled
+    assert (found.success.share, found.baseline.share) == (1, 0.4)
+    assert found.found
+    assert not done.skipped
+
+
+@pytest.mark.requirement("R-05")
+def test_frequencies_that_nobody_can_judge_are_named() -> None:
+    table, release = cities(OFTEN)
+    left = release.sample(fraction=0.8, shuffle=True, seed=5)
+    done = run_attacks(Tables(left, table, (), pseudonyms=("city",)), Randomness(1))
+    assert done.unjudged == ("frequency: city",)
+    assert "nothing says which one is whose" in done.skipped["frequency: city"]
+    plain = left.with_columns(
+        city=pl.Series([hashlib.sha256(each.encode()).hexdigest() for each in table["city"][:800]])
+    )
+    hashed = run_attacks(Tables(plain, table, (), pseudonyms=("city",)), Randomness(1))
+    assert hashed.unjudged == ("frequency: city",)
+    assert "dictionary" in [attack.key for attack in hashed.found]
+    told = pl.Series(np.arange(table.height)).sample(fraction=0.8, shuffle=True, seed=5)
+    known = run_attacks(Tables(release[told], table, (), pseudonyms=("city",), origins=told), Randomness(1))
+    assert not known.unjudged
+    assert {attack.key: attack for attack in known.attacks}["frequency"].found
 
 
 @pytest.mark.parametrize(("wrong", "in_order"), [(0, True), (5, True), (20, False), (1000, False)])
 def test_rows_are_taken_for_the_same_where_nearly_all_fit(wrong: int, in_order: bool) -> None:
     table = people()
-    aside = pl.when(pl.row_index() < wrong).then(pl.lit("elsewhere")).otherwise(pl.col("zip"))
-    moved = table.with_columns(zip=aside, age=pl.when(pl.row_index() < wrong).then(1).otherwise(pl.col("age")))
-    assert look_in_order(Tables(moved, table, BY), Randomness(1)) is in_order
+    moved = table.with_columns(zip=pl.when(pl.row_index() < wrong).then(pl.lit("z560013")).otherwise(pl.col("zip")))
+    assert look_in_order(moved, table, BY, {}, Randomness(1)) is in_order
 
 
-def test_rows_are_not_the_same_where_they_were_shuffled_or_left_out() -> None:
+def test_columns_that_fit_in_any_order_show_none() -> None:
+    """Stars fit everywhere, and so does a word that all have: a shuffled table must not be taken for one in order."""
+    table = people().with_columns(country=pl.lit("here"))
+    starred = table.select(pl.lit("*").alias("age"), "country")
+    assert not look_in_order(starred, table, ("age",), {}, Randomness(1))
+    assert look_in_order(table.select("country", "illness"), table, (), {}, Randomness(1))
+    assert not look_in_order(table.select("country", "illness").reverse(), table, (), {}, Randomness(1))
+
+
+def test_noise_in_one_column_leaves_the_order_to_the_others() -> None:
+    table = people()
+    noisy = table.with_columns(age=pl.col("age") + 3, bill=pl.col("bill") * 1.01)
+    assert look_in_order(noisy, table, BY, {}, Randomness(1))
+
+
+def test_the_order_is_recovered_by_what_was_not_altered() -> None:
+    table = people()
+    order = pl.Series(np.arange(table.height)).shuffle(seed=7)
+    shuffled = table[order].with_columns(pl.col("age") + 1, pl.col("bill") + 40)
+    found = recovered(shuffled, table)
+    assert found is not None
+    assert found.to_list() == order.to_list()
+    assert recovered(shuffled.drop("code"), table) is None
+    assert recovered(shuffled.head(900), table) is None
+    done = run_attacks(Tables(shuffled, table, ("zip",), numbers=("bill",)), Randomness(1))
+    assert (done.rows_known, done.in_order) == (True, False)
+    assert {attack.key: attack for attack in done.attacks}["distance_linking"].success.share == 1
+
+
+def test_shuffled_rows_that_nobody_can_put_back_are_not_judged_where_claims_are_made() -> None:
+    table = people().drop("code")
+    noisy = table.with_columns(pl.col("bill") + 15).drop("illness").reverse()
+    tables = Tables(noisy, table, (), numbers=("bill",))
+    done = run_attacks(tables, Randomness(1))
+    assert not done.rows_known
+    assert done.unjudged == ("distance_linking",)
+    assert "claims" in done.skipped["distance_linking"]
+    told = run_attacks(replace(tables, origins=pl.Series(np.arange(table.height)[::-1])), Randomness(1))
+    assert not told.unjudged
+    assert {attack.key: attack for attack in told.attacks}["distance_linking"].success.share == 1
+
+
+def test_without_claims_there_is_nothing_to_judge() -> None:
+    """Ten share each released number, and ten each combination: whoever is who, nobody is linked for certain."""
     original, release = ten_alike()
-    for other in (release.sample(fraction=1, shuffle=True, seed=1), release.head(999), pl.concat([release, release])):
-        done = run_attacks(Tables(other, original, BY), Randomness(1))
-        assert not done.in_order
-        assert "whose" in done.skipped["probabilistic_linking"]
+    original = original.with_columns(bill=pl.row_index().cast(pl.Float64))
+    release = release.with_columns(bill=(pl.row_index() // 10 * 10 + 4.5).cast(pl.Float64))
+    for other in (release.sample(fraction=1, shuffle=True, seed=1), release.head(990)):
+        done = run_attacks(Tables(other.drop("illness"), original, BY, numbers=("bill",)), Randomness(1))
+        assert not done.rows_known
+        assert not done.unjudged
+        rates = {attack.key: attack.success.right for attack in done.attacks}
+        assert rates["probabilistic_linking"] == rates["distance_linking"] == rates["linking"] == 0
 
 
 def test_shuffling_does_not_hide_who_is_alone() -> None:

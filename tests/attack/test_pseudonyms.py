@@ -16,11 +16,13 @@ from scipy.optimize import linear_sum_assignment
 from stdnum import verhoeff
 from stdnum.in_ import aadhaar, pan
 
-from shoal.attack import formats, frequencies, pseudonyms
+from shoal.attack import dictionary as dictionaries
+from shoal.attack import formats, frequencies
+from shoal.attack.dictionary import dictionary
 from shoal.attack.digests import ALGORITHMS, Digests
 from shoal.attack.formats import AADHAAR, FORMATS, INDIAN_PHONES, PAN, PIN_CODES, dates, listed, nric, numbers
 from shoal.attack.frequencies import Paired, cumulative, frequency, sorting
-from shoal.attack.pseudonyms import attack_column, dictionary
+from shoal.attack.pseudonyms import attack_column
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema.check_characters import nric_letter
@@ -146,7 +148,7 @@ def test_a_part_of_a_large_space_is_tried_and_the_whole_is_estimated() -> None:
 @pytest.mark.parametrize("size", [1, 2, 10, 97, 70_000, 200_000])
 def test_a_sample_of_places_meets_none_twice(size: int) -> None:
     for most in (0, size):
-        places = np.concatenate(list(pseudonyms._places(size, most)))
+        places = np.concatenate(list(dictionaries._places(size, most)))
         assert np.array_equal(np.sort(places), np.arange(size))
 
 
@@ -299,6 +301,32 @@ def test_hashed_identifiers_get_the_dictionary_of_their_format() -> None:
     assert "NRIC" in attacks[0].knows and not any(value in str(attacks[0].to_dict()) for value in ids(40))
 
 
+def test_the_whole_space_is_settled_by_the_identifiers_that_occur(monkeypatch: pytest.MonkeyPatch) -> None:
+    """80,000 million Aadhaar numbers are not gone through, and yet it is known whom they would give away."""
+    numbers_ = texts(AADHAAR, [place * 7_919_000_017 % AADHAAR.size for place in range(1, 51)])
+    found = attack_column(hashed(numbers_, "sha1"), pl.Series("id", numbers_), budget=20_000)[0]
+    assert found.success.share == 1
+    assert found.details is not None
+    assert found.details["tried"] == pytest.approx(20_000 / AADHAAR.size)
+    assert (found.details["settled"], found.details["broken_of_whole"]) == (1, 1)
+    keyed = pl.Series("id", [hmac.new(b"key", each.encode(), "sha256").hexdigest() for each in numbers_])
+    monkeypatch.setattr(dictionaries._Search, "go_through", lambda *_: pytest.fail("in vain"))
+    safe = attack_column(keyed, pl.Series("id", numbers_))[0]
+    assert (safe.success.right, safe.details and safe.details["tried"]) == (0, 0)
+
+
+def test_a_space_that_was_gone_through_whole_finds_what_is_in_it() -> None:
+    """A number with a wrong check letter is written like one of the format, and is not in it."""
+    wrong = [text[:-1] + ("A" if text[-1] != "A" else "B") for text in ids(5)]
+    values = [*ids(40), *wrong]
+    whole = dictionary(hashed(values), [RANGE], original=pl.Series(values))
+    assert (whole.success.right, whole.details and whole.details["tried"]) == (40, 1)
+
+
+def test_the_budget_goes_through_all_nric_numbers_of_a_letter() -> None:
+    assert nric("S").size <= dictionaries.BUDGET
+
+
 def test_a_list_of_people_breaks_any_unkeyed_hash() -> None:
     names = pl.Series("email", [f"person{number}@example.sg" for number in range(50)])
     column = hashed(names.to_list(), "md5")
@@ -310,7 +338,41 @@ def test_numbers_that_keep_order_get_all_three_attacks() -> None:
     values = column_of([9, 5, 3, 1])
     keys = [attack.key for attack in attack_column(scrambled(values, ordered=True), values)]
     assert keys == ["frequency", "cumulative", "sorting"]
-    assert attack_column(scrambled(values, ordered=True), values, aligned=False) == []
+    shuffled = scrambled(values, ordered=True).reverse()
+    assert [attack.key for attack in attack_column(shuffled, values, aligned=False)] == ["frequency"]
+
+
+def test_frequencies_in_the_same_order_by_more_than_chance_are_taken_for_ordered() -> None:
+    values = column_of([9, 5, 8, 1, 7, 2, 6])
+    shuffled = scrambled(values, ordered=True).reverse()
+    keys = [attack.key for attack in attack_column(shuffled, values, aligned=False)]
+    assert keys == ["frequency", "cumulative", "sorting"]
+
+
+@given(st.lists(st.integers(1, 6), min_size=2, max_size=8), st.integers(0, 99))
+def test_no_order_of_rows_is_needed_to_judge_frequencies(often: list[int], seed: int) -> None:
+    """As many records as before, equal pseudonyms for equal values: success is what it is in order."""
+    values = column_of(often)
+    aligned = Paired.of(scrambled(values), values)
+    shuffled = Paired.by_counts(scrambled(values).sample(fraction=1, shuffle=True, seed=seed), values)
+    assert shuffled is not None
+    assert frequency(shuffled).success.right == pytest.approx(frequency(aligned).success.right)
+    assert frequency(shuffled).baseline == frequency(aligned).baseline
+
+
+def test_other_frequencies_are_no_pseudonyms_of_these_values() -> None:
+    values = column_of([9, 5, 3, 1])
+    assert Paired.by_counts(column_of([8, 6, 3, 1]), values) is None
+    assert attack_column(column_of([8, 6, 3, 1]).reverse(), values, aligned=False) == []
+
+
+def test_frequencies_are_not_judged_where_records_are_missing_and_nobody_knows_which() -> None:
+    values = column_of([9, 5, 3, 1])
+    released = scrambled(values).head(12)
+    with pytest.raises(DataError, match="nothing says which one is whose"):
+        attack_column(released, values, aligned=False)
+    found = attack_column(released, values, aligned=False, beside=values.head(12))
+    assert [attack.key for attack in found] == ["frequency"]
 
 
 def test_nothing_fits_fresh_tokens() -> None:

@@ -118,7 +118,7 @@ def test_predicates_are_counted_as_one_by_one(cells: list[tuple], rows: list[tup
                         and _meets(its, test, bound, exact or numbers_missing)
                         for mine, its in facts
                     )
-                    assert bool(table.isolates([predicate])[0]) == (expected == 1)
+                    assert bool(table.isolated([predicate])[0]) == (expected == 1)
 
 
 def _meets(value: int | None, test: Is, bound: int | None, missing_is_a_value: bool) -> bool:

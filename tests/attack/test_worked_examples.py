@@ -162,7 +162,7 @@ def test_predicates_that_single_out_as_anonymeter_prints_them() -> None:
     letters = pl.DataFrame({"col1": ["a", "b", "c", "d"]})
     assert singling_out(letters, letters, ["col1"], randomness=Randomness(1)).success == Rate(4, 4)
     numbers = Table.released([Attribute.of(pl.Series([1, 1])), Attribute.of(pl.Series([2, 3]))])
-    assert numbers.isolates([((0, Is.SAME, 0),), ((0, Is.SAME, 0), (1, Is.SAME, 1))]).tolist() == [False, True]
+    assert numbers.isolated([((0, Is.SAME, 0),), ((0, Is.SAME, 0), (1, Is.SAME, 1))]).tolist() == [0, 1]
     mixed = Table.released([Attribute.of(pl.Series([0, 0, 2])), Attribute.of(pl.Series(["a", "a", "c"]))])
     both = [((0, Is.SAME, label), (1, Is.SAME, label)) for label in (0, 1)]
-    assert mixed.isolates(both).tolist() == [False, True]
+    assert mixed.isolated(both).tolist() == [0, 1]

@@ -225,15 +225,19 @@ def test_a_release_is_looked_at_again(shoal: Shoal) -> None:
     assert shoal("run", "policy.yaml", "--output", "release", "--seed", "1").code == 0
     people(50).select("age", "city").write_csv("aux.csv")
     done = shoal("measure", "release", "--auxiliary", "aux.csv")
+    assert done.code == 1
+    assert "4 released labels can't be read" in done.out
+    call = ("measure", "release", "--auxiliary", "aux.csv", "--policy", "policy.yaml")
+    done = shoal(*call)
     assert done.code == 0
     assert "50 of 50 people fit" in done.out
     assert "nobody is among fewer than the 10 that the release promised" in done.out
-    missed = shoal("measure", "release", "--auxiliary", "aux.csv", "--require", "k=400", "--json", "--junit", "out.xml")
+    missed = shoal(*call, "--require", "k=400", "--json", "--junit", "out.xml")
     assert missed.code == 1
     assert json.loads(missed.out)["fewest"] >= 10
     assert junit().get("failures") == "1"
     history = Path("release/history.json").read_text()
-    assert [entry["people"] for entry in json.loads(history)] == [50, 50]
+    assert [entry["people"] for entry in json.loads(history)] == [50, 50, 50]
     for wrong, says in {
         ("aux.csv", "--require", "kk=5"): "only k and uniques",
         ("aux.csv", "--require", "k=nan"): "needs a number",
@@ -254,9 +258,91 @@ def test_new_data_that_finds_nobody(shoal: Shoal) -> None:
     assert shoal("run", "policy.yaml", "--output", "release", "--seed", "1").code == 0
     pl.DataFrame({"age": [-7]}).write_csv("aux.csv")
     done = shoal("measure", "release", "--auxiliary", "aux.csv")
-    assert done.code == 0
+    assert done.code == 1
     assert "0 of 1 person fit" in done.out
+    assert "it shows nothing about the release" in done.out
     assert "fewest" not in done.out
+
+
+VISITS = """\
+shoal: 1
+name: clinic
+source: visits.csv
+person: name
+attributes:
+  name: {role: direct}
+  age: {role: quasi, hierarchy: {intervals: {widths: [10, 20, 40]}}}
+  city: {role: quasi}
+  ill: {role: sensitive}
+privacy:
+  - k_anonymity: {k: 2}
+"""
+
+
+def test_people_with_several_records_are_no_safer_for_it(shoal: Shoal) -> None:
+    """Everybody is alone with age and city and has two records: linking finds all of them."""
+    visits = pl.concat([people(), people().with_columns(ill=pl.lit("F"))])
+    visits.write_csv("visits.csv")
+    visits.drop("name").write_csv("nameless.csv")
+    Path("visits.yaml").write_text(VISITS)
+    call = ("attack", "nameless.csv", "--original", "visits.csv", "--trials", "200", "--require", "linking=0")
+    for named in (("--policy", "visits.yaml"), ("--qi", "age,city", "--person", "name")):
+        done = shoal(*call, *named)
+        assert done.code == 1
+        assert done.err == "not met: linking: required 0, found 1\n"
+        assert "the attacker knows of people, told apart by 'name': age, city" in done.out
+    assert shoal(*call, "--qi", "age,city").code == 0
+    assert "did you mean 'name'?" in shoal(*call, "--qi", "age,city", "--person", "nam").err
+
+
+def test_a_release_says_itself_by_what_people_are_told_apart(shoal: Shoal) -> None:
+    pl.concat([people(), people().with_columns(ill=pl.lit("F"))]).write_csv("visits.csv")
+    Path("visits.yaml").write_text(VISITS)
+    assert shoal("run", "visits.yaml", "--output", "release", "--seed", "1").code == 0
+    done = shoal("attack", "release", "--original", "visits.csv", "--trials", "200", "--json")
+    told = json.loads(done.out)
+    assert told["person"] == "name"
+    linked = {each["attack"]: each for each in told["attacks"]}["linking"]
+    assert (linked["success"]["right"], linked["success"]["trials"]) == (0, 400)
+    assert linked["details"]["fewest_people"] >= 2
+
+
+NOISY = """\
+shoal: 1
+name: clinic
+source: bills.csv
+attributes:
+  name: {role: direct}
+  age: {role: quasi, hierarchy: {intervals: {widths: [10, 20, 40]}}}
+  city: {role: quasi}
+  ill: {role: sensitive}
+  bill: {role: insensitive, technique: {noise: {gaussian: {sd: 10}}}}
+privacy:
+  - k_anonymity: {k: 10}
+shuffle_rows: true
+solve: {drop_suppressed: true, suppression_limit: 0.05}
+"""
+
+
+@pytest.mark.requirement("R-10")
+def test_shuffled_rows_do_not_hide_who_is_nearest(shoal: Shoal) -> None:
+    """The run knows the order, and finds people; who has the two files only can't judge, and does not pass."""
+    people().with_columns(bill=pl.row_index() * 100.0 + 7).write_csv("bills.csv")
+    Path("noisy.yaml").write_text(NOISY)
+    assert shoal("run", "noisy.yaml", "--output", "release", "--seed", "1", "--evidence").code == 0
+    told = json.loads(Path("release/release.json").read_text())
+    found = {each["attack"]: each for each in told["attacks"]}["distance_linking"]
+    assert found["success"]["share"] > 0.95
+    assert (list(told["attacks_skipped"]), told["attacks_unjudged"]) == (["membership"], [])
+    assert 'class="verdict unmet"' in Path("release/report.html").read_text()
+    assert not list(Path("release").glob(".*"))
+    call = ("attack", "release", "--original", "bills.csv", "--policy", "noisy.yaml", "--trials", "200")
+    done = shoal(*call, "--safe")
+    assert done.code == 1
+    assert "NOT JUDGED: distance_linking: it makes claims" in done.out
+    assert "1 could not be judged" in done.out
+    assert "not met: distance_linking: what it finds: required 0, no figure could be found\n" in done.err
+    assert json.loads(shoal(*call, "--json").out)["unjudged"] == ["distance_linking"]
 
 
 @pytest.mark.parametrize(
@@ -287,6 +373,29 @@ def test_labels_that_can_not_be_read_are_no_proof_of_safety(shoal: Shoal) -> Non
     assert done.code == 1
     assert "can't be read without" in done.out
     assert "not met: labels that can't be read without --policy: required 0, found 1" in done.err
+
+
+@pytest.mark.parametrize("command", ["attack", "measure"])
+def test_strangers_are_no_original(shoal: Shoal, command: str) -> None:
+    """Refused where the release says what was done to it; else there is a warning, and nothing is safe."""
+    assert shoal("run", "policy.yaml", "--output", "release", "--seed", "1").code == 0
+    people().with_columns(ill=pl.lit("A")).write_csv("strangers.csv")
+    roles = ("--qi", "age,city", "--sensitive", "ill")
+    done = shoal(command, "release", "--original", "strangers.csv", *roles)
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert "have no counterpart in the original by 'ill', left as it was in the release" in done.err
+    people().with_columns(city=pl.lit("*")).write_csv("alone.csv")
+    ill = pl.when(pl.int_range(pl.len()) < 5).then(pl.lit("A")).otherwise("ill").alias("ill")
+    people().with_columns(pl.col("age").replace(20, 21), ill).write_csv("strangers.csv")
+    call = (command, "alone.csv", "--original", "strangers.csv", *roles)
+    done = shoal(*call, *(("--safe",) if command == "attack" else ()))
+    assert done.code == (1 if command == "attack" else 0)
+    assert "warning: more records of the release than of the original have some values of 'age', 'ill'" in done.err
+    assert ("not met: doubts whether the tables belong together" in done.err) == (command == "attack")
+    told = json.loads(shoal(*call, "--json").out)
+    assert len(told["doubts"]) == 1
+    assert SHY not in done.out + done.err
 
 
 def test_identifiers_in_the_clear_are_named(shoal: Shoal) -> None:

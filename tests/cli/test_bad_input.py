@@ -263,3 +263,67 @@ def test_a_folder_that_cannot_be_made(clinic: Path, shoal: Shoal) -> None:
     done = shoal("run", "policy.yaml", "--output", "/proc/release")
     assert done.returncode == 2
     assert "/proc/release" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--motive", "low"), "--motive: comes to nothing without the potential harm"),
+        (("--controls", "high"), "--controls: comes to nothing"),
+        (("--acquaintance", "0.1"), "--acquaintance: comes to nothing"),
+        (("--breach", "0.1"), "--breach: comes to nothing"),
+        (("--harm", "huge"), "--harm: has to be 'low', 'medium' or 'high'"),
+        (("--threshold", "3"), "--threshold: has to be at most 1"),
+        (("--threshold", "low"), "has to be a number"),
+        (("--population-size", "0"), "--population-size: has to be at least 1"),
+        (("--require", "k=-1"), "k=-1: has to be at least 1"),
+        (("--require", "k=0"), "k=0: has to be at least 1"),
+        (("--require", "uniques=-3"), "uniques=-3: has to be at least 0"),
+        (("--require", "prosecutor_max=20"), "prosecutor_max=20: is a share"),
+        (("--require", "t=7", "--sensitive", "diagnosis"), "t=7: has to be at most 1"),
+        (("--sensitive", "diagnosis,bill,diagnosis"), "column 'diagnosis' is named twice"),
+    ],
+)
+def test_measuring_with_what_would_be_passed_over(
+    clinic: Path, shoal: Shoal, options: tuple[str, ...], says: str
+) -> None:
+    done = shoal("measure", "clinic.csv", "--qi", "age,pin", *options)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert "nput should" not in done.stderr
+
+
+def test_a_column_that_is_named_twice(clinic: Path, shoal: Shoal) -> None:
+    for command in (("measure", "clinic.csv"), ("attack", "clinic.csv", "--original", "clinic.csv")):
+        done = shoal(*command, "--qi", "age,pin,age")
+        assert (done.returncode, "column 'age' is named twice" in done.stderr) == (2, True)
+
+
+def test_a_policy_that_says_who_might_try_but_not_the_harm(clinic: Path, shoal: Shoal) -> None:
+    (clinic / "policy.yaml").write_text(f"{POLICY}assess: {{motive: low}}\n")
+    refused(shoal, clinic, says="assess.motive: comes to nothing without the potential harm")
+    (clinic / "policy.yaml").write_text(f"{POLICY}assess: {{harm: low}}\n")
+    said = ("measure", "clinic.csv", "--policy", "policy.yaml", "--motive", "low", "--json")
+    assert json.loads(shoal(*said).stdout)["assessment"]["motive"] == "low"
+
+
+def test_an_original_that_is_generalised(clinic: Path, shoal: Shoal) -> None:
+    assert shoal("run", "policy.yaml", "--output", "out").returncode == 0
+    done = shoal("measure", "out", "--policy", "policy.yaml", "--original", "out/data.csv")
+    assert done.returncode == 2
+    assert "the original: column 'age'" in done.stderr
+    assert "can't be read as numbers (was that table generalised already?)" in done.stderr
+
+
+def test_bytes_that_pass_for_text(clinic: Path, shoal: Shoal) -> None:
+    (clinic / "clinic.csv").write_bytes(b"\xff\xfe\x00garbage\x00\x01")
+    refused(shoal, clinic, says="is it text at all?")
+
+
+def test_files_of_another_name(clinic: Path, shoal: Shoal) -> None:
+    """What they have in common must be more than the ending."""
+    refused(shoal, clinic, "--input", "clinc.csv", says="there is no such file; did you mean 'clinic.csv'?")
+    refused(shoal, clinic, "--input", "clinic.cvs", says="did you mean 'clinic.csv'?")
+    done = shoal("measure", "other.csv", "--qi", "age")
+    assert "no such file" in done.stderr
+    assert "did you mean" not in done.stderr

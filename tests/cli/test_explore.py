@@ -251,3 +251,11 @@ def test_a_run_says_on_a_terminal_how_it_was_solved(
     expected = f"solved: global, {looked}, optimal, loss {solution['loss']:.3g}, {suppressed:,} suppressed"
     assert done.err.endswith(f"{expected}\n") == terminal
     assert ("solved" in done.err) == terminal
+
+
+def test_small_risks_are_not_rounded_to_others(clinic: Path, shoal: Shoal) -> None:
+    people = [f"n{number},30,560001,{SHY}" for number in range(2000)]
+    (clinic / "clinic.csv").write_text("\n".join(["name,age,pin,diagnosis", *people]) + "\n")
+    done = shoal("explore", "policy.yaml", "--k", "3", "--limit", "0.1", "--recoding", "global", "--html", "chart.html")
+    assert " 0.0005 " in done.out
+    assert ">0.0005<" in (clinic / "chart.html").read_text()

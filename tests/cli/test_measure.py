@@ -80,7 +80,7 @@ def test_two_firms_dominate_but_p_per_cent_is_kept(call: Call) -> None:
     assert found["sensitivity"]["turnover"] == {
         "cells": 2,
         "sensitive": 2,
-        "by_rule": {"dominance (2, 0.9)": 1, "p % (10)": 0, "prior-posterior (0.5, 0.1)": 1, "threshold (4)": 2},
+        "by_rule": {"dominance (2, 0.9)": 1, "p % (10)": 0, "p/q (0.1, 0.5)": 1, "threshold (4)": 2},
     }
     assert found["sensitivity_left_out"] == ["kind"]
     code, _ = measure(call, "--sensitive", "turnover", "--rule", "p=0.1", "--require", "sensitive_cells=0")
@@ -110,6 +110,47 @@ def test_risk_before_is_measured_by_the_same_population(call: Call, tmp_path: Pa
     assert found["attackers_before"]["basis"] == found["attackers"]["basis"] == "estimate"
     assert found["attackers_before"]["prosecutor"]["max"] == pytest.approx(1 / 3)
     assert found["attackers"]["prosecutor"]["max"] == pytest.approx(1 / 6)
+
+
+def test_a_table_of_the_population_is_a_gate(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "register.csv").write_text("region,name\n" + "north,x\n" * 6 + "south,y\n" * 4)
+    arguments = ("--population", "register.csv", "--require", "k_map=5", "--require", "delta_presence=0.75")
+    code, found = measure(call, *arguments, qi="region")
+    assert code == 1
+    assert [(one["name"], one["achieved"], one["met"]) for one in found["models"]] == [
+        ("k_map", 4, False),
+        ("delta_presence", 0.75, True),
+    ]
+    assert found["risk"]["journalist_max"] == pytest.approx(1 / 4)
+    assert found["risk"]["marketer"] == pytest.approx((3 / 6 + 3 / 4) / 6)
+    ended = call("measure", "firms.csv", "--qi", "region,branch", "--population", "register.csv")
+    assert ended.code == 2
+    assert "the population has no column 'branch'" in ended.stderr
+
+
+def test_records_are_never_called_people(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text(
+        "shoal: 1\nname: firms\nperson: owner\nattributes:\n  owner: {role: direct}\n  region: {role: quasi}\n"
+        "privacy: [{k_anonymity: {k: 3}}]\n"
+    )
+    refused = call("measure", "firms.csv", "--policy", "policy.yaml")
+    assert refused.code == 2
+    assert "no column 'owner', so people can't be counted by it" in refused.stderr
+    counted = call("measure", "firms.csv", "--policy", "policy.yaml", "--by-records")
+    assert counted.code == 0
+    assert "records alone in their class" in counted.stdout
+    assert "people alone" not in counted.stdout
+
+
+def test_a_model_that_cannot_be_measured_is_not_met(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text(
+        "shoal: 1\nname: firms\nattributes: {region: {role: quasi}}\n"
+        "privacy: [{k_anonymity: {k: 3}}, {k_map: {k: 5, population: away.csv}}]\n"
+    )
+    ended = call("measure", "firms.csv", "--policy", "policy.yaml")
+    assert ended.code == 1
+    assert "k_map can't be measured: away.csv: there is no such file" in ended.stdout
+    assert "not met: k_map: required 5, no figure could be found" in ended.stderr
 
 
 def test_people_read_sections_and_no_wall(call: Call) -> None:
@@ -169,6 +210,8 @@ def test_the_hierarchical_distance_takes_the_hierarchy_of_a_policy(call: Call, t
         (("--qi", "region", "--sensitive", "kind", "--require", "t_hierarchical=0.1"), "hierarchy"),
         (("--qi", "region", "--sensitive", "kind", "--require", "t.knd=0.1"), "did you mean 'kind'"),
         (("--qi", "region", "--require", "distinct_l=2"), "needs a sensitive attribute"),
+        (("--qi", "region", "--require", "k_map=2"), "needs a table of the population"),
+        (("--qi", "region", "--by-records", "--person", "firm"), "give one of them"),
         (("--qi", "region", "--require", "sensitive_cells=0"), "needs --rule"),
         (("--qi", "", "--require", "k=1"), "--qi names no column"),
         (("--qi", ",", "--require", "k=1"), "--qi names no column"),

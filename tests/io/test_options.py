@@ -56,7 +56,7 @@ def test_encodings_have_one_name(spelt: str, name: str) -> None:
         ({"path": "a.csv", "separator": "|", "quote": "|"}, "separator and quote must differ"),
         ({"path": "a.csv", "encoding": "utf9"}, "unknown encoding 'utf9'; did you mean 'utf-8'?"),
         ({"path": "a.csv", "encoding": "rot13"}, "unknown encoding 'rot13'"),
-        ({"path": "a.csv", "format": "html"}, "format: input should be 'csv'"),
+        ({"path": "a.csv", "format": "html"}, "format: has to be 'csv'"),
         ({"path": ""}, "path: "),
         ({}, "path is missing"),
         (7, "a source is a path"),

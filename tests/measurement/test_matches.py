@@ -89,6 +89,19 @@ def test_many_wide_columns_do_not_overflow() -> None:
     assert count_matches(twice, np.ones(10_000, dtype=np.int64)).tolist() == [2] * 10_000
 
 
+@given(st.lists(st.tuples(*[st.sampled_from(["a", "b", None])] * 3), min_size=1, max_size=20))
+def test_an_empty_cell_is_a_star_where_asked(rows: list[tuple[str | None, ...]]) -> None:
+    cells = pl.DataFrame(rows, schema=dict.fromkeys(["q0", "q1", "q2"], pl.String), orient="row").unique()
+    once = np.ones(cells.height, dtype=np.int64)
+    assert count_matches(cells, once, empty_too=True).tolist() == count_matches(cells.fill_null("*"), once).tolist()
+    assert count_matches(cells, once).tolist() == once.tolist()
+
+
+def test_a_blank_record_matches_everybody_and_hides_nobody() -> None:
+    cells = pl.DataFrame({"q": ["a", "b", None], "r": ["x", "x", None]})
+    assert count_matches(cells, np.array([2, 1, 5]), empty_too=True).tolist() == [2, 1, 8]
+
+
 def test_the_offices_count_of_missing_values_is_met(shared: Path) -> None:
     """Of a public table with missing values, where a missing value matches anything in full (alpha = 1)."""
     theirs = pl.read_csv(shared / "golden" / "sdcmicro" / "francdat_NA_freqCalc_alpha.csv", infer_schema=False)

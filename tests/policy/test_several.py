@@ -92,11 +92,11 @@ def test_a_policy_of_one_table_is_read_as_ever(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "says"),
     [
-        ("shoal: 1", "shoal: 2", 1, "should be 1"),
+        ("shoal: 1", "shoal: 2", 1, "has to be 1"),
         ("name: hospital", "name: '%'", 2, "name"),
         ("name: hospital", "name: hospital\nperson: id", 3, "unknown key 'person'"),
         ("name: hospital", "name: hospital\nsource: patients.csv", 3, "files stand with their tables"),
-        ("{k: 5}", "{k: 0}", 3, "privacy.0.k_anonymity.k: input should be greater than or equal to 1"),
+        ("{k: 5}", "{k: 0}", 3, "privacy.0.k_anonymity.k: has to be at least 1"),
         ("drop_suppressed", "drop_supressed", 4, "solve.drop_supressed: unknown parameter 'drop_supressed'"),
         ("{suppression_limit: 0.1,", "{recoding: clustered,", 4, None),
         ("  patients:\n", "  patient list:\n", 6, "letters, digits, _ and -"),

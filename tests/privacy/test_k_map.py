@@ -36,6 +36,15 @@ def test_population_records_are_counted(pairs: list[tuple[int, int]], k: int) ->
     assert model.floor({}).people == 1
 
 
+def test_more_people_than_the_population_has_stand_for_nobody_known() -> None:
+    sizes = np.array([3, 4])
+    classes = Classes(sizes, sizes, population=np.array([2, 4]))
+    model = KMap(k=2, population="everyone.csv")
+    assert model.holds(classes).tolist() == [False, True]
+    found = model.find(classes)
+    assert (found.achieved, found.met) == (0, False)
+
+
 @given(st.integers(1, 20), st.integers(1, 500), st.sampled_from([0.001, 0.01, 0.05, 0.3]))
 def test_estimate_is_the_truncated_poisson_tail(k: int, sample: int, significance: float) -> None:
     model = KMap(k=k, population_size=500, sample_size=sample, significance=significance)

@@ -127,6 +127,14 @@ def test_standards_page_is_current() -> None:
     assert (DOCS / "standards.md").read_text(encoding="utf-8") == made, "run `make generate`"
 
 
+def test_every_requirement_that_is_shown_has_a_page() -> None:
+    marks = standards.read_marks(ROOT / "tests")
+    known = [one for group in standards.read_requirements().values() for one in group]
+    assert [one.id for one in known if one.id in marks and one.page is None] == []
+    pages = {one.page.partition("#")[0] for one in known if one.page is not None}
+    assert [page for page in sorted(pages) if not (DOCS / page).is_file()] == []
+
+
 def test_every_kind_of_hierarchy_is_documented() -> None:
     page = (DOCS / "reference" / "hierarchies.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == set(hierarchies.names())

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from shoal.attack.dictionary import dictionary
 from shoal.attack.formats import nric
-from shoal.attack.pseudonyms import dictionary
 from shoal.crypto import Key
 from shoal.pseudonyms import Uniqueness
 from shoal.pseudonyms.base32 import Base32

@@ -11,8 +11,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from shoal.attack import Attack, Rate
 from shoal.errors import InputError
-from shoal.release.attack_report import AttackReport, attack_bounds, in_words
+from shoal.release.attack_report import AttackReport, attack_bounds, in_words, share_tried
 from shoal.release.attack_roles import Roles
 from shoal.release.attacking import attack_data, attack_frames, read_table
 
@@ -20,7 +21,8 @@ pytestmark = pytest.mark.requirement("R-04")
 
 SHY = "Zyxwvut"
 """A value that stands in the data and must never stand in any message."""
-ROLES = Roles(("age", "city"), ("ill",))
+ROLES_OF = (("age", "city"), ("ill",))
+ROLES = Roles(*ROLES_OF)
 
 
 def people(size: int = 120, first: int = 0) -> pl.DataFrame:
@@ -197,12 +199,81 @@ def test_roles_from_the_folder_the_policy_and_the_user(tmp_path: Path) -> None:
     release = folder(tmp_path / "r", {"data": {"path": "data.csv"}, "roles": said})
     by = {"policy": None, "qi": None, "sensitive": None}
     assert Roles.of(release, **by) == Roles(("age", "city"), ("ill",), ("id",), ("bill",))
-    assert Roles.of(release, **by | {"qi": "bill, ill,bill"}).quasi == ("bill", "ill")
+    assert Roles.of(release, **by | {"qi": "bill, ill"}).quasi == ("bill", "ill")
+    assert "named twice" in refusal(lambda: Roles.of(release, **by | {"qi": "bill, ill,bill"}))
     assert Roles.of(release, **by | {"qi": "age,ill"}).sensitive == ()
     assert Roles.of("some.csv", **by | {"qi": "age"}) == Roles(("age",))
     assert "what an attacker knows" in refusal(lambda: Roles.of("some.csv", **by))
     assert "names no column" in refusal(lambda: Roles.of("some.csv", **by | {"qi": " , "}))
     assert "'age'" in refusal(lambda: Roles.of("some.csv", **by | {"qi": "age", "sensitive": "age"}))
+
+
+def test_the_person_from_the_folder_the_policy_and_the_user(tmp_path: Path) -> None:
+    told = {"data": {"path": "data.csv"}, "roles": {"age": "quasi"}, "person": {"attribute": "pid", "most_records": 3}}
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("shoal: 1\nname: p\nperson: who\nattributes: {who: {role: direct}, age: {role: quasi}}\n")
+    release = folder(tmp_path / "r", told)
+    by = {"policy": None, "qi": None, "sensitive": None}
+    assert Roles.of(release, **by).person == "pid"
+    assert Roles.of(release, **by | {"qi": "age"}).person == "pid"
+    assert Roles.of(release, **by | {"policy": policy}).person == "who"
+    assert Roles.of(release, **by | {"policy": policy}, person="bill").person == "bill"
+    assert Roles.of(folder(tmp_path / "old", told | {"person": None}), **by).person is None
+
+
+def visits() -> pl.DataFrame:
+    """Everybody twice, with two illnesses."""
+    table = people().with_columns(pid=pl.format("{}-{}", pl.lit(SHY), pl.row_index()))
+    return pl.concat([table, table.with_columns(ill=pl.lit("D"))])
+
+
+def test_people_with_several_records_are_found_as_people() -> None:
+    release = visits().select("age", "city", "ill")
+    by_records, by_people = (
+        {attack.key: attack for attack in attacked(release, visits(), Roles(*ROLES_OF, person=person)).done.attacks}
+        for person in (None, "pid")
+    )
+    assert by_records["linking"].success.right == 0
+    assert (by_people["linking"].success.right, by_people["linking"].success.trials) == (120, 120)
+    report = attacked(release, visits(), Roles(*ROLES_OF, person="pid"))
+    assert report.to_dict()["person"] == "pid"
+    assert not report.findings({"linking": 0})[0].met
+    says = refusal(lambda: attacked(release, visits(), Roles(*ROLES_OF, person="pidd")))
+    assert says == "the original has no column 'pidd'; did you mean 'pid'?"
+
+
+def test_an_attack_that_applies_and_is_not_judged_does_not_pass() -> None:
+    """Shuffled, the bill moved a little: who is nearest is claimed, and nobody can say whether rightly."""
+    shuffled = people().with_columns(pl.lit("*").alias(name) for name in ("age", "city", "ill"))
+    shuffled = shuffled.with_columns(pl.col("bill") + 1).reverse()
+    roles = Roles(("age", "city"), other=("bill",))
+    report = attacked(shuffled, people(), roles)
+    assert report.to_dict()["unjudged"] == ["distance_linking"]
+    assert report.to_dict()["rows_known"] is False
+    safe = {finding.name: finding.met for finding in report.findings({}, safe=True)}
+    assert safe["distance_linking: what it finds"] is False
+    assert report.findings({}) == ()
+    origins = pl.Series(range(119, -1, -1))
+    known = attack_frames(shuffled, people(), roles, origins=origins, trials=200, seed=1)
+    assert known.to_dict()["unjudged"] == []
+    assert "distance_linking" in known.to_dict()["found"]
+
+
+def test_what_has_nothing_to_go_by_is_no_reason_to_fail() -> None:
+    starred = attacked(people().with_columns(age=pl.lit("*"), city=pl.lit("*")), people())
+    assert "membership" in starred.done.skipped
+    assert "membership" not in starred.done.unjudged
+
+
+def test_of_a_dictionary_it_is_said_how_much_was_gone_through() -> None:
+    def told(tried: float, settled: float = 0.0) -> str:
+        details = {"tried": tried, "space": 8e10, "settled": settled}
+        rates = Rate(50, 100), Rate(0, 100)
+        return share_tried(Attack("dictionary", "", "", *rates, attribute="id", details=details))
+
+    assert told(1) == told(0.2) == ""
+    assert told(0.000125, 0.5).startswith("10,000,000 of the 80,000,000,000 identifiers of the format")
+    assert "would find nobody" in told(0)
 
 
 @pytest.mark.parametrize(

@@ -190,9 +190,9 @@ def test_too_many_classes_and_values_are_not_gone_through_unasked() -> None:
         ("distinct_l", "unknown figure|needs a number"),
         ("distinct_l=", "needs a number"),
         ("t=nan", "needs a number"),
-        ("t=2", "less than or equal to 1"),
+        ("t=2", "at most 1"),
         ("distinct_l=2.5", "whole number"),
-        ("delta=0", "greater than 0"),
+        ("delta=0", "above 0"),
         ("k.s=3", "of the whole table"),
     ],
 )
@@ -228,7 +228,7 @@ def test_rules_as_they_are_written() -> None:
         "threshold (3)",
         "dominance (2, 0.9)",
         "p % (10)",
-        "prior-posterior (0.5, 0.1)",
+        "p/q (0.1, 0.5)",
     ]
 
 

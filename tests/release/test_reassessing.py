@@ -13,7 +13,10 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.io import sha256_of
-from shoal.release.reassessing import HISTORY, Reassessment, history_of, reassess, reassessment_bounds
+from shoal.policy import Policy
+from shoal.release.history import HISTORY, history_of
+from shoal.release.job import anonymise
+from shoal.release.reassessing import Reassessment, reassess, reassessment_bounds
 
 pytestmark = pytest.mark.requirement("R-09")
 
@@ -21,6 +24,8 @@ SHY = "Zyxwvut"
 MANIFEST = {
     "data": {"path": "data.csv"},
     "roles": {"age": "quasi", "city": "quasi", "weight": "insensitive"},
+    "treatment": {"age": "generalised", "city": "generalised", "weight": "kept"},
+    "person": None,
     "risk": {"k": 4},
 }
 
@@ -75,9 +80,22 @@ def test_one_column_is_enough_to_link_by(release: Path) -> None:
 
 
 def test_nobody_fits(release: Path) -> None:
+    """That shows nothing, so nothing is met by it."""
     found = reassess(str(release), outside(release, age=[77, 78]))
-    assert (found.fitting, found.fewest, found.holds) == (0, 0, True)
-    assert [finding.met for finding in found.findings({"k": 9, "uniques": 0})] == [True, True]
+    assert (found.fitting, found.fewest, found.holds) == (0, 0, None)
+    for bounds in ({}, {"k": 0, "uniques": 9}):
+        (finding,) = found.findings(bounds)
+        assert (finding.name, finding.required, finding.achieved, finding.met) == (
+            "people who fit any record",
+            1,
+            0,
+            False,
+        )
+
+
+def test_a_column_that_fits_nobody_does_not_hide_the_others(release: Path) -> None:
+    found = reassess(str(release), outside(release, age=[21], city=[f"{SHY}a"], weight=[99]))
+    assert (found.attributes, found.fitting, found.fewest) == (("age", "city"), 1, 4)
 
 
 def test_every_look_is_added_to_the_history(release: Path) -> None:
@@ -177,4 +195,116 @@ def test_another_file_than_the_one_released_is_refused(release: Path) -> None:
 
 def test_labels_that_can_not_be_read_are_counted(release: Path) -> None:
     pl.DataFrame({"age": ["young"] * 4, "city": ["a"] * 4}).write_csv(release / "data.csv")
-    assert reassess(str(release), outside(release, age=[25, 26], city=["a", "a"])).unread_labels == 1
+    found = reassess(str(release), outside(release, age=[25, 26], city=["a", "a"]))
+    assert found.unread_labels == 1
+    assert (found.fewest, found.below, found.holds) == (4, 0, None)
+    assert [finding.met for finding in found.findings({})] == [True, False]
+
+
+def told(release: Path, **more: object) -> None:
+    (release / "release.json").write_text(json.dumps(MANIFEST | more))
+
+
+def test_altered_columns_fit_by_chance_and_are_left_aside(release: Path) -> None:
+    told(release, treatment=MANIFEST["treatment"] | {"weight": "altered"})
+    people = {"age": [21, 35], "city": [f"{SHY}a", f"{SHY}b"], "weight": [61, 62]}
+    found = reassess(str(release), outside(release, **people))
+    assert (found.attributes, found.altered) == (("age", "city"), ("weight",))
+    assert (found.fewest, found.alone, found.holds) == (4, 0, True)
+    assert "no column in common with the release that was not altered" in refused(
+        release, outside(release, weight=[61])
+    )
+    told(release, treatment={})
+    assert reassess(str(release), outside(release, age=[21], weight=[61])).altered is None
+
+
+def test_words_that_nobody_outside_has_are_somebody_else_s(release: Path) -> None:
+    """In a column that was left as it was, a word that can't be found is no wider one that fits everybody."""
+    frame = pl.read_csv(release / "data.csv").with_columns(weight=pl.Series([f"{SHY}{each}" for each in range(8)]))
+    frame.write_csv(release / "data.csv")
+    found = reassess(str(release), outside(release, age=[21, 21], weight=[f"{SHY}1", f"{SHY}9"]))
+    assert (found.attributes, found.fitting, found.alone, found.unread_labels) == (("age", "weight"), 1, 1, 0)
+
+
+POLICY = """\
+shoal: 1
+name: clinic
+person: who
+attributes:
+  who: {role: direct}
+  age: {role: quasi, hierarchy: {intervals: {widths: [10]}}}
+  job: {role: quasi, hierarchy: {taxonomy: {tree: {Indoors: [cook, clerk], Outdoors: [mason, farmer]}}}}
+  ward: {role: insensitive}
+  bill: {role: insensitive, technique: {noise: {laplace: {scale: 5}}}}
+privacy:
+  - k_anonymity: {k: 4}
+solve: {levels: {age: 1, job: 1}}
+"""
+
+
+def clinic(folder: Path, pseudonyms: str = "", each: int = 3) -> tuple[str, Policy]:
+    """Eight people, two of each job, with so many records each; those of a person are all in one ward."""
+    people = pl.DataFrame(
+        {
+            "who": [f"{SHY}{place}" for place in range(8)],
+            "age": range(30, 38),
+            "job": ["cook", "clerk", "mason", "farmer"] * 2,
+            "ward": [f"ward {place % 4}" for place in range(8)],
+            "bill": [100] * 8,
+        }
+    )
+    pl.concat([people] * each).write_csv(folder / "people.csv")
+    text = POLICY.replace("who: {role: direct}", f"who: {{role: direct{pseudonyms}}}")
+    policy = Policy.from_text(text, folder=folder)
+    at = folder / "clinic"
+    anonymise(folder / "people.csv", policy, output=at, seed=1)
+    return str(at), policy
+
+
+@pytest.mark.parametrize("by_policy", [True, False])
+def test_a_value_that_no_hierarchy_has_is_behind_a_star_only(tmp_path: Path, by_policy: bool) -> None:
+    at, policy = clinic(tmp_path)
+    people = outside(Path(at), age=[31, 32, 33], job=["clerk", "pilot", None], bill=[100, 100, 100])
+    found = reassess(at, people, policy if by_policy else None)
+    assert found.altered == ("bill",)
+    if by_policy:
+        assert (found.people, found.fitting, found.unknown, found.unread_labels, found.holds) == (3, 1, 1, 0, True)
+    else:
+        assert (found.unread_labels, found.holds) == (2, None)
+
+
+def test_people_are_counted_and_not_their_records(tmp_path: Path) -> None:
+    """Six records of two people are no four people."""
+    for name, pseudonyms in {"hidden": "", "named": ", technique: pseudonymise"}.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        at, policy = clinic(folder, pseudonyms)
+        by_classes = reassess(at, outside(Path(at), age=[31], job=["clerk"]), policy)
+        assert (by_classes.fewest, by_classes.below, by_classes.holds) == (4, 0, True)
+        found = reassess(at, outside(Path(at), age=[31], ward=["ward 1"]), policy)
+        assert (found.attributes, found.k, found.fewest, found.alone) == (("age", "ward"), 4, 2, 0)
+        if name == "named":
+            assert (found.counted, found.below, found.perhaps_below, found.holds) == ("people", 1, 0, False)
+        else:
+            assert (found.counted, found.below, found.perhaps_below, found.holds) == ("people_at_least", 0, 1, None)
+        assert [finding.met for finding in found.findings({})] == [False]
+        assert [finding.met for finding in found.findings({"k": 2})] == [True]
+
+
+def test_where_nobody_says_whose_records_are_they_may_be_one_person_s(release: Path) -> None:
+    without = {key: given for key, given in MANIFEST.items() if key != "person"}
+    (release / "release.json").write_text(json.dumps(without))
+    found = reassess(str(release), outside(release, age=[21], city=[f"{SHY}a"]))
+    assert (found.counted, found.fewest, found.below, found.perhaps_below) == ("people_at_least", 1, 0, 1)
+    told(release, person={"attribute": "who", "most_records": 2}, solution={"recoding": "cells"})
+    assert reassess(str(release), outside(release, age=[21])).fewest == 2
+    told(release, person={"attribute": "who", "most_records": 2}, solution={"recoding": "local"})
+    assert reassess(str(release), outside(release, age=[21])).fewest == 4
+
+
+def test_names_of_their_own_tell_nobody_apart(release: Path) -> None:
+    frame = pl.read_csv(release / "data.csv").with_columns(who=pl.Series([f"token {each}" for each in range(8)]))
+    frame.write_csv(release / "data.csv")
+    told(release, person={"attribute": "who", "most_records": 4}, solution={"recoding": "cells"})
+    found = reassess(str(release), outside(release, age=[21]))
+    assert (found.counted, found.fewest) == ("people_at_least", 1)

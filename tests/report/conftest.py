@@ -21,6 +21,7 @@ from shoal.report import (
     DistributionFacts,
     FigureTable,
     ModelFacts,
+    Outcome,
     ReassessmentFacts,
     ReportFacts,
     RiskFacts,
@@ -181,7 +182,7 @@ ATTACKERS = (
         "a population table of 48,213 people",
         AttackerFigures(1.0, 0.2279, 0.3371),
     ),
-    AttackerFacts("Marketer", AttackerFigures(0.00713, 0.00713, 0.0), 0.2, "a population table of 48,213 people"),
+    AttackerFacts("Marketer", AttackerFigures(None, 0.00713, None), 0.2, "a population table of 48,213 people"),
 )
 ATTACKS = (
     AttackFacts(
@@ -296,12 +297,21 @@ HISTORY = (
         datetime(2027, 1, 9, 8, 0, tzinfo=UTC),
         "Linked with the voters' roll of 2027",
         "1.9% linked, guessing 1.7%",
-        holds=True,
+        Outcome.HOLDS,
     ),
     ReassessmentFacts(
-        datetime(2027, 6, 1, 8, 0, tzinfo=UTC), "Linked with a leaked list", "14.2% linked, guessing 1.7%", holds=False
+        datetime(2027, 6, 1, 8, 0, tzinfo=UTC),
+        "Linked with a leaked list",
+        "14.2% linked, guessing 1.7%",
+        Outcome.BROKEN,
     ),
 )
+
+
+@pytest.fixture(scope="session")
+def history() -> tuple[ReassessmentFacts, ...]:
+    """Two later looks: the release held, then it did no longer."""
+    return HISTORY
 
 
 @pytest.fixture(scope="session")
@@ -318,7 +328,6 @@ def full(facts: ReportFacts) -> ReportFacts:
         tables=TABLES,
         exploration=EXPLORATION,
         limits=("The control group was 613 people of a neighbouring district.",),
-        history=HISTORY,
     )
 
 

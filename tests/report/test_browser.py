@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shoal.report import FigureTable, ReportFacts, render
+from shoal.report import FigureTable, ReassessmentFacts, ReportFacts, look_again, render, render_exploration
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page, Request
@@ -81,7 +81,6 @@ def hostile_full(full: ReportFacts) -> ReportFacts:
         usefulness=tuple(replace(one, title=LONG, value=LONG, reading=RTL) for one in full.usefulness),
         tables=(FigureTable(LONG, LONG, LONG, (LONG,) * 4, ((LONG,) * 4, (RTL,) * 4, ("1",) * 4)),),
         limits=(LONG,),
-        history=tuple(replace(one, what=LONG, verdict=LONG) for one in full.history),
     )
 
 
@@ -115,6 +114,29 @@ def hostile(facts: ReportFacts) -> ReportFacts:
     )
 
 
+# Of each line of the chart: the contrast with the page (WCAG 2 asks for 3 of what has to be seen).
+LINES = """() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const light = colour => {
+    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map(v => v / 255)
+      .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+      .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  };
+  const paper = light(getComputedStyle(document.body).backgroundColor);
+  return [...document.querySelectorAll('.frontier .limit')].map(line => light(getComputedStyle(line).stroke))
+    .map(ink => (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05));
+}"""
+
+# How far text sticks out of its own cell, in pixels.
+SPILT = """() => [...document.querySelectorAll('.attacks td.amount')].map(cell => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  const end = cell.getBoundingClientRect().right - parseFloat(getComputedStyle(cell).paddingRight);
+  return range.getBoundingClientRect().right - end;
+})"""
+
+
 @pytest.mark.parametrize("recipient", [False, True], ids=["internal", "recipient"])
 @pytest.mark.parametrize("sample", [*SAMPLES, "hostile", "hostile_full", "many"])
 def test_nothing_sticks_out_at_any_width(
@@ -126,6 +148,63 @@ def test_nothing_sticks_out_at_any_width(
         page.set_viewport_size({"width": width, "height": 900})
         sticking[width] = page.evaluate(OVERFLOW)
     assert sticking == dict.fromkeys(WIDTHS, 0)
+
+
+@pytest.mark.parametrize("text", ["Linked with a list", LONG, RTL * 9])
+def test_nothing_sticks_out_of_a_report_that_was_looked_at_again(
+    page: Page, full: ReportFacts, history: tuple[ReassessmentFacts, ...], text: str
+) -> None:
+    looked = look_again(render(full), [replace(one, what=text, verdict=text) for one in history])
+    assert looked is not None
+    page.set_content(looked)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(OVERFLOW) == 0
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(FAINT) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_lines_of_the_frontier_can_be_seen(page: Page, full: ReportFacts, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_content(render(full))
+    lines = page.evaluate(LINES)
+    assert len(lines) == 6
+    assert min(lines) >= 3
+
+
+def test_what_can_be_scrolled_is_reached_by_the_keyboard(page: Page, full: ReportFacts) -> None:
+    assert full.exploration is not None
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.set_content(render_exploration(full.exploration, full.created))
+    assert page.evaluate("document.querySelector('.scroll').scrollWidth") > 390
+    assert page.evaluate(OVERFLOW) == 0
+    assert page.evaluate("document.querySelector('.scroll').tabIndex") == 0
+    assert page.evaluate("getComputedStyle(document.querySelector('.scroll')).backgroundImage").count("gradient") == 4
+
+
+def test_small_risks_stay_in_their_column(page: Page, full: ReportFacts) -> None:
+    tiny = tuple(
+        replace(one, risk=risk) for one, risk in zip(full.attacks, (0.002788, 0.00002, 0.1771, 1.0), strict=True)
+    )
+    page.set_content(render(replace(full, attacks=tiny)))
+    assert max(page.evaluate(SPILT)) < 1
+
+
+def test_small_and_large_distributions_leave_no_holes(page: Page, full: ReportFacts) -> None:
+    """Two of two bars fit beside one of twelve."""
+    bars = tuple((f"label {place}", 0.05, 0.06) for place in range(12))
+    kinds = [
+        replace(full.distributions[0], name=f"d{place}", bars=bars[:size]) for place, size in enumerate([12, 2, 2])
+    ]
+    page.set_content(render(replace(full, distributions=tuple(kinds))))
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('.spread')].map(one => one.getBoundingClientRect())"
+        ".map(box => [box.left, box.top, box.bottom])"
+    )
+    large, small, other = boxes
+    assert small[0] == other[0] > large[0]
+    assert small[2] <= other[1] < large[2]
 
 
 def test_what_sticks_out_would_be_seen(page: Page) -> None:

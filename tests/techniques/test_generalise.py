@@ -217,7 +217,7 @@ def test_an_unknown_value_is_counted_and_never_told() -> None:
     [
         ({"hierarchy": {"intervls": [5]}}, "unknown hierarchy 'intervls'; did you mean 'intervals'?"),
         ({"hierarchy": {"intervals": [5, 7]}}, "widths: 7 is not a multiple of 5"),
-        ({"hierarchy": {"intervals": {"widths": [5], "orgin": 1}}}, "orgin: Extra inputs"),
+        ({"hierarchy": {"intervals": {"widths": [5], "orgin": 1}}}, "orgin: is not known here"),
         ({"hierarchy": {"intervals": [5], "dates": ["year"]}}, "a hierarchy is one kind"),
         ({"level": 0}, "greater than or equal to 1"),
         ({"output": "mean"}, "'range', 'midpoint' or 'random'"),

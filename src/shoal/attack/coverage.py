@@ -161,13 +161,39 @@ class Match:
             total += np.bincount(target, weights=records[released], minlength=len(total))
         return np.rint(total).astype(np.int64)[self.target_of]
 
+    def people(self, owner: pl.Series) -> Integers:
+        """For each person, the number of people whose released records can be theirs.
+
+        ``owner`` says whose each record is; one that nobody is known for counts as somebody's of their own.
+
+        >>> release = pl.DataFrame({"age": ["30-39", "34", "40+"]})
+        >>> Match.of(release, pl.DataFrame({"age": [34, 41]}), ["age"]).people(pl.Series([7, 7, 8])).tolist()
+        [1, 1]
+        """
+        held = pl.DataFrame({"owner": owner, "class": self.class_of})
+        nobodys, held = held.filter(pl.col("owner").is_null()), held.drop_nulls().unique()
+        several = held.filter(pl.col("owner").is_duplicated())
+        alone = held.filter(pl.col("owner").is_unique())
+        known = np.concatenate([alone["class"].to_numpy(), nobodys["class"].to_numpy()])
+        each = np.bincount(known, minlength=len(self.classes))
+        total, seen = np.zeros(len(self.targets)), [pl.DataFrame(schema={"target": pl.Int64, "owner": owner.dtype})]
+        for target, released in self.pairs():
+            total += np.bincount(target, weights=each[released], minlength=len(total))
+            pairs = pl.DataFrame({"target": target, "class": released})
+            seen.append(pairs.join(several, on="class").select("target", "owner").unique())
+        once = pl.concat(seen).unique()["target"].to_numpy()
+        total += np.bincount(once, minlength=len(total))
+        return np.rint(total).astype(np.int64)[self.target_of]
+
     def fits(self, people: Integers, records: Integers) -> Mask:
         """Whether the released record beside each person can be theirs."""
-        agree = np.ones(len(people), dtype=bool)
+        return self.agrees(self.target_of[people], self.class_of[records])
+
+    def agrees(self, targets: Integers, classes: Integers) -> Mask:
+        """The same for rows of ``targets`` and ``classes``."""
+        agree = np.ones(len(targets), dtype=bool)
         for place, coverage in enumerate(self.coverages):
-            value = self.targets[self.target_of[people], place]
-            label = self.classes[self.class_of[records], place]
-            agree &= coverage.covers(value, label)
+            agree &= coverage.covers(self.targets[targets, place], self.classes[classes, place])
         return agree
 
 

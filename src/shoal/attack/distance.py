@@ -13,16 +13,16 @@ takes the standard deviation of the released numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from shoal.attack.result import CERTAIN, Attack, Rate
-from shoal.attack.truth import own_records
+from shoal.attack.result import CERTAIN, Attack, NothingToTryError, Rate
+from shoal.attack.truth import Owners, Trials, judged_by_claims, owners_of
 from shoal.errors import DataError
-from shoal.schema.arrays import Floats, Integers
+from shoal.schema.arrays import Floats, Integers, places_among
 
 NEIGHBOURS = 16
 """Among so many different points equally near ones are looked for."""
@@ -37,43 +37,61 @@ def distance_linking(  # noqa: PLR0913  # what the attacker has, what is true, h
     *,
     aligned: bool,
     truth: str | None = None,
+    person: str | None = None,
     control: pl.DataFrame | None = None,
     width: float = WIDTH,
     certain: bool = False,
 ) -> Attack:
     """Link each person of ``original`` with the released record whose ``numbers`` are nearest.
 
-    Records and people that lack one of the numbers take no part; people without one are not found. The control group
-    counts false claims: strangers with one nearest record that is as near as those of half of the people are.
+    Records and people that lack one of the numbers take no part; people without one are not found. ``person`` names a
+    column of the original by which rows are one trial. The control group counts false claims: strangers with one
+    nearest record that is as near as those of half of the people are.
+
+    Without ``aligned`` or ``truth`` certain links are judged only where so few are claimed that it doesn't matter who
+    is right: then every claim counts.
     """
     points, mine = _read(release, numbers, "the release"), _read(original, numbers, "the original")
     scaled = Scale.of(points)
     near = Nearest.of(scaled(points))
     distance, links = near.link(scaled(mine))
-    person, record = own_records(release, original, aligned=aligned, truth=truth)
-    there = near.among(links, person, record)
-    expected, sure = (np.bincount(person, weights=each, minlength=len(mine)) for each in (there, there == 1))
-    right = sure if certain else expected
+    trials = Trials.by(None if person is None else original[person], original.height)
+    owners = owners_of(release, original, aligned=aligned, truth=truth)
+    ties = near.ties(links)
+    own = np.minimum(trials.sizes, ties) if owners is None else near.own(links, owners)
+    chance = np.divide(own, ties, out=np.zeros(len(ties)), where=ties > 0)
+    expected, sure = trials.best(chance), trials.best((chance == 1).astype(np.float64))
     strangers = None
     if control is not None and control.height:
         theirs, other = near.link(scaled(_read(control, numbers, "the control group")))
         usual = float(np.median(distance[np.isfinite(distance)])) if np.isfinite(distance).any() else 0.0
         strangers = Rate(float(((theirs <= usual) & (near.ties(other) == 1)).sum()), len(theirs))
-    return Attack(
+    attack = Attack(
         "distance_linking",
         "Linking by the nearest numbers" + (CERTAIN if certain else ""),
-        f"{', '.join(numbers)} of {len(mine):,} people",
-        Rate(float(right.sum()), len(mine)),
-        Rate(len(mine) / release.height, len(mine)),
+        f"{', '.join(numbers)} of {trials.count:,} people",
+        Rate(float((sure if certain else expected).sum()), trials.count),
+        Rate(len(mine) / release.height, trials.count),
         strangers,
-        details={
-            "sure": float(sure.mean()),
-            "expected": float(expected.mean()),
-            "interval_deviations": within_deviations(mine[person], points[record], width),
-            "interval_ranks": within_ranks(mine[person], points[record], width),
-        },
+        details={"sure": float(sure.mean())},
         claims_only=True,
     )
+    if owners is None:
+        return judged_by_claims(attack, certain=certain)
+    intervals = _intervals(mine, points, owners, width)
+    return replace(attack, details={"sure": float(sure.mean()), "expected": float(expected.mean()), **intervals})
+
+
+def _intervals(mine: Floats, points: Floats, owners: Owners, width: float) -> dict[str, float]:
+    """Of people who have one record each; with several it is not said which released one is which."""
+    if owners.targets.n_unique() < len(owners.targets):
+        return {}
+    found = places_among(owners.targets, owners.records)
+    row, record = found.is_not_null().arg_true().to_numpy(), found.drop_nulls().to_numpy()
+    return {
+        "interval_deviations": within_deviations(mine[row], points[record], width),
+        "interval_ranks": within_ranks(mine[row], points[record], width),
+    }
 
 
 @dataclass(frozen=True)
@@ -87,7 +105,7 @@ class Scale:
     def of(cls, points: Floats) -> Scale:
         whole = points[np.isfinite(points).all(axis=1)]
         if not len(whole):
-            raise DataError("the release has no record with all of the numbers")
+            raise NothingToTryError("the release has no record with all of the numbers")
         deviation = whole.std(axis=0)
         return cls(whole.mean(axis=0), np.where(deviation > 0, deviation, 1.0))
 
@@ -131,11 +149,11 @@ class Nearest:
         """The number of equally near records."""
         return np.asarray(np.where(links >= 0, self.records[links], 0).sum(axis=1))
 
-    def among(self, links: Integers, person: Integers, record: Integers) -> Floats:
-        """The probability that the record beside each person is the one that is picked."""
-        point = self.point_of[record]
-        there = ((links[person] == point[:, None]) & (point[:, None] >= 0)).any(axis=1)
-        return np.asarray(np.divide(there, self.ties(links[person]), out=np.zeros(len(person)), where=there))
+    def own(self, links: Integers, owners: Owners) -> Floats:
+        """The number of equally near records that are the person's own."""
+        row, column = np.nonzero(links >= 0)
+        held = owners.held(self.point_of, row, links[row, column])
+        return np.bincount(row, weights=held, minlength=len(links)).astype(np.float64)
 
 
 def within_deviations(original: Floats, released: Floats, width: float) -> float:
@@ -175,5 +193,5 @@ def _read(frame: pl.DataFrame, numbers: Sequence[str], whose: str) -> Floats:
     points = read.to_numpy()
     for name, column in zip(numbers, points.T, strict=True):
         if not np.isfinite(column).any():
-            raise DataError(f"column '{name}' of {whose} has no numbers to link by")
+            raise NothingToTryError(f"column '{name}' of {whose} has no numbers to link by")
     return np.ascontiguousarray(points)

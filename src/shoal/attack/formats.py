@@ -22,6 +22,7 @@ Places = Integers
 Texts = NDArray[np.bytes_]
 
 DATE_FORMS = ("%Y-%m-%d", "%d/%m/%Y", "%d-%m-%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y%m%d", "%d%m%Y", "%Y/%m/%d")
+LISTED = "list"
 FITTING = 0.9
 """A column is in a format if at least this share of its values is."""
 
@@ -82,7 +83,7 @@ def dates(first: str = "1900-01-01", last: str = "2026-12-31", forms: Sequence[s
 def listed(candidates: pl.Series) -> Format:
     """The distinct values of a list that the attacker has: staff, customers, voters, e-mail addresses."""
     distinct = candidates.drop_nulls().cast(pl.String).unique(maintain_order=True)
-    return Format("list", "a list of people", len(distinct), ".*", partial(_write_listed, distinct))
+    return Format(LISTED, "a list of people", len(distinct), ".*", partial(_write_listed, distinct))
 
 
 def _write_nric(series: str, first: int, places: Places) -> Texts:

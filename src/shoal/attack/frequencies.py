@@ -14,17 +14,20 @@ trials is narrower than it should be; ``values`` gives the share of distinct val
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import exp, lgamma
 
 import numpy as np
 import polars as pl
 
-from shoal.attack.result import Attack, Rate
+from shoal.attack.result import Attack, NothingToTryError, Rate
 from shoal.errors import DataError
 from shoal.schema.arrays import Floats, Integers
 
 ASSIGNED = 1_500
 """With more distinct values than this, on either side, each pseudonym takes the value of the nearest cumulative share:
 the assignment problem grows with their cube."""
+RARELY = 1_000
+"""Of so many orders that frequencies can have, the right one comes by chance once."""
 
 
 @dataclass(frozen=True)
@@ -51,22 +54,31 @@ class Paired:
         both = pl.DataFrame({"pseudonym": released, "value": original}).drop_nulls()
         pairs = both.group_by("pseudonym", "value").len().sort("pseudonym", "value")
         if not pairs.height:
-            raise DataError(f"{released.name}: no record has both a pseudonym and a value")
-        aux = _alike(original if auxiliary is None else auxiliary, original.dtype)
-        known = aux.drop_nulls().value_counts(name="records").rename({aux.name: "value"}).sort("value")
-        if not known.height:
-            raise DataError(f"{released.name}: nothing is known of the values' frequencies")
+            raise NothingToTryError(f"{released.name}: no record has both a pseudonym and a value")
         one_each = pairs["pseudonym"].n_unique() == pairs.height == pairs["value"].n_unique()
-        places = known.select("value").with_row_index("place")
-        found = pairs.join(places, on="value", how="left", maintain_order="left")["place"]
-        return cls(
-            released.name,
-            pairs["len"].cast(pl.Int64).to_numpy(),
-            found.cast(pl.Int64).fill_null(-1).to_numpy(),
-            known["records"].cast(pl.Float64).to_numpy(),
-            one_each,
-            one_each and pairs.height > 1 and pairs["value"].is_sorted(),
-        )
+        ordered = one_each and pairs.height > 1 and pairs["value"].is_sorted()
+        known = _frequencies(original if auxiliary is None else auxiliary, original)
+        return cls(released.name, *_counted(pairs, known), one_each, ordered)
+
+    @classmethod
+    def by_counts(cls, released: pl.Series, original: pl.Series, auxiliary: pl.Series | None = None) -> Paired | None:
+        """Of two columns of which it is not known which record is whose.
+
+        A pseudonym of one value occurs as often as the value. Where pseudonyms and values occur equally often, each of
+        them has its pair, up to those that occur as often as each other, which no attack by frequency tells apart
+        either. They are taken for ordered where the frequencies follow each other in the same order, and chance would
+        hardly put them so. None where frequencies differ: then equal values don't have equal pseudonyms.
+        """
+        mine, theirs = (_frequencies(each, each) for each in (released, original))
+        as_often = [each["records"] for each in (mine, theirs)]
+        if not as_often[0].sort().equals(as_often[1].sort()):
+            return None
+        ordered = as_often[0].equals(as_often[1]) and _arrangements(as_often[0]) > RARELY
+        by = "value" if ordered else "records"
+        mine, theirs = (each.sort(by, maintain_order=True) for each in (mine, theirs))
+        pairs = pl.DataFrame({"pseudonym": mine["value"], "value": theirs["value"], "len": mine["records"]})
+        known = _frequencies(original if auxiliary is None else auxiliary, original)
+        return cls(released.name, *_counted(pairs.sort("pseudonym"), known), deterministic=True, ordered=ordered)
 
     @property
     def repeats(self) -> bool:
@@ -122,6 +134,37 @@ def sorting(paired: Paired) -> Attack:
         raise DataError(f"{paired.name}: sorting needs every known value to occur in the column")
     right = (np.arange(len(paired.truth)) == paired.truth).astype(np.float64)
     return paired.attack("sorting", "Sorting of an ordered pseudonym", "which values there are, and their order", right)
+
+
+def _frequencies(values: pl.Series, like: pl.Series) -> pl.DataFrame:
+    """Each ``value``, in order, and its ``records``."""
+    aux = _alike(values, like.dtype)
+    known = aux.drop_nulls().value_counts(name="records").rename({aux.name: "value"}).sort("value")
+    if not known.height:
+        raise NothingToTryError(f"{like.name}: nothing is known of the values' frequencies")
+    return known
+
+
+def _counted(pairs: pl.DataFrame, known: pl.DataFrame) -> tuple[Integers, Integers, Floats]:
+    """The records of each pseudonym, its value's place among the known ones, and their frequencies."""
+    places = known.select("value").with_row_index("place")
+    found = pairs.join(places, on="value", how="left", maintain_order="left")["place"]
+    return (
+        pairs["len"].cast(pl.Int64).to_numpy(),
+        found.cast(pl.Int64).fill_null(-1).to_numpy(),
+        known["records"].cast(pl.Float64).to_numpy(),
+    )
+
+
+def _arrangements(counts: pl.Series) -> float:
+    """In how many different orders the counts can follow each other.
+
+    >>> _arrangements(pl.Series([5, 3, 3]))
+    3.0
+    """
+    alike = counts.value_counts()["count"].to_list()
+    logarithm = lgamma(len(counts) + 1) - sum(lgamma(each + 1) for each in alike)
+    return round(exp(min(logarithm, 100.0)), 6)
 
 
 def _ranks(counts: Floats) -> tuple[Integers, Integers]:

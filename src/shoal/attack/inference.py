@@ -20,9 +20,10 @@ import polars as pl
 from shoal.attack.beliefs import Beliefs, Sensitive
 from shoal.attack.people import TRIALS, People, as_numbers, selected
 from shoal.attack.result import Attack, Rate
+from shoal.attack.truth import Trials
 from shoal.errors import InputError
 from shoal.randomness import Randomness
-from shoal.schema.arrays import Floats, Integers, as_floats
+from shoal.schema.arrays import Floats, Integers, Mask, as_floats
 
 CLOSE = 0.05
 """Numbers are close that differ by no more than this share of their range in the original."""
@@ -39,17 +40,19 @@ def homogeneity(  # noqa: PLR0913  # what is attacked, what is known, how far to
     control: pl.DataFrame | None = None,
     known: Known | None = None,
     confidence: float = 1.0,
+    person: str | None = None,
     trials: int = TRIALS,
 ) -> Attack:
     """Claim a value only where at least the share ``confidence`` of the fitting records has it.
 
+    ``person`` names a column of the original: of somebody with several rows any of the values is theirs.
     Guessing is tried on the same people: the release's commonest value, for those about whom a claim is made.
     """
     if not 0 < confidence <= 1:
         raise InputError("confidence has to be above 0 and at most 1")
-    people = People.of(original, control, (*attributes, sensitive), randomness, trials)
+    people = People.of(original, control, (*attributes, sensitive), randomness, trials, person=person)
     seen = _seen(release, people, attributes, sensitive, known)
-    mine, strangers = (_tally(seen, group, confidence, None) for group in (people.members, people.strangers))
+    mine, strangers = _tallies(seen, people, confidence, None)
     return Attack(
         "homogeneity",
         "Inference where all agree",
@@ -75,18 +78,20 @@ def skewness(  # noqa: PLR0913  # what is attacked, what is known, how far to go
     randomness: Randomness,
     control: pl.DataFrame | None = None,
     known: Known | None = None,
+    person: str | None = None,
     trials: int = TRIALS,
 ) -> Attack:
     """Guess the commonest value among the fitting records, or in the release where none fits.
 
     ``gain`` is the largest growth of belief in any one value of any one person, from the whole table to the fitting
     records; ``similar`` the share of people whose fitting records lie within 5 % of the range of a number (or in one
-    group of the first level that ``known`` has for the attribute), and their value with them.
+    group of the first level that ``known`` has for the attribute), and their value with them. ``person`` is as for
+    ``homogeneity``.
     """
-    people = People.of(original, control, (*attributes, sensitive), randomness, trials)
+    people = People.of(original, control, (*attributes, sensitive), randomness, trials, person=person)
     seen = _seen(release, people, attributes, sensitive, known)
     line = _Line.of(seen, CLOSE * span(original[sensitive]), (known or {}).get(sensitive))
-    mine, strangers = (_tally(seen, group, 0.0, line) for group in (people.members, people.strangers))
+    mine, strangers = _tallies(seen, people, 0.0, line)
     similar = {} if mine.similar is None else {"similar": mine.similar / mine.people}
     return Attack(
         "skewness",
@@ -100,16 +105,16 @@ def skewness(  # noqa: PLR0913  # what is attacked, what is known, how far to go
     )
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Tally:
     """How an attack went, added up over people."""
 
     people: int
-    claims: float = 0.0
-    right: float = 0.0
-    guessed: float = 0.0
-    gain: float = 0.0
-    similar: float | None = None
+    claims: float
+    right: float
+    guessed: float
+    gain: float
+    similar: float | None
 
     @property
     def rate(self) -> Rate:
@@ -139,8 +144,8 @@ class _Line:
             return None
         return cls(numbers, as_numbers(values)[seen.values], width)
 
-    def similar(self, beliefs: Beliefs) -> float:
-        """How many of the people are nearly known."""
+    def similar(self, beliefs: Beliefs) -> Mask:
+        """Which of the people are nearly known."""
         count, place = len(beliefs.people), self.labels[beliefs.labels]
         low, high = np.full(count, np.inf), np.full(count, -np.inf)
         np.minimum.at(low, beliefs.rows, place)
@@ -149,36 +154,53 @@ class _Line:
         value = self.values[beliefs.people]
         near = (told > 0) & (told == beliefs.fitting)
         near[near] &= high[near] - low[near] <= self.width
-        return float((near & (low <= value) & (value <= high)).sum())
+        return np.asarray(near & (low <= value) & (value <= high))
 
 
-def _tally(seen: Sensitive, people: Integers, confidence: float, line: _Line | None) -> _Tally:
+def _tallies(seen: Sensitive, people: People, confidence: float, line: _Line | None) -> tuple[_Tally, _Tally]:
+    """Of the members and of the strangers."""
+    return (
+        _tally(seen, people.members, people.trials, confidence, line),
+        _tally(seen, people.strangers, people.other_trials, confidence, line),
+    )
+
+
+def _tally(seen: Sensitive, rows: Integers, trials: Trials, confidence: float, line: _Line | None) -> _Tally:
     """With a confidence of 0 everybody is claimed; whom no record fits gets the commonest value of the release."""
-    tally = _Tally(len(people), similar=None if line is None else 0.0)
-    prior, by_guessing = seen.prior, seen.guessed
-    for beliefs in seen.beliefs(people):
-        told = beliefs.best > 0
-        claimed = told & (beliefs.share >= confidence - 1e-12)
-        best = beliefs.modal
-        right = _expected(seen, beliefs.people, beliefs.rows[best], beliefs.labels[best])
+    claims, rights, guesses, similar = np.zeros((4, len(rows)))
+    prior, by_guessing, gain = seen.prior, seen.guessed, 0.0
+    for beliefs in seen.beliefs(rows):
+        there = beliefs.best > 0
+        claimed = there & (beliefs.share >= confidence - 1e-12)
+        place = np.searchsorted(rows, beliefs.people)
+        right = _expected(seen, beliefs, trials.of[place])
         guessed = by_guessing[beliefs.people]
         if confidence == 0:
-            right, claimed = np.where(told, right, guessed), np.ones_like(told)
-        tally.claims += int(claimed.sum())
-        tally.right += float(right[claimed].sum())
-        tally.guessed += float(guessed[claimed].sum())
+            right, claimed = np.where(there, right, guessed), np.ones_like(there)
+        claims[place], rights[place], guesses[place] = claimed, right * claimed, guessed * claimed
         belief = beliefs.records / beliefs.fitting[beliefs.rows]
-        tally.gain = max(tally.gain, float((belief - prior[beliefs.labels]).max(initial=0.0)))
-        if line is not None and tally.similar is not None:
-            tally.similar += line.similar(beliefs)
-    return tally
+        gain = max(gain, float((belief - prior[beliefs.labels]).max(initial=0.0)))
+        if line is not None:
+            similar[place] = line.similar(beliefs)
+    told, hits, lucky, near = (float(trials.best(each).sum()) for each in (claims, rights, guesses, similar))
+    return _Tally(trials.count, told, hits, lucky, gain, None if line is None else near)
 
 
-def _expected(seen: Sensitive, people: Integers, rows: Integers, labels: Integers) -> Floats:
-    """For each of the people, the chance that one of their labels, drawn by lot, is right."""
-    right = seen.right(people[rows], labels)
-    lots = np.bincount(rows, minlength=len(people))
-    return np.bincount(rows, weights=right, minlength=len(people)) / np.maximum(lots, 1)
+def _expected(seen: Sensitive, beliefs: Beliefs, who: Integers) -> Floats:
+    """For each of the people, the chance that one of their commonest labels, drawn by lot, is right.
+
+    ``who`` says which of them are one person, of whom a label may tell any value.
+    """
+    best = beliefs.modal
+    rows, labels = beliefs.rows[best], beliefs.labels[best]
+    told = pl.DataFrame({"who": who, "known": seen.match.target_of[beliefs.people]})
+    claims = told[rows].with_columns(
+        pl.Series("label", labels), pl.Series("right", seen.right(beliefs.people[rows], labels))
+    )
+    by_label = claims.group_by("who", "known", "label").agg(pl.col("right").any())
+    chance = by_label.group_by("who", "known").agg(pl.col("right").mean())
+    found = told.join(chance, on=["who", "known"], how="left", maintain_order="left")["right"]
+    return found.fill_null(0.0).to_numpy()
 
 
 def _seen(

@@ -21,7 +21,7 @@ import polars as pl
 from shoal.attack.coverage import Coverage
 from shoal.attack.inference import CLOSE, span
 from shoal.attack.people import TRIALS, People, as_numbers, drawn, selected
-from shoal.attack.result import Attack, Rate
+from shoal.attack.result import Attack, NothingToTryError, Rate
 from shoal.errors import DataError
 from shoal.hierarchy.labels import text_of
 from shoal.randomness import Randomness
@@ -48,13 +48,17 @@ def learned(  # noqa: PLR0913  # what is attacked, what is known, how far to go
     randomness: Randomness,
     control: pl.DataFrame | None = None,
     known: Mapping[str, pl.DataFrame] | None = None,
+    person: str | None = None,
     trials: int = TRIALS,
 ) -> Attack:
-    """Predict the sensitive value of people by what the release teaches about their other attributes."""
+    """Predict the sensitive value of people by what the release teaches about their other attributes.
+
+    ``person`` names a column of the original: of somebody with several rows any of the values is theirs.
+    """
     if not attributes:
         raise DataError("learned inference: there is no attribute to predict from")
     columns, tables = (*attributes, sensitive), known or {}
-    people = People.of(original, control, columns, randomness, trials)
+    people = People.of(original, control, columns, randomness, trials, person=person)
     lessons = selected(release, columns, "the release")
     lessons = lessons[drawn(lessons.height, randomness, "lessons", LEARNED)]
     placed = [_placed(people, lessons[name], tables.get(name)) for name in attributes]
@@ -65,14 +69,14 @@ def learned(  # noqa: PLR0913  # what is attacked, what is known, how far to go
         right, guessed = _by_number(forest, lessons[sensitive], people, CLOSE * span(original[sensitive]))
     else:
         right, guessed = _by_label(forest, lessons[sensitive], people, tables.get(sensitive))
-    members, strangers = len(people.members), len(people.strangers)
+    (mine, theirs), (lucky, _) = people.best(right), people.best(guessed)
     return Attack(
         "learned_inference",
         "Inference by a model",
         f"the quasi-identifiers of people who are in the release ({len(attributes)})",
-        Rate(float(right[:members].sum()), members),
-        Rate(float(guessed[:members].sum()), members),
-        None if control is None else Rate(float(right[members:].sum()), strangers),
+        Rate(float(mine.sum()), len(mine)),
+        Rate(float(lucky.sum()), len(mine)),
+        None if control is None else Rate(float(theirs.sum()), len(theirs)),
         attribute=sensitive,
         details={"learned_from": float(lessons.height)},
     )
@@ -132,7 +136,7 @@ def _by_label(
     common = np.argsort(-counts, kind="stable")[:VALUES]
     common = common[counts[common] > 0]
     if not len(common):
-        raise DataError(f"{released.name}: no released cell tells anything that could be learned")
+        raise NothingToTryError(f"{released.name}: no released cell tells anything that could be learned")
     guesses = forest.labels(labels, common), np.full(len(truth), common[0])
     right = [coverage.covers(truth, guess) for guess in guesses]
     return right[0].astype(np.float64), right[1].astype(np.float64)

@@ -20,9 +20,9 @@ import polars as pl
 
 from shoal.attack.coverage import Match
 from shoal.attack.result import CERTAIN, Attack, Rate
-from shoal.attack.truth import own_records
+from shoal.attack.truth import Owners, Trials, owners_of
 from shoal.errors import DataError
-from shoal.schema.arrays import Floats, Integers
+from shoal.schema.arrays import Floats, Integers, Mask
 
 
 def linking(  # noqa: PLR0913  # what the attacker has, what is true, what counts
@@ -32,6 +32,8 @@ def linking(  # noqa: PLR0913  # what the attacker has, what is true, what count
     *,
     aligned: bool,
     truth: str | None = None,
+    person: str | None = None,
+    owner: str | None = None,
     control: pl.DataFrame | None = None,
     known: Mapping[str, pl.DataFrame] | None = None,
     domain: pl.DataFrame | None = None,
@@ -42,38 +44,51 @@ def linking(  # noqa: PLR0913  # what the attacker has, what is true, what count
     ``aligned`` says that released row i is the record of target i; ``truth`` names a column of both tables that does.
     Without either, a target's record is taken to be among the candidates wherever there are any, which a release that
     tells the truth makes so; where it has fewer rows than there are targets, by the share that can be there. With
-    ``certain`` only those count who are the only candidate. ``known`` holds hierarchies by attribute. Where the
-    targets are only some of the people, ``domain`` should be a table with all values, such as the original: a released
-    word that no target has is otherwise taken for a wider one that can't be read, and rules nobody out.
+    ``certain`` only those count who are the only candidate.
+
+    ``person`` names a column of the targets: rows with the same value are one person and one trial, who is found for
+    certain where all candidates are their own records. ``owner`` names a column of the release that says whose each
+    record is, so that candidates are counted in people. Nobody but the judge looks at either.
+
+    ``known`` holds hierarchies by attribute. Where the targets are only some of the people, ``domain`` should be a
+    table with all values, such as the original: a released word that no target has is otherwise taken for a wider one
+    that can't be read, and rules nobody out.
     """
-    people = with_strangers(targets, control, attributes)
-    found = Found.of(Match.of(release, people, attributes, known, domain), targets.height)
-    mine = found.of_targets
-    theirs = _theirs(found, release, targets, aligned=aligned, truth=truth)
+    everyone = with_strangers(targets, control, attributes)
+    found = Found.of(Match.of(release, everyone, attributes, known, domain), targets.height, release, owner)
+    trials = Trials.by(None if person is None else targets[person], targets.height)
+    mine, owners = found.of_targets, owners_of(release, targets, aligned=aligned, truth=truth)
+    theirs = _supposed(found, trials, release.height) if owners is None else _theirs(found.match, owners)
     chance = np.divide(theirs, mine, out=np.zeros(len(mine)), where=mine > 0)
-    sure = np.where(mine == 1, chance, 0.0)
+    single = found.single(trials.sizes if owners is None else theirs)
+    sure = trials.best(np.where(single, chance, 0.0))
+    expected = trials.best(chance)
+    fewest = mine[mine > 0].min(initial=release.height)
     details = {
         "sure": float(sure.mean()),
-        "expected": float(chance.mean()),
-        "fewest_candidates": float(mine[mine > 0].min(initial=release.height)),
-        "claims": float((mine == 1).mean()),
-        "without_candidates": float((mine == 0).mean()),
+        "expected": float(expected.mean()),
+        "fewest_candidates": float(fewest),
+        "claims": float(trials.best(single.astype(np.float64)).mean()),
+        "without_candidates": float((trials.best(mine.astype(np.float64)) == 0).mean()),
         "candidates": float(mine.mean()),
         "unread_labels": float(found.match.unread),
     }
+    if found.people is not None:
+        people = found.people[: targets.height]
+        details["fewest_people"] = float(people[people > 0].min(initial=fewest))
     strangers = found.of_control
     if strangers is not None:
         details["control_without_candidates"] = float((strangers == 0).mean())
     return Attack(
         "linking",
         "Linking with an auxiliary file" + (CERTAIN if certain else ""),
-        f"{', '.join(attributes)} of {len(mine):,} people",
-        Rate(float((sure if certain else chance).sum()), len(mine)),
-        Rate(len(mine) / max(release.height, len(mine)), len(mine)),
-        None if strangers is None else Rate(float((strangers == 1).sum()), len(strangers)),
+        f"{', '.join(attributes)} of {trials.count:,} people",
+        Rate(float((sure if certain else expected).sum()), trials.count),
+        Rate(len(mine) / max(release.height, len(mine)), trials.count),
+        None if strangers is None else Rate(float(found.claimed_strangers), len(strangers)),
         details=details,
         claims_only=True,
-        certain=certain and (aligned or truth is not None),
+        certain=certain and owners is not None,
     )
 
 
@@ -84,13 +99,29 @@ class Found:
     match: Match
     of_targets: Integers
     of_control: Integers | None
+    people: Integers | None
+    """The same, targets first, in people; None where it is not known whose released records are."""
 
     @classmethod
-    def of(cls, match: Match, targets: int) -> Found:
+    def of(cls, match: Match, targets: int, release: pl.DataFrame, owner: str | None) -> Found:
         if not targets:
             raise DataError("there is nobody to link: the targets' table has no rows")
         candidates = match.candidates()
-        return cls(match, candidates[:targets], candidates[targets:] if len(candidates) > targets else None)
+        people = None if owner is None else match.people(release[owner])
+        return cls(match, candidates[:targets], candidates[targets:] if len(candidates) > targets else None, people)
+
+    def single(self, own: Floats | Integers) -> Mask:
+        """Whether one person is left for the target: one record, or no more than are, or could be, the target's own."""
+        alone = self.of_targets <= np.maximum(own, 1)
+        if self.people is not None:
+            alone = self.people[: len(own)] == 1
+        return np.asarray(alone & (self.of_targets > 0))
+
+    @property
+    def claimed_strangers(self) -> int:
+        """Strangers who would be taken for somebody."""
+        left = self.of_control if self.people is None else self.people[len(self.of_targets) :]
+        return 0 if left is None else int((left == 1).sum())
 
 
 def with_strangers(targets: pl.DataFrame, control: pl.DataFrame | None, attributes: Sequence[str]) -> pl.DataFrame:
@@ -103,16 +134,26 @@ def with_strangers(targets: pl.DataFrame, control: pl.DataFrame | None, attribut
     return pl.concat([targets.select(attributes), control.select(attributes)], how="vertical_relaxed")
 
 
-def _theirs(found: Found, release: pl.DataFrame, targets: pl.DataFrame, *, aligned: bool, truth: str | None) -> Floats:
-    """How many of a target's candidates are really theirs, in expectation."""
-    if aligned or truth is not None:
-        person, record = own_records(release, targets, aligned=aligned, truth=truth)
-        fits = found.match.fits(person, record)
-        return np.bincount(person[fits], minlength=targets.height).astype(np.float64)
-    there = (found.of_targets > 0).astype(np.float64)
-    if release.height >= targets.height:
-        return there
-    return there * np.minimum(1.0, found.of_targets / np.maximum(_rivals(found.match, targets.height), 1))
+def _theirs(match: Match, owners: Owners) -> Floats:
+    """How many of a target's candidates are really theirs."""
+    targets = pl.DataFrame({"owner": owners.targets, "target": match.target_of[: len(owners.targets)]})
+    records = pl.DataFrame({"owner": owners.records, "class": match.class_of}).group_by("owner", "class").len("records")
+    pairs = targets.unique().join(records, on="owner")
+    fits = match.agrees(pairs["target"].to_numpy(), pairs["class"].to_numpy())
+    counted = pairs.filter(fits).group_by("owner", "target").agg(pl.col("records").sum())
+    found = targets.join(counted, on=["owner", "target"], how="left", maintain_order="left")["records"]
+    return found.fill_null(0).cast(pl.Float64).to_numpy()
+
+
+def _supposed(found: Found, trials: Trials, released: int) -> Floats:
+    """The same in expectation, where it is not known: as many as the person has rows, and no more than candidates."""
+    there = found.of_targets
+    theirs = np.minimum(there, trials.sizes).astype(np.float64)
+    if found.people is not None:
+        theirs = np.where(found.people[: len(there)] == 1, there, theirs)
+    if released >= len(there):
+        return np.asarray(theirs)
+    return np.asarray(theirs * np.minimum(1.0, there / np.maximum(_rivals(found.match, len(there)), 1)))
 
 
 def _rivals(match: Match, targets: int) -> Integers:

@@ -14,8 +14,9 @@ import numpy as np
 import polars as pl
 
 from shoal.attack.coverage import Match, compatible
-from shoal.attack.people import TRIALS, People, as_numbers, selected
-from shoal.attack.result import Attack, Rate
+from shoal.attack.people import TRIALS, People, as_numbers, column, selected
+from shoal.attack.result import Attack, NothingToTryError, Rate
+from shoal.attack.truth import Trials
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema.arrays import Floats
@@ -29,16 +30,20 @@ def membership(  # noqa: PLR0913  # what is attacked, what is known, how far to 
     control: pl.DataFrame | None,
     randomness: Randomness,
     known: Mapping[str, pl.DataFrame] | None = None,
+    person: str | None = None,
     trials: int = TRIALS,
 ) -> Attack:
-    """Say "in" where a released record fits all that is known of the person."""
-    people = _judged(original, control, attributes, randomness, trials)
+    """Say "in" where a released record fits all that is known of the person.
+
+    ``person`` names a column of the original: rows with the same value are one person, and one that fits is enough.
+    """
+    people = _judged(original, control, attributes, randomness, trials, person=person)
     match = Match.of(release, people.frame, attributes, known)
     wanted, place = np.unique(match.target_of[people.judged], return_inverse=True)
     fits = np.zeros(len(wanted))
     for target, _ in compatible(match.targets[wanted], match.classes, match.coverages):
         fits[target] = 1.0
-    said = fits[place]
+    said = np.concatenate(people.best(fits[place]))
     return _attack("membership", "Membership by fit", attributes, said)
 
 
@@ -58,22 +63,25 @@ def membership_by_distance(  # noqa: PLR0913  # what is attacked, what is known,
     return _attack("membership_by_distance", "Membership by distance", numbers, _nearer_half(distance))
 
 
-def _judged(
+def _judged(  # noqa: PLR0913  # as for the attacks
     original: pl.DataFrame,
     control: pl.DataFrame | None,
     columns: Sequence[str],
     randomness: Randomness,
     trials: int,
+    *,
+    person: str | None = None,
 ) -> People:
     """As many members as strangers."""
     if control is None or not control.height:
-        raise DataError(
+        raise NothingToTryError(
             "membership can't be judged without a control group", advice="give people who are not in the original"
         )
     if not columns:
         raise DataError("membership: nothing is known of people to find them by")
-    half = max(1, min(trials // 2, original.height, control.height))
-    return People.of(original, control, columns, randomness, half)
+    groups = (Trials.by(column(frame, person), frame.height).count for frame in (original, control))
+    half = max(1, min(trials // 2, *groups))
+    return People.of(original, control, columns, randomness, half, person=person)
 
 
 def _attack(key: str, title: str, columns: Sequence[str], said: Floats) -> Attack:

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from shoal.attack.truth import Trials
 from shoal.errors import DataError
 from shoal.hierarchy.labels import read_numbers
 from shoal.randomness import Randomness
 from shoal.schema.arrays import Floats, Integers
 
 TRIALS = 5_000
+_WHO, _ROW = "__shoal_who", "__shoal_row"
 
 
 @dataclass(frozen=True)
@@ -26,33 +28,68 @@ class People:
     frame: pl.DataFrame = field(repr=False)
     """The original, then the control group."""
     members: Integers = field(repr=False)
+    """Their rows; all different ones of a person who has several."""
     strangers: Integers = field(repr=False)
+    trials: Trials = field(repr=False)
+    """Which rows of the members are one person's."""
+    other_trials: Trials = field(repr=False)
+    """The same of the strangers."""
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913  # who there is, what is needed of them, how many
         cls,
         original: pl.DataFrame,
         control: pl.DataFrame | None,
         columns: Sequence[str],
         randomness: Randomness,
         most: int = TRIALS,
+        *,
+        person: str | None = None,
     ) -> People:
-        """At most so many members and so many strangers, drawn without putting back."""
+        """At most so many members and so many strangers, drawn without putting back.
+
+        ``person`` names a column of the original: rows with the same value are one member. Where the control group has
+        it too, the same is true of strangers.
+        """
         mine = selected(original, columns, "the original")
-        members = drawn(mine.height, randomness, "members", most)
+        members, trials = _drawn_people(mine, column(original, person), randomness, "members", most)
         if control is None:
-            return cls(mine, members, members[:0])
+            return cls(mine, members, members[:0], trials, Trials.by(None, 0))
         strangers = selected(control, columns, "the control group")
         try:
             frame = pl.concat([mine, strangers.cast(pl.Schema(mine.schema))])
         except pl.exceptions.InvalidOperationError:
             raise DataError("the control group has columns of another type than the original") from None
-        return cls(frame, members, mine.height + drawn(strangers.height, randomness, "strangers", most))
+        others, theirs = _drawn_people(strangers, column(control, person), randomness, "strangers", most)
+        return cls(frame, members, mine.height + others, trials, theirs)
 
     @property
     def judged(self) -> Integers:
         """Members, then strangers."""
         return np.concatenate([self.members, self.strangers])
+
+    def best(self, values: Floats) -> tuple[Floats, Floats]:
+        """Of each member and of each stranger, the largest of the values that those judged have."""
+        return self.trials.best(values[: len(self.members)]), self.other_trials.best(values[len(self.members) :])
+
+
+def column(frame: pl.DataFrame, person: str | None) -> pl.Series | None:
+    """Whose each row is; None where nothing says that people have several."""
+    return frame[person] if person is not None and person in frame.columns else None
+
+
+def _drawn_people(
+    frame: pl.DataFrame, person: pl.Series | None, randomness: Randomness, purpose: str, most: int
+) -> tuple[Integers, Trials]:
+    """The different rows of so many people."""
+    everybody = Trials.by(person, frame.height)
+    chosen = drawn(everybody.count, randomness, purpose, most)
+    if person is None:
+        return chosen, Trials.by(None, len(chosen))
+    who = pl.Series(_WHO, everybody.of)
+    rows = frame.with_columns(who).with_row_index(_ROW).filter(pl.Series(np.isin(everybody.of, chosen)))
+    rows = rows.unique([_WHO, *frame.columns], keep="first", maintain_order=True)
+    return rows[_ROW].to_numpy().astype(np.int64), Trials.by(rows[_WHO], rows.height)
 
 
 def selected(frame: pl.DataFrame, columns: Sequence[str], whose: str) -> pl.DataFrame:

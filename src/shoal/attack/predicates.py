@@ -90,6 +90,8 @@ class Table:
 
     columns: tuple[Column, ...]
     rows: int
+    who: Integers | None = None
+    """Whose each row is, where people have several."""
 
     @classmethod
     def released(cls, attributes: Sequence[Attribute]) -> Table:
@@ -97,23 +99,36 @@ class Table:
 
     @classmethod
     def known(
-        cls, attributes: Sequence[Attribute], frame: pl.DataFrame, names: Sequence[str], domain: pl.DataFrame
+        cls,
+        attributes: Sequence[Attribute],
+        frame: pl.DataFrame,
+        names: Sequence[str],
+        domain: pl.DataFrame,
+        who: Integers | None = None,
     ) -> Table:
         """``domain`` has values that there are, beside those of the frame."""
         both = zip(attributes, names, strict=True)
-        return cls(tuple(Column.known(each, frame[name], domain[name]) for each, name in both), frame.height)
+        return cls(tuple(Column.known(each, frame[name], domain[name]) for each, name in both), frame.height, who)
 
-    def isolates(self, predicates: Sequence[Predicate]) -> Mask:
-        """Whether exactly one record meets each predicate."""
-        return np.array([self._count(predicate) == 1 for predicate in predicates], dtype=bool)
+    def meeting(self, predicates: Sequence[Predicate]) -> Integers:
+        """How many rows meet each predicate."""
+        return np.array([len(self._rows(predicate)) for predicate in predicates], dtype=np.int64)
 
-    def _count(self, predicate: Predicate) -> int:
+    def isolated(self, predicates: Sequence[Predicate]) -> Integers:
+        """The same where all of them are one person's; otherwise 0."""
+        return np.array([self._of_one(self._rows(predicate)) for predicate in predicates], dtype=np.int64)
+
+    def _of_one(self, rows: Integers) -> int:
+        one = len(rows) == 1 if self.who is None else np.ptp(self.who[rows]) == 0 if len(rows) else False
+        return len(rows) if one else 0
+
+    def _rows(self, predicate: Predicate) -> Integers:
         """The rows that meet the rarest condition are looked at again for each of the others."""
         first, *others = sorted(predicate, key=lambda condition: self.columns[condition[0]].count(condition))
         rows = self.columns[first[0]].rows_that(first)
         for condition in others:
             rows = rows[self.columns[condition[0]].meets(condition, rows)]
-        return len(rows)
+        return rows
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ import polars as pl
 
 from shoal.attack.coverage import Match, distinct_rows
 from shoal.attack.linking import with_strangers
-from shoal.attack.result import CERTAIN, Attack, Rate
-from shoal.attack.truth import own_records
+from shoal.attack.result import CERTAIN, Attack, NothingToTryError, Rate
+from shoal.attack.truth import Trials, judged_by_claims, owners_of
 from shoal.attack.weights import OUTCOMES, Weights
 from shoal.errors import DataError
 from shoal.hierarchy.labels import text_of
@@ -39,6 +39,7 @@ def probabilistic_linking(  # noqa: PLR0913  # what the attacker has, what is tr
     randomness: Randomness,
     block: Sequence[str] | None = None,
     truth: str | None = None,
+    person: str | None = None,
     control: pl.DataFrame | None = None,
     known: Mapping[str, pl.DataFrame] | None = None,
     domain: pl.DataFrame | None = None,
@@ -48,13 +49,14 @@ def probabilistic_linking(  # noqa: PLR0913  # what the attacker has, what is tr
     """Link up to ``trials`` of the targets with their likeliest records.
 
     ``block`` names the attributes that have to agree; left out, it is the one that rules out most. ``known``,
-    ``domain`` and ``certain`` are as for ``linking``. The control group counts false claims: strangers with a single
+    ``domain``, ``person`` and ``certain`` are as for ``linking``; without ``aligned`` or ``truth`` certain links are
+    judged as for ``distance_linking``. The control group counts false claims: strangers with a single
     likeliest record that is taken for theirs rather than not.
     """
     people = with_strangers(targets, control, attributes)
     match = Match.of(release, people, attributes, known, domain)
     stream = randomness.stream("attack", "probabilistic linking")
-    person, record = own_records(release, targets, aligned=aligned, truth=truth)
+    owners = owners_of(release, targets, aligned=aligned, truth=truth)
     blocks = Blocks.of(match, _blocks(match, attributes, block))
     chosen = blocks.affordable(stream.permutation(targets.height)[:trials])
     strangers = blocks.affordable(targets.height + stream.permutation(people.height - targets.height, 1)[:trials])
@@ -62,23 +64,26 @@ def probabilistic_linking(  # noqa: PLR0913  # what the attacker has, what is tr
     belongs = Weights.learn(*pairs.patterns(), pairs.expected)
     weight = belongs.weight(pairs.outcome)
     linked = pairs.one_to_one(weight, stream.permutation(len(weight), 2), len(chosen))
-    released = match.records
-    own = np.isin(person, chosen)
-    place = np.searchsorted(chosen, person[own])
-    theirs = (linked[place] == match.class_of[record[own]]) & (linked[place] >= 0)
-    alike = released[np.maximum(linked[place], 0)]
-    chance = theirs / alike
-    right = chance[alike == 1].sum() if certain else chance.sum()
+    there = np.flatnonzero(linked >= 0)
+    alike = match.records[linked[there]]
+    rows = Trials.by(None if person is None else targets[person], targets.height)
+    own = np.minimum(rows.sizes[chosen[there]], alike)
+    if owners is not None:
+        own = owners.held(match.class_of, chosen[there], linked[there])
+    chance = np.zeros(len(chosen))
+    chance[there] = own / alike
+    tried = Trials.by(None if person is None else targets[person].gather(chosen), len(chosen))
+    expected, sure = tried.best(chance), tried.best((chance == 1).astype(np.float64))
     claims = pairs.claims(weight, belongs.probability(pairs.outcome) > 0.5)
-    return Attack(
+    attack = Attack(
         "probabilistic_linking",
         "Probabilistic record linkage" + (CERTAIN if certain else ""),
-        f"{', '.join(attributes)} of {len(chosen):,} people",
-        Rate(float(right), len(chosen)),
-        Rate(len(chosen) / release.height, len(chosen)),
+        f"{', '.join(attributes)} of {tried.count:,} people",
+        Rate(float((sure if certain else expected).sum()), tried.count),
+        Rate(len(chosen) / release.height, tried.count),
         Rate(float(claims[len(chosen) :].sum()), len(strangers)) if len(strangers) else None,
         details={
-            "expected": float(chance.sum()) / len(chosen),
+            "expected": float(expected.mean()),
             "linked": float((linked >= 0).mean()),
             "claims": float(claims[: len(chosen)].mean()),
             "compared_pairs": float(len(weight)),
@@ -86,6 +91,7 @@ def probabilistic_linking(  # noqa: PLR0913  # what the attacker has, what is tr
         },
         claims_only=True,
     )
+    return judged_by_claims(attack, certain=certain) if owners is None else attack
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,9 @@ class Blocks:
         both = [pl.DataFrame({"block": target, "beside": released}) for target, released in narrow.pairs()]
         classes = pl.DataFrame({"beside": narrow.class_of, "released": np.arange(len(narrow.class_of))})
         if not both:
-            raise DataError("no person and no record share a block", advice="choose other attributes to block by")
+            raise NothingToTryError(
+                "no person and no record share a block", advice="choose other attributes to block by"
+            )
         return cls(narrow.target_of[match.target_of], pl.concat(both), classes)
 
     def affordable(self, people: Integers) -> Integers:
@@ -137,7 +145,9 @@ class Candidates:
         asked = pl.DataFrame({"block": blocks.target_of[people], "person": np.arange(len(people))})
         both = asked.join(blocks.pairs, on="block").join(blocks.classes, on="beside").sort("person", "released")
         if not both.height:
-            raise DataError("no person and no record share a block", advice="choose other attributes to block by")
+            raise NothingToTryError(
+                "no person and no record share a block", advice="choose other attributes to block by"
+            )
         person, released = both["person"].to_numpy(), both["released"].to_numpy()
         return cls(len(people), person, released, _outcomes(match, people[person], released), match.records)
 

@@ -12,10 +12,19 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
+from shoal.errors import DataError
+
 Z = 1.959963984540054
 """Of a normal distribution, 95 % lie within this many standard deviations."""
 
 CERTAIN = ", certain links only"
+
+
+class NothingToTryError(DataError):
+    """The release, or what was given beside it, has nothing that the attack could go by.
+
+    Any other reason not to try an attack leaves open what it would find.
+    """
 
 
 @dataclass(frozen=True)

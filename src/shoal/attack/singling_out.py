@@ -19,8 +19,10 @@ from math import comb
 import numpy as np
 import polars as pl
 
+from shoal.attack.people import column
 from shoal.attack.predicates import Attribute, Condition, Is, Predicate, Table
 from shoal.attack.result import Attack, Rate
+from shoal.attack.truth import Trials
 from shoal.errors import DataError
 from shoal.randomness import Randomness, Stream
 
@@ -35,28 +37,38 @@ def singling_out(  # noqa: PLR0913  # the tables, and how to attack
     *,
     control: pl.DataFrame | None = None,
     randomness: Randomness,
+    person: str | None = None,
     trials: int = 2000,
 ) -> Attack:
-    """Try to single people out by predicates on ``attributes``; equal predicates are tried once."""
+    """Try to single people out by predicates on ``attributes``; equal predicates are tried once.
+
+    ``person`` names a column of the original: rows with the same value are one person, who is singled out where all
+    that meet the predicate are theirs, and no more released records do.
+    """
     _check(release, original, control, attributes)
     read = [Attribute.of(release[name]) for name in attributes]
     tried = _univariate(read, randomness.stream("attack", "singling out", "univariate"), max(1, trials // 2))
     tried += _multivariate(read, randomness.stream("attack", "singling out", "records"), trials - len(tried))
     tried = list(dict.fromkeys(tried))
-    released, people = Table.released(read), Table.known(read, original, attributes, original)
-    claimed = [predicate for predicate, alone in zip(tried, released.isolates(tried), strict=True) if alone]
-    right = people.isolates(claimed)
+    who = Trials.by(column(original, person), original.height)
+    released, people = Table.released(read), Table.known(read, original, attributes, original, who.of)
+    met = released.meeting(tried)
+    claims = (met > 0) & (met <= who.sizes.max())
+    claimed = [predicate for predicate, alone in zip(tried, claims, strict=True) if alone]
+    right = people.isolated(claimed) >= met[claims]
     guesses = _guessed(tried, read, randomness.stream("attack", "singling out", "guesses"))
     strangers = None
     if control is not None and control.height:
-        strangers = Rate(float(Table.known(read, control, attributes, original).isolates(claimed).sum()), len(tried))
+        whose = Trials.by(column(control, person), control.height).of
+        others = Table.known(read, control, attributes, original, whose)
+        strangers = Rate(float((others.isolated(claimed) > 0).sum()), len(tried))
     several = np.array([len(predicate) > 1 for predicate in claimed], dtype=bool)
     return Attack(
         "singling_out",
         "Singling out by predicates",
         f"the released values of {', '.join(attributes)}",
         Rate(float(right.sum()), len(tried)),
-        Rate(float(people.isolates(guesses).sum()), len(tried)),
+        Rate(float((people.isolated(guesses) > 0).sum()), len(tried)),
         strangers,
         details={
             "isolating": len(claimed) / len(tried),

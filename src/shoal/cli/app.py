@@ -1,4 +1,7 @@
-"""The ``shoal`` command and its exit codes: 0 done, 1 a required threshold is not met, 2 wrong input, 3 our bug."""
+"""The ``shoal`` command and its exit codes: 0 done, 1 a required threshold is not met, 2 wrong input, 3 our bug.
+
+Beyond these, as shells count them: 130 interrupted, 141 the reader of the output went away.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from shoal.cli.output import fail, fail_with_bug
 from shoal.cli.scan import scan
 from shoal.cli.scrub import scrub
 from shoal.cli.shares import shares
+from shoal.cli.streams import READER_GONE, give_up, last_words, printing
 from shoal.cli.suggest import suggest
 from shoal.cli.vault import app as vault
 from shoal.errors import InputError, ShoalError
@@ -64,20 +68,34 @@ def _run() -> int:
     return code
 
 
+def _plainly(error: TyperException) -> str:
+    """What Typer says of an argument; where it passes on what Pydantic says, in our words."""
+    from pydantic import ValidationError
+
+    from shoal.schema.plain_words import plainly
+
+    if isinstance(error, typer.BadParameter) and isinstance(error.__cause__, ValidationError):
+        error.message = plainly(error.__cause__.errors()[0])
+    said: str = getattr(error, "format_message", error.__str__)()
+    return said
+
+
 def main() -> None:
     as_json = "--json" in sys.argv
     try:
-        sys.exit(_run())
+        with printing():
+            sys.exit(_run())
     except ShoalError as error:
         fail(error, as_json=as_json)
     except TyperException as error:
-        fail(InputError(getattr(error, "format_message", error.__str__)(), advice="see --help"), as_json=as_json)
+        fail(InputError(_plainly(error), advice="see --help"), as_json=as_json)
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("interrupted: nothing was written", err=True)
+        with last_words(sys.stderr):
+            typer.echo("interrupted: nothing was written", err=True)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        give_up(sys.stdout)
+        sys.exit(READER_GONE)
     except Exception as error:  # noqa: BLE001  # the last line of defence: whatever it is, it is our bug
         if os.environ.get("SHOAL_DEBUG"):
             traceback.print_exc()

@@ -6,7 +6,7 @@ import typer
 
 from shoal.attack import Attack, Rate
 from shoal.cli.output import print_table
-from shoal.release.attack_report import AttackReport, in_words
+from shoal.release.attack_report import AttackReport, in_words, share_tried
 from shoal.report.figures import count, percent
 
 HEADER = ("attack", "on", "right", "95 % interval", "guessing", "strangers", "verdict")
@@ -14,11 +14,15 @@ HEADER = ("attack", "on", "right", "95 % interval", "guessing", "strangers", "ve
 
 def print_attacks(report: AttackReport) -> None:
     known = ", ".join(report.roles.quasi) or "nothing"
-    typer.echo(f"{count(report.rows, 'record')}; the attacker knows of people: {known}")
+    told = f", told apart by '{report.roles.person}'" if report.roles.person else ""
+    typer.echo(f"{count(report.rows, 'record')}; the attacker knows of people{told}: {known}")
     if report.done.attacks:
         print_table("Attacks", HEADER, [_row(attack) for attack in report.done.attacks])
     for name, reason in report.done.skipped.items():
-        typer.echo(f"not tried: {name}: {reason}")
+        typer.echo(f"{'NOT JUDGED' if name in report.done.unjudged else 'not tried'}: {name}: {reason}")
+    for attack in report.done.attacks:
+        if share := share_tried(attack):
+            typer.echo(f"{attack.key} of {attack.attribute}: {share}")
     if report.unread:
         typer.echo(
             f"{count(report.unread, 'label')} can't be read without the hierarchies, which makes the attacker weak: "
@@ -31,11 +35,12 @@ def print_attacks(report: AttackReport) -> None:
             "no control group: what is true of the whole population counts as found; --control DATA gives people who "
             "are not in the data"
         )
-    found = report.done.found
+    found, unjudged = report.done.found, len(report.done.unjudged)
     if found:
-        typer.echo(f"{len(found)} of {count(len(report.done.attacks), 'attack')} found something")
+        said = f"{len(found)} of {count(len(report.done.attacks), 'attack')} found something"
     else:
-        typer.echo("no attack found more than guessing, or than what is true of strangers, within its interval")
+        said = "no attack found more than guessing, or than what is true of strangers, within its interval"
+    typer.echo(said + (f"; {unjudged} could not be judged" if unjudged else ""))
 
 
 def _row(attack: Attack) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -26,6 +27,7 @@ def run(
     control: Annotated[
         str | None, typer.Option(help="People who are not in the data, to compare attacks with; implies --evidence.")
     ] = None,
+    explore: Annotated[bool, typer.Option("--explore", help="Show in the report what privacy costs.")] = False,  # noqa: FBT002
     pdf: Annotated[bool, typer.Option("--pdf", help="The reports as PDF too (needs Chromium).")] = False,  # noqa: FBT002
     vault: PlaceOption = None,
     person: PersonOption = None,
@@ -41,6 +43,7 @@ def run(
     from shoal.policy.several import SeveralTables, load_any
     from shoal.release.attacking import read_table
     from shoal.release.evidence import Study
+    from shoal.release.exploring import exploration_of
     from shoal.release.job import release_folder
 
     chosen = load_any(policy)
@@ -49,6 +52,8 @@ def run(
 
         if control is not None:
             raise InputError("--control: a control group is for one table, and the policy has several")
+        if explore:
+            raise InputError("--explore: tries are of one table, and the policy has several")
         with secrets_for(chosen.tables.values(), vault, person, key_file, service) as secrets:
             run_tables(
                 chosen,
@@ -65,6 +70,8 @@ def run(
                 secrets=secrets,
             )
         return
+    if explore and engine != "polars":
+        raise InputError("--explore: tries are made on this machine", advice="shoal explore takes a part of the data")
     folder = output or Path(f"{chosen.name}-release")
     strangers = None if control is None else read_table(control, "control group")
     with secrets_for([chosen], vault, person, key_file, service) as secrets, progress() as report:
@@ -79,6 +86,7 @@ def run(
             seed=seed,
             force=force,
             study=Study(strangers, tell) if evidence or control is not None else None,
+            explore=partial(exploration_of, chosen, input, seed=seed, progress=report) if explore else None,
             pdf=pdf,
             progress=report,
             secrets=secrets,

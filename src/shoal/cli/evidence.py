@@ -18,6 +18,7 @@ def measure(
     qi: Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, separated by commas.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive attributes, separated by commas.")] = None,
     person: Annotated[str | None, typer.Option(help="The column that names the person; k then counts people.")] = None,
+    by_records: Annotated[bool, typer.Option("--by-records", help="Count records, not people.")] = False,  # noqa: FBT002
     original: Annotated[str | None, typer.Option(help="The table before, to compare with: usefulness too.")] = None,
     auxiliary: Annotated[
         str | None, typer.Option(help="New outside data: re-assess a release and add to its history.")
@@ -28,10 +29,27 @@ def measure(
     acquaintance: Annotated[float | None, typer.Option(help="Chance that a recipient knows somebody in it.")] = None,
     breach: Annotated[float | None, typer.Option(help="Chance of a data breach at the recipient.")] = None,
     threshold: Annotated[float | None, typer.Option(help="Risk above which a record counts as at risk.")] = None,
+    population: Annotated[
+        str | None, typer.Option(help="A table of the population, one record each: k-map, δ-presence, journalist.")
+    ] = None,
     population_size: Annotated[int | None, typer.Option(help="People that the table was drawn from.")] = None,
+    sampling_fraction: Annotated[
+        float | None, typer.Option(help="The same as the share of them that is in the table, as 0.05.")
+    ] = None,
     suda: Annotated[bool, typer.Option("--suda", help="Look for special uniques (SUDA2).")] = False,  # noqa: FBT002
     weight: Annotated[str | None, typer.Option(help="Column of sampling weights: individual risk.")] = None,
     household: Annotated[str | None, typer.Option(help="Column that names the household.")] = None,
+    log_linear: Annotated[bool, typer.Option("--log-linear", help="Population uniques, by models.")] = False,  # noqa: FBT002
+    unsafe: Annotated[
+        str | None, typer.Option(help="Combinations of up to 3 attributes with 10 records or fewer: 10, or 10,3.")
+    ] = None,
+    missing: Annotated[
+        str | None, typer.Option(help="How an empty or starred cell is read: value (of its own) or wildcard.")
+    ] = None,
+    records: Annotated[
+        Path | None, typer.Option(help="Write the figures of every record, by number, to a CSV or Parquet file.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of records that is there.")] = False,  # noqa: FBT002
     purpose: Annotated[str | None, typer.Option(help="What the data is for, as research or test_data.")] = None,
     target: Annotated[str | None, typer.Option(help="An attribute to predict, to try usefulness by.")] = None,
     rule: Annotated[
@@ -48,7 +66,11 @@ def measure(
     from shoal.cli.gates import finish, refuse_junit
     from shoal.cli.measurement import print_measurement
     from shoal.release.assessing import Wanted, circumstances
+    from shoal.release.folder import data_file
     from shoal.release.measuring import MeasureRequest, measure_data
+    from shoal.release.reading import missing_as
+    from shoal.release.records import records_target
+    from shoal.release.unsafe import UnsafeRule
 
     said = circumstances(
         harm=harm,
@@ -58,18 +80,35 @@ def measure(
         breach=breach,
         threshold=threshold,
         population_size=population_size,
+        sampling_fraction=sampling_fraction,
         purpose=purpose,
         target=target,
     )
-    wanted = Wanted(said, suda, weight, household)
+    wanted = Wanted(
+        said,
+        suda,
+        weight,
+        household,
+        missing_as(missing),
+        log_linear=log_linear,
+        unsafe=None if unsafe is None else UnsafeRule.parse(unsafe),
+        records=records is not None,
+    )
     refuse_junit(junit)
+    if force and records is None:
+        raise InputError("--force: replaces a file of records; there is none without --records FILE")
+    lines = None if records is None else records_target(records, data_file(data), original, policy, force=force)
     if original is None and (target is not None or purpose is not None):
         raise InputError("--target and --purpose are about usefulness, which needs --original DATA")
     if auxiliary is not None:
         from shoal.cli.reassess import reassess_and_print
 
         alone = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--original": original, "--rule": rule}
-        for option, given in {**alone, "--suda": suda or None, "--weight": weight, "--harm": harm}.items():
+        single = {"--weight": weight, "--missing": missing, "--unsafe": unsafe, "--records": records}
+        single |= {"--population": population}
+        about = {f"--{name.replace('_', '-')}": True for name in sorted(said.model_fields_set)}
+        flags = {"--by-records": by_records or None, "--suda": suda or None, "--log-linear": log_linear or None}
+        for option, given in {**alone, **single, **flags, **about}.items():
             if given is not None:
                 raise InputError(f"{option}: can't go with --auxiliary, which links new data with a release")
         found = reassess_and_print(data, auxiliary, require or [], policy=policy, as_json=json)
@@ -83,12 +122,20 @@ def measure(
         require=require or [],
         wanted=wanted,
         rules=rule or [],
+        population=population,
+        by_records=by_records,
     )
     measured = measure_data(data, request, original=original)
+    for doubt in measured.doubts:
+        typer.echo(f"warning: {doubt}", err=True)
+    if lines is not None:
+        lines.write(measured.records.lazy())
     if json:
         print_json(measured.to_dict())
     else:
         print_measurement(measured)
+        if lines is not None:
+            typer.echo(f"figures of every record: {lines.label}")
     finish(f"shoal measure {data}", measured.models, junit)
 
 
@@ -100,9 +147,10 @@ def attack(
     policy: Annotated[Path | None, typer.Option(help="Take roles and hierarchies from a policy.")] = None,
     qi: Annotated[str | None, typer.Option("--qi", help="What an attacker knows, separated by commas.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="What an attacker wants to know.")] = None,
+    person: Annotated[str | None, typer.Option(help="The original's column that names the person.")] = None,
     trials: Annotated[int, typer.Option(help="People that each attack is tried on, at most.")] = 5000,
     require: Annotated[list[str] | None, typer.Option(help="linking=0.01 …: exit 1 if an attack does better.")] = None,
-    safe: Annotated[bool, typer.Option("--safe", help="Exit 1 if any attack finds more than guessing.")] = False,  # noqa: FBT002
+    safe: Annotated[bool, typer.Option("--safe", help="Exit 1 if an attack beats guessing, or might.")] = False,  # noqa: FBT002
     seed: Annotated[int | None, typer.Option(help="Makes it repeatable: for tests only.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
     json: Json = False,  # noqa: FBT002
@@ -118,7 +166,7 @@ def attack(
     from shoal.release.attacking import attack_data
 
     refuse_junit(junit)
-    roles = Roles.of(release, policy=policy, qi=qi, sensitive=sensitive)
+    roles = Roles.of(release, policy=policy, qi=qi, sensitive=sensitive, person=person)
     bounds = attack_bounds(require or [])
     with progress() as report:
         found = attack_data(
@@ -131,6 +179,8 @@ def attack(
             seed=seed,
             progress=None if report is None else lambda done, total: report("attack", done, total),
         )
+    for doubt in found.doubts:
+        typer.echo(f"warning: {doubt}", err=True)
     if json:
         print_json(found.to_dict())
     else:

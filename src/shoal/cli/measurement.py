@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import typer
 
+from shoal.cli.figures import number, print_lines, share
 from shoal.cli.output import print_table
+from shoal.cli.single_records import print_records
 from shoal.measurement.attackers import Attackers, Basis
-from shoal.measurement.individual import SampleRisk
-from shoal.measurement.suda import Suda
 from shoal.measurement.useful import READINGS, USES, Usefulness
-from shoal.privacy.base import ROUNDING
 from shoal.release.formal import SENSITIVE, Formal
 from shoal.release.measuring import Measured
+from shoal.release.people import Counted
+from shoal.release.usefulness import Cells
 from shoal.report.words import measure
 
 IN_SHORT = (
@@ -30,8 +31,17 @@ IN_SHORT = (
 """Figures of usefulness that are shown where no purpose is declared."""
 OF_CELLS = {"loss": "lower", "precision": "higher", "entropy_lost": "lower"}
 """Figures of the quasi-identifying cells, and which way is better."""
-MODELS = {"dankar": "Dankar's rule", "pitman": "Pitman", "zayatz": "Zayatz", "snb": "negative binomial"}
-"""Of uniques in the population."""
+ALONE = {
+    Counted.PEOPLE: "people alone in their class",
+    Counted.AT_LEAST: "people alone in their class, at most",
+    Counted.RECORDS: "records alone in their class",
+}
+COUNTED = {
+    Counted.PEOPLE: "Sizes are counted in people",
+    Counted.AT_LEAST: "Sizes are the fewest people that the manifest leaves room for, so risks are upper bounds; "
+    "--original\n  DATA counts people",
+    Counted.RECORDS: "Each record counts as one person",
+}
 SIDE_BY_SIDE = 4
 """Sensitive attributes in one table."""
 
@@ -40,8 +50,9 @@ def print_measurement(measured: Measured) -> None:
     _print_classes(measured)
     _print_attackers(measured)
     if measured.assessed is not None and measured.assessed.assessment is not None:
-        _print_lines("Probability of re-identification (PDPC guide, annex D)", measured.assessed.assessment.words)
-    _print_records(measured)
+        print_lines("Probability of re-identification (PDPC guide, annex D)", measured.assessed.assessment.words)
+    if measured.assessed is not None:
+        print_records(measured.assessed)
     if measured.formal is not None and measured.formal.attributes:
         _print_formal(measured.formal)
     if measured.sensitivity:
@@ -60,11 +71,12 @@ def _print_classes(measured: Measured) -> None:
         ("classes", f"{figures['classes']:,}"),
         ("class size", f"{size['min']:,} to {size['max']:,}, {size['average']:,.4g} on average"),
         ("k", _beside(risk, figures.get("risk_before"), "k")),
-        ("people alone in their class", _beside(risk, figures.get("risk_before"), "uniques")),
+        (ALONE[measured.counted], _beside(risk, figures.get("risk_before"), "uniques")),
     ]
     if "k_by_value" in risk:
-        rows.append(("k, a star being a value", f"{risk['k_by_value']:,}"))
+        rows.append(("k, a missing cell being a value", f"{risk['k_by_value']:,}"))
     print_table("Classes", ("figure", "value"), rows)
+    typer.echo(f"  {COUNTED[measured.counted]}.\n")
 
 
 def _beside(risk: Mapping[str, int], before: Mapping[str, int] | None, name: str) -> str:
@@ -84,7 +96,7 @@ def _print_attackers(measured: Measured) -> None:
     typer.echo(f"  Journalist and marketer: {found.basis.words}.")
     by_stars = measured.measurement.risk.prosecutor_max
     if by_stars != found.prosecutor.max:
-        typer.echo(f"  Where a star matches any value, the highest risk is {_number(by_stars)}.")
+        typer.echo(f"  Where a missing cell matches any value, the highest risk is {number(by_stars)}.")
     if found.basis is Basis.ESTIMATE:
         typer.echo("  The journalist's highest risk is an expected value; --require journalist_max stays with 1 ÷ k.")
     if found.beyond:
@@ -94,56 +106,8 @@ def _print_attackers(measured: Measured) -> None:
 
 def _attackers(found: Attackers) -> list[list[str]]:
     single = {"prosecutor": found.prosecutor, "journalist": found.journalist}
-    rows = [[name, _number(risk.max), _number(risk.average), _share(risk.above)] for name, risk in single.items()]
-    return [*rows, ["marketer", "", _number(found.marketer), ""]]
-
-
-def _print_records(measured: Measured) -> None:
-    """What was asked of single records: special uniques, the risk of a sample, uniques of the population."""
-    assessed = measured.assessed
-    if assessed is None:
-        return
-    if assessed.special is not None:
-        _print_lines("Special uniques (SUDA2)", _special(assessed.special))
-    if assessed.sample is not None:
-        _print_lines("Risk of a sample file", _sample(assessed.sample))
-    if assessed.population_uniques is not None:
-        given = ", ".join(
-            f"{MODELS.get(model, model)} {'no estimate' if number is None else f'{number:,.1f}'}"
-            for model, number in assessed.population_uniques.items()
-        )
-        _print_lines("People unique in the population, estimated", [given])
-
-
-def _special(found: Suda) -> list[str]:
-    summary = found.summary()
-    if not summary["scored"]:
-        return ["No record is singled out by any of the quasi-identifiers."]
-    above = ", ".join(f"{number:,} above {limit}" for limit, number in summary["dis_above"].items() if number)
-    shares = sorted(summary["attributes"].items(), key=lambda item: -item[1])
-    by_size = ", ".join(f"{number:,} with {size}" for size, number in summary["minimal_uniques"].items() if number)
-    return [
-        f"{summary['scored']:,} of {summary['records']:,} records are singled out; the highest score is "
-        f"{summary['score_max']:g}.",
-        f"Chance that a match is right (DIS-SUDA, a sample of {found.fraction:g}): at most "
-        f"{_number(summary['dis_max'])}{'; ' + above if above else ''}.",
-        f"Smallest sets of attributes that single a record out: {by_size}.",
-        f"Share of the scores: {', '.join(f'{name} {share:.0f} %' for name, share in shares)}.",
-    ]
-
-
-def _sample(found: SampleRisk) -> list[str]:
-    lines = [
-        f"{found.expected:,.2f} of {found.records:,} records are expected to be re-identified "
-        f"({_share(found.share)}); the highest risk of one is {_number(found.highest)}.",
-        f"{found.uniques:,} have a combination of their own, {found.pairs:,} share it with one other.",
-    ]
-    if found.expected_in_households is not None:
-        share = _share(found.share_in_households or 0.0)
-        lines.append(f"With their households: {found.expected_in_households:,.2f} ({share}).")
-    if found.light_weights:
-        lines.append(f"{found.light_weights:,} have a weight below 1, so they stand for less than themselves.")
-    return lines
+    rows = [[name, number(risk.max), number(risk.average), share(risk.above)] for name, risk in single.items()]
+    return [*rows, ["marketer", "", number(found.marketer), ""]]
 
 
 def _print_formal(formal: Formal) -> None:
@@ -170,7 +134,7 @@ def _formal(formal: Formal, attribute: str, name: str) -> str:
     value = formal.attributes[attribute].get(name)
     if value is None:
         return "—"
-    return _number(value) if math.isfinite(value) else "none"
+    return number(value) if math.isfinite(value) else "none"
 
 
 def _print_sensitivity(measured: Measured) -> None:
@@ -184,7 +148,7 @@ def _print_sensitivity(measured: Measured) -> None:
         typer.echo(f"  No numbers to add up: {', '.join(measured.no_numbers)}.\n")
 
 
-def _print_usefulness(found: Usefulness, cells: Mapping[str, float]) -> None:
+def _print_usefulness(found: Usefulness, cells: Cells) -> None:
     shown = found.for_purpose
     title = "Usefulness"
     if found.purpose is None:
@@ -193,15 +157,19 @@ def _print_usefulness(found: Usefulness, cells: Mapping[str, float]) -> None:
         use = USES[found.purpose]
         title = f"Usefulness: {use.title}. {use.needs}"
     rows = [
-        (measure(name)[0], _number(cells[name]), better, measure(name)[1])
+        (measure(name)[0], number(cells.figures[name]), better, measure(name)[1])
         for name, better in OF_CELLS.items()
-        if name in cells
+        if name in cells.figures
     ]
     rows += [
-        (READINGS[name].title, _number(found.figures[name] or 0.0), f"{READINGS[name].better}", READINGS[name].meaning)
+        (READINGS[name].title, number(found.figures[name] or 0.0), f"{READINGS[name].better}", READINGS[name].meaning)
         for name in shown
     ]
     print_table(title, ("figure", "value", "better", "meaning"), rows)
+    missing = [name for name in OF_CELLS if name in cells.reasons]
+    if missing:
+        named = ", ".join(measure(name)[0].lower() for name in missing)
+        typer.echo(f"  No {named}: {cells.reasons[missing[0]]}.")
     wanted = USES[found.purpose].figures if found.purpose is not None else ()
     for name in wanted:
         if name in found.reasons:
@@ -220,24 +188,17 @@ def _print_verdicts(measured: Measured) -> None:
         (
             finding.name,
             f"{finding.required:g}",
-            _number(finding.achieved) if math.isfinite(finding.achieved) else "none",
+            _achieved(finding.achieved),
             "met" if finding.met else "NOT MET",
         )
         for finding in measured.models
     ]
     print_table("Required", ("figure", "required", "achieved", ""), verdicts)
+    for name, why in measured.not_measured.items():
+        typer.echo(f"  {name} can't be measured: {why}.")
 
 
-def _print_lines(title: str, lines: Sequence[str]) -> None:
-    typer.echo(title)
-    for line in lines:
-        typer.echo(f"  {line}")
-    typer.echo()
-
-
-def _number(value: float) -> str:
-    return f"{0 if abs(value) < ROUNDING else value:,.4g}"
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.3g} %"
+def _achieved(figure: float) -> str:
+    if math.isnan(figure):
+        return "not measured"
+    return number(figure) if math.isfinite(figure) else "none"

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from shoal.cli.streams import last_words
 from shoal.errors import BugError, PolicyError, ShoalError
 
 PIPED_WIDTH = 120
@@ -50,12 +51,14 @@ def note(text: str | None) -> None:
 
 def fail(error: ShoalError, *, as_json: bool) -> NoReturn:
     if as_json:
-        print_json({"error": _error_dict(error)})
-    if isinstance(error, PolicyError):
-        for problem in error.problems:
-            typer.echo(f"{error.source}: {problem}", err=True)
-    else:
-        typer.echo(f"error [{error.code}]: {error}", err=True)
+        with last_words(sys.stdout):
+            print_json({"error": _error_dict(error)})
+    with last_words(sys.stderr):
+        if isinstance(error, PolicyError):
+            for problem in error.problems:
+                typer.echo(f"{error.source}: {problem}", err=True)
+        else:
+            typer.echo(f"error [{error.code}]: {error}", err=True)
     sys.exit(error.exit_code)
 
 

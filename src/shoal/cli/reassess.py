@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import typer
@@ -10,7 +10,9 @@ import typer
 from shoal.cli.output import print_json
 from shoal.policy import Policy
 from shoal.privacy import Finding
-from shoal.release.reassessing import HISTORY, reassess, reassessment_bounds
+from shoal.release.history import HISTORY
+from shoal.release.people import Counted
+from shoal.release.reassessing import Reassessment, reassess, reassessment_bounds
 from shoal.report.figures import count
 
 
@@ -23,18 +25,39 @@ def reassess_and_print(
     if as_json:
         print_json(found.to_dict())
         return findings
-    typer.echo(
-        f"linked by {', '.join(found.attributes)}: {found.fitting:,} of {count(found.people, 'person', 'people')} fit"
-    )
-    if found.fitting:
-        typer.echo(f"fewest records that one of them could be: {found.fewest:,}; only one: {found.alone:,}")
-    if found.unread_labels:
-        typer.echo("some labels can't be read without the hierarchies, so more records seem to fit: give --policy")
-    if not found.fitting:
-        typer.echo("nobody in it fits any record, so it says nothing about the release")
-    elif found.holds:
-        typer.echo(f"nobody is among fewer than the {found.k:,} that the release promised")
-    else:
-        typer.echo(f"{found.below:,} are among fewer than the {found.k:,} that the release promised")
+    for line in _lines(found):
+        typer.echo(line)
     typer.echo(f"history: {Path(release) / HISTORY}")
     return findings
+
+
+def _lines(found: Reassessment) -> Iterator[str]:
+    yield f"linked by {', '.join(found.attributes)}: {found.fitting:,} of {count(found.people, 'person', 'people')} fit"
+    if found.altered:
+        yield f"not linked by {', '.join(found.altered)}: altered, so they fit by chance; `shoal attack` tries these"
+    elif found.altered is None:
+        yield "the release doesn't say which columns were altered, and those may fit by chance: give --policy"
+    if found.unknown:
+        yield f"{count(found.unknown, 'person', 'people')} with values that the hierarchies don't have fit * there only"
+    if found.fitting:
+        least, perhaps = (", at least", "perhaps ") if found.counted is Counted.AT_LEAST else ("", "")
+        yield f"fewest people that one of them could be{least}: {found.fewest:,}; {perhaps}only one: {found.alone:,}"
+    if found.unread_labels:
+        yield (
+            f"{count(found.unread_labels, 'released label')} can't be read, so more records seem to fit than do: "
+            "give the --policy of the release"
+        )
+    yield _verdict(found)
+
+
+def _verdict(found: Reassessment) -> str:
+    promised = f"the {found.k:,} that the release promised"
+    if not found.fitting:
+        return "nobody in it fits any record, so it shows nothing about the release"
+    if found.below:
+        return f"{found.below:,} are among fewer than {promised}"
+    if found.perhaps_below:
+        return f"{found.perhaps_below:,} may be among fewer than {promised}: whose the records are is not known"
+    if not found.shown:
+        return f"that nobody is among fewer than {promised} is not shown"
+    return f"nobody is among fewer than {promised}"

@@ -9,6 +9,7 @@ import typer
 from shoal.cli.output import print_table
 from shoal.discover import Profile
 from shoal.release import Release
+from shoal.report.figures import number
 from shoal.solve import Solution
 
 
@@ -25,7 +26,7 @@ def print_release(release: Release) -> None:
         up_to = "" if manifest.solution.cells is None else " up to"
         typer.echo(f"levels{up_to}: {levels} (loss {manifest.solution.loss:.3f}, {optimal})")
     if after.k:
-        typer.echo(f"k: {before.k} before, {after.k} after; highest risk {after.prosecutor_max:.3f}")
+        typer.echo(f"k: {before.k} before, {after.k} after; highest risk {number(after.prosecutor_max)}")
     for finding in manifest.models:
         typer.echo(f"{finding.name}: required {finding.required:g}, achieved {finding.achieved:g}")
     typer.echo(f"data:     {release.data}")

@@ -61,6 +61,10 @@ class Hierarchy(Parameters, ABC):
         """The same hierarchy with relative paths taken from ``base``, the folder of the policy."""
         return self
 
+    def listed(self) -> tuple[str, ...] | None:
+        """All values that it knows; None where it is open (any number, any text)."""
+        return None
+
     @abstractmethod
     def refuse(self, column: Column) -> str | None:
         """Why this hierarchy makes no sense on this column, or None."""

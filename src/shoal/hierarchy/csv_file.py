@@ -44,6 +44,9 @@ class Csv(Hierarchy):
     def resolve(self, base: Path) -> Self:
         return self.model_copy(update={"path": base / self.path})
 
+    def listed(self) -> tuple[str, ...]:
+        return self.load()[0]
+
     def refuse(self, column: Column) -> str | None:
         return None
 

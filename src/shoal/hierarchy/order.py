@@ -76,6 +76,9 @@ class Order(Hierarchy):
         self._rungs()
         return self
 
+    def listed(self) -> tuple[str, ...]:
+        return self._values()
+
     def refuse(self, column: Column) -> str | None:
         return None
 

@@ -66,6 +66,9 @@ class Taxonomy(Hierarchy):
                 )
         return self
 
+    def listed(self) -> tuple[str, ...]:
+        return tuple(self._rungs()[0])
+
     def refuse(self, column: Column) -> str | None:
         return None
 

@@ -96,7 +96,8 @@ def open_delimited(path: Path, options: FileOptions, file_format: Format) -> Del
         said = ragged(utf8_blocks(path, dialect, label), dialect, len(columns))
         raise SourceError(f"{label}: {said or 'rows have more or fewer cells than the header'}")
     if lines <= 1:
-        raise SourceError(f"{label}: there is a header but no records")
+        read_as = None if dialect.encoding == "utf-8" else f"read as {dialect.encoding}: is it text at all?"
+        raise SourceError(f"{label}: there is a header but no records", advice=read_as)
     return DelimitedSource(
         label,
         path,

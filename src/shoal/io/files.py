@@ -11,7 +11,7 @@ from typing import Final
 
 from shoal.errors import SourceError
 from shoal.io.options import FileOptions, Format
-from shoal.schema.registry import did_you_mean
+from shoal.schema.registry import did_you_mean, nearest
 
 SUFFIXES: Final[dict[str, Format]] = {
     ".csv": "csv",
@@ -143,7 +143,10 @@ def check_names(names: Sequence[str], label: str) -> None:
 
 
 def _nearby(path: Path) -> str:
+    """A file whose name is like it, the ending apart: most files have one of a few endings."""
     try:
-        return did_you_mean(path.name, tuple(entry.name for entry in path.parent.iterdir()))
+        entries = tuple(path.parent.iterdir())
     except OSError:
         return ""
+    stem = nearest(path.stem, sorted({entry.stem for entry in entries}))
+    return did_you_mean(path.name, tuple(entry.name for entry in entries if entry.stem == stem))

@@ -18,6 +18,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, SecretStr, ValidationEr
 from pydantic_core import ErrorDetails
 
 from shoal.schema.parameters import Parameters
+from shoal.schema.plain_words import plainly
 from shoal.schema.registry import did_you_mean
 
 Format = Literal["csv", "tsv", "excel", "parquet", "jsonl", "arrow"]
@@ -241,5 +242,4 @@ def _problem(details: ErrorDetails, known: tuple[str, ...]) -> str:
         return f"unknown key '{key}'{did_you_mean(key, known)}"
     if details["type"] == "missing":
         return f"{key} is missing"
-    message = details["msg"].removeprefix("Value error, ")
-    return f"{key}: {message[:1].lower()}{message[1:]}" if key else message
+    return f"{key}: {plainly(details)}" if key else plainly(details)

@@ -52,20 +52,25 @@ class Combinations:
         return len(self.records)
 
     def places(self, frame: pl.LazyFrame) -> Codes:
-        """The combination of each record, in the order of the records.
+        """The combination of each record, in the order of the records."""
+        return places_in(self.cells, frame)
 
-        Each record is led to the first with the same keys, so that only the first ones have to be looked up: several
-        times faster than looking up all.
-        """
-        keys = self.cells.columns
-        table = frame.select(keys).collect()
-        first = table.with_row_index(_PLACE).select(pl.col(_PLACE).min().over(keys))[_PLACE].to_numpy()
-        leads = np.zeros(table.height, dtype=np.bool_)
-        leads[first] = True
-        known = self.cells.with_row_index(_PLACE)
-        found = table.filter(leads).join(known, on=keys, how="left", nulls_equal=True, maintain_order="left")
-        there = found[_PLACE].cast(pl.Int64).to_numpy()
-        return np.asarray(there[(np.cumsum(leads) - 1)[first]])
+
+def places_in(cells: pl.DataFrame, frame: pl.LazyFrame) -> Codes:
+    """For each record, in the order of the records, the row of the distinct cells that has its keys.
+
+    Each record is led to the first with the same keys, so that only the first ones have to be looked up: several
+    times faster than looking up all.
+    """
+    keys = cells.columns
+    table = frame.select(keys).collect()
+    first = table.with_row_index(_PLACE).select(pl.col(_PLACE).min().over(keys))[_PLACE].to_numpy()
+    leads = np.zeros(table.height, dtype=np.bool_)
+    leads[first] = True
+    known = cells.with_row_index(_PLACE)
+    found = table.filter(leads).join(known, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    there = found[_PLACE].cast(pl.Int64).to_numpy()
+    return np.asarray(there[(np.cumsum(leads) - 1)[first]])
 
 
 def frequencies(

@@ -29,7 +29,15 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from shoal.errors import InputError
-from shoal.measurement.frequencies import Combinations, Missing, check_keys, check_weights, combine
+from shoal.measurement.frequencies import (
+    Combinations,
+    Frequencies,
+    Missing,
+    check_keys,
+    check_weights,
+    combine,
+    frequencies,
+)
 from shoal.schema.arrays import Floats, Integers
 
 Form = Literal["approximate", "exact"]
@@ -95,6 +103,16 @@ def household_risk(risk: ArrayLike, household: ArrayLike | pl.Series) -> Floats:
     safe = np.ones(int(group.max()) + 1)
     np.multiply.at(safe, group, 1 - figures)
     return np.asarray(1 - safe[group])
+
+
+@dataclass(frozen=True)
+class RecordRisks:
+    """The figures of each record of a sample file, in the order of the records."""
+
+    frequencies: Frequencies
+    individual: Floats
+    in_household: Floats | None = None
+    """None without households."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +197,20 @@ def measure_sample(  # noqa: PLR0913  # all that describes a sample file
         light,
         (risk[order], records[order]),
     )
+
+
+def record_risks(
+    frame: pl.LazyFrame, keys: Sequence[str], weight: str, household: str | None = None, missing: Missing = "value"
+) -> RecordRisks:
+    """The same record by record, for who has to know which ones are at risk."""
+    check_keys(frame, keys, weight, household)
+    check_weights(frame, weight)
+    found = frequencies(frame, keys, weight, missing)
+    risk = individual_risk(found.sample, found.population)
+    if household is None:
+        return RecordRisks(found, risk)
+    homes = frame.select(household).collect()[household]
+    return RecordRisks(found, risk, household_risk(risk, homes))
 
 
 def _in_households(frame: pl.LazyFrame, combinations: Combinations, risk: Floats, household: str) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from shoal.errors import DataError
 from shoal.privacy import Classes
 from shoal.privacy.classes import PeopleIn
 
@@ -33,6 +34,16 @@ def with_population(classes: Classes, cells: pl.DataFrame, population: pl.DataFr
         None if classes.cells is None else np.concatenate((classes.cells, np.full((absent, len(names)), -1))),
         None if classes.shared_people is None else _among(classes.shared_people, len(classes)),
     )
+
+
+def need_enough_people(people: int, population: pl.DataFrame) -> None:
+    """Refuse a population of fewer people than the table has: they can't all be among them."""
+    there = int(population["records"].sum())
+    if there < people:
+        raise DataError(
+            f"the population table has {there} people, the table {people}: it was not drawn from them",
+            advice="give a table of everybody, one record for each, those of the table included",
+        )
 
 
 def _among(people_in: PeopleIn, first: int) -> PeopleIn:

@@ -2,7 +2,7 @@
 
 Prosecutor: the attacker knows that the person is in the table; the chance is 1 ÷ the class size. Journalist: the
 attacker knows it of nobody; without a population table the table itself is taken for the population, so the figure is
-the prosecutor's (an upper bound). Marketer: the share of people that would be picked rightly on average.
+the prosecutor's (an upper bound). Marketer: the share of people that would be picked rightly on average; likewise.
 
 A record whose quasi-identifiers are all ``*`` is suppressed: it belongs to no class. If that is so for every record,
 nothing tells the records apart and they are one class.
@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import nan
 
 import numpy as np
 import polars as pl
 
-from shoal.errors import BugError, InputError
+from shoal.errors import BugError
 from shoal.hierarchy.reading import Reading
+from shoal.measurement.attackers import attackers_of
 from shoal.measurement.population import with_population
 from shoal.privacy import Classes, Finding, Histograms, PrivacyModel
 from shoal.schema import Column, Counts
@@ -40,7 +42,7 @@ class Risk:
 
     @classmethod
     def of(cls, people: Integers) -> Risk:
-        """The risk that classes of these sizes leave."""
+        """The risk that classes of these sizes leave where nothing is known of a population."""
         if not len(people):
             return cls(0, 0.0, 0.0, 0.0, 0.0, 0)
         smallest = int(people.min())
@@ -66,14 +68,16 @@ class Measurement:
     """The population in the released table's words, with its ``records``, for models that compare with it."""
 
     def find(self, models: Sequence[PrivacyModel]) -> tuple[Finding, ...]:
-        """What the models say of the table."""
+        """What the models say of the table. One that compares with a population can't be met where there is none."""
         models = [model.for_table(self.people) for model in models]
-        if not any(model.population_table for model in models):
-            return tuple(model.find(self.classes) for model in models)
-        if self.population is None:
-            named = ", ".join(model.key for model in models if model.population_table)
-            raise InputError(f"{named}: is measured when the table is released, by the population as it was then")
-        return tuple(model.find(self.beside_population()) for model in models)
+        compared = any(model.population_table for model in models)
+        classes = self.beside_population() if compared else self.classes
+        return tuple(
+            Finding(model.key, model.required, nan, met=False)
+            if model.population_table and self.population is None
+            else model.find(classes)
+            for model in models
+        )
 
     def beside_population(self) -> Classes:
         """The classes with the population's records in them, where there is a population."""
@@ -88,7 +92,11 @@ class Measurement:
 
     @property
     def risk(self) -> Risk:
-        return Risk.of(self.classes.people)
+        found = Risk.of(self.classes.people)
+        if self.population is None:
+            return found
+        attackers = attackers_of(self.beside_population())
+        return replace(found, journalist_max=attackers.journalist.max, marketer=attackers.marketer)
 
     @property
     def k(self) -> int:

@@ -125,7 +125,7 @@ class PriorPosterior(Rule):
             raise InputError("a posterior above the prior: a release makes nobody know less")
 
     def __str__(self) -> str:
-        return f"prior-posterior ({self.prior:.6g}, {self.posterior:.6g}{_with(self.coalition)})"
+        return f"p/q ({self.posterior:.6g}, {self.prior:.6g}{_with(self.coalition)})"
 
     @property
     def looks_at(self) -> int:

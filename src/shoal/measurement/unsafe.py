@@ -44,6 +44,34 @@ class UnsafeTable:
         }
 
 
+@dataclass(frozen=True)
+class BySize:
+    """All tables by the same number of keys, taken together."""
+
+    keys: int
+    tables: int
+    unsafe_tables: int
+    unsafe_cells: int
+    worst: UnsafeTable
+    """The one with most records in unsafe cells."""
+
+
+def by_size(tables: Sequence[UnsafeTable]) -> tuple[BySize, ...]:
+    """What people read instead of a line per table."""
+    sizes = sorted({len(table.keys) for table in tables})
+    return tuple(_together([table for table in tables if len(table.keys) == size]) for size in sizes)
+
+
+def _together(tables: Sequence[UnsafeTable]) -> BySize:
+    return BySize(
+        len(tables[0].keys),
+        len(tables),
+        sum(table.unsafe_cells > 0 for table in tables),
+        sum(table.unsafe_cells for table in tables),
+        max(tables, key=lambda table: table.unsafe_records),
+    )
+
+
 def unsafe_combinations(
     frame: pl.LazyFrame, keys: Sequence[str], threshold: int | Sequence[int], most_keys: int = 3
 ) -> tuple[UnsafeTable, ...]:

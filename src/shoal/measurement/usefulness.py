@@ -98,6 +98,12 @@ def cell_figures(measurement: Measurement, attributes: Mapping[str, Generalised]
     return {name: float(value) for name, value in found.items()}
 
 
+def unknown_labels(measurement: Measurement, attributes: Mapping[str, Generalised]) -> dict[str, int]:
+    """By attribute, how many released labels stand for nothing that is known."""
+    unknown = {name: one.released(measurement, name)["loss"].null_count() for name, one in attributes.items()}
+    return {name: number for name, number in unknown.items() if number}
+
+
 def _sums(labels: pl.DataFrame) -> Floats:
     """Over the records: what they lose, how high they are, and log₂ of what they stand for."""
     each = (labels["loss"], labels["height"], labels["under"].log(2))

@@ -5,7 +5,8 @@ offices' tools count missing values. Matching is no equivalence: a may match b, 
 there are no classes, only a number of matches per record, and 1 ÷ that number is weaker evidence than 1 ÷ a class
 size: the records that match need not look alike. The figures by classes therefore stand beside it.
 
-A record with nothing but stars is suppressed: it is not counted, neither for itself nor as a match of others.
+A record with nothing but stars is suppressed: it is not counted, neither for itself nor as a match of others. Where
+asked, an empty cell matches any value as a star does, and a record without any value hides nobody but its like.
 """
 
 from __future__ import annotations
@@ -38,18 +39,22 @@ class WildcardRisk(Risk):
 class WildcardMeasurement(Measurement):
     """A measurement whose risk and k are counted by matches. The classes are those of equal cells, as ever."""
 
+    empty_too: bool = False
+    """Whether an empty cell matches any value, or only another empty one."""
+
     @classmethod
-    def of(cls, measurement: Measurement) -> WildcardMeasurement:
+    def of(cls, measurement: Measurement, *, empty_too: bool = False) -> WildcardMeasurement:
         if measurement.people != measurement.rows:
             raise InputError("matches by stars are counted by records, so each person may have one record only")
-        return cls(**{field.name: getattr(measurement, field.name) for field in fields(Measurement)})
+        own = {field.name: getattr(measurement, field.name) for field in fields(Measurement)}
+        return cls(**own, empty_too=empty_too)
 
     @cached_property
     def matches(self) -> Integers:
         """For each class, the records that match its records, itself included."""
         if not len(self.classes):
             return np.zeros(0, dtype=np.int64)
-        return count_matches(self.cells, self.classes.records)
+        return count_matches(self.cells, self.classes.records, empty_too=self.empty_too)
 
     @property
     def risk(self) -> WildcardRisk:
@@ -80,18 +85,21 @@ class WildcardMeasurement(Measurement):
         )
 
 
-def count_matches(cells: pl.DataFrame, records: Integers) -> Integers:
-    """For each row of distinct cells, the records that match it; a star matches anything, a null only a null.
+def count_matches(cells: pl.DataFrame, records: Integers, *, empty_too: bool = False) -> Integers:
+    """For each row of distinct cells, the records that match it; a star matches anything, a null only if asked.
 
     >>> count_matches(pl.DataFrame({"sex": ["f", "*", "m"], "town": ["A", "A", "*"]}), np.array([1, 2, 4])).tolist()
     [3, 7, 6]
     """
     columns = [_numbered(cells[name]) for name in cells.columns]
-    stars = [cells[name].cast(pl.String).eq_missing(SUPPRESSED).to_numpy() for name in cells.columns]
+    texts = (cells[name].cast(pl.String) for name in cells.columns)
+    stars = [(text.fill_null(SUPPRESSED) if empty_too else text).eq_missing(SUPPRESSED).to_numpy() for text in texts]
     shape = np.stack(stars, axis=1) if stars else np.zeros((cells.height, 0), dtype=bool)
     shapes, which = np.unique(shape, axis=0, return_inverse=True)
     rows = [np.flatnonzero(which.ravel() == place) for place in range(len(shapes))]
-    found = np.zeros(cells.height, dtype=np.int64)
+    blank = shape.all(axis=1) & bool(stars)
+    found = np.where(blank, records, 0)
+    records = np.where(blank, 0, records)
     for one, mine in zip(shapes, rows, strict=True):
         for other, theirs in zip(shapes, rows, strict=True):
             seen = [column for column, hidden in zip(columns, one | other, strict=True) if not hidden]

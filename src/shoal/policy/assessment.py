@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from shoal.schema.circumstances import Controls, Harm, Motive, Purpose
 from shoal.schema.parameters import Parameters
@@ -24,7 +24,23 @@ class Assess(Parameters):
     population_size: int | None = Field(
         default=None, ge=1, description="People in the population that the table was drawn from."
     )
+    sampling_fraction: float | None = Field(
+        default=None, gt=0, le=1, description="Instead of population_size: the share of the population in the table."
+    )
     purpose: Purpose | None = Field(default=None, description="What the data is for; the report tells if it is fit.")
     target: str | None = Field(
         default=None, description="An attribute that is to be predicted, by which usefulness is tried."
     )
+
+    @property
+    def unweighed(self) -> tuple[str, ...]:
+        """What is said of attempts where nothing is said of the harm they could do: no verdict comes of it."""
+        said = ("motive", "controls", "acquaintance", "breach") if self.harm is None else ()
+        return tuple(name for name in said if name in self.model_fields_set)
+
+    @field_validator("sampling_fraction")
+    @classmethod
+    def _says_once_what_was_drawn_from(cls, fraction: float | None, said: ValidationInfo) -> float | None:
+        if fraction is not None and said.data.get("population_size") is not None:
+            raise ValueError("give either the size of the population or the share that was sampled")
+        return fraction

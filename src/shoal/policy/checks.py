@@ -26,6 +26,8 @@ def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
     yield from _decoys(policy)
     yield from _wildcards(policy)
     yield from problems_of_anatomy(policy)
+    for name in policy.assess.unweighed:
+        yield ("assess", name), "comes to nothing without the potential harm: say `harm` too"
     if policy.privacy and not policy.quasi_identifiers:
         yield ("privacy",), "there is no quasi-identifier that a privacy model could protect"
     if policy.solve.recoding != "global" and policy.solve.utility != "loss":

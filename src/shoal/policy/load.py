@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -16,6 +15,7 @@ from shoal.policy.model import Policy
 from shoal.policy.tree import Path as TreePath
 from shoal.policy.tree import Tree, dotted, read_tree
 from shoal.schema.choices import Choice
+from shoal.schema.plain_words import plainly
 from shoal.schema.registry import did_you_mean
 from shoal.techniques import table_techniques
 
@@ -76,27 +76,13 @@ def validated(tree: Tree) -> tuple[Policy | None, list[Found]]:
     return policy, list(problems_in(policy))
 
 
-_PLAINLY: Final[Mapping[str, str]] = {
-    "missing": "is missing",
-    "tuple_type": "has to be a list: each entry on a line that begins with a dash, or [one, another]",
-    "list_type": "has to be a list: each entry on a line that begins with a dash, or [one, another]",
-    "dict_type": "has to be a mapping of names, e.g. {age: 2}",
-    "model_type": "has to be a mapping of names, e.g. {k: 5}",
-}
-"""Errors by their kind, in words that need no Python."""
-
-
 def located(details: ErrorDetails, tree: Tree, root: type[BaseModel]) -> Found:
     """An error of a model, by place in the tree, in our words."""
-    message = details["msg"].removeprefix("Value error, ")
+    message = plainly(details)
     if details["type"] == "extra_forbidden":
         kind, known = _known_at(details["loc"][:-1], root)
         word = str(details["loc"][-1])
         message = f"unknown {kind} '{word}'{did_you_mean(word, known)}"
-    elif details["type"] in _PLAINLY:
-        message = _PLAINLY[details["type"]]
-    else:
-        message = message[:1].lower() + message[1:]
     return _in_file(details["loc"], tree), message
 
 

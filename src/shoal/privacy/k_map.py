@@ -3,10 +3,12 @@
 Whoever knows a person's quasi-identifiers, but not whether that person is in the table, can narrow the search to k
 people of the population. It asks less than k-anonymity, which guards against those who do know.
 
-With a population table, its records per class are counted. Without one, they are judged by a test: a population class
-of k people gives a sample class whose size X is about Poisson with mean k·n/N (n people in the table, N in the
-population), and at least 1, or it would not be seen. A sample class of f people is accepted when so many would be
-improbable with only k in the population, P(X ≥ f | X ≥ 1) ≤ significance, or when f ≥ k, which leaves no doubt.
+With a population table, its records per class are counted; a class of which the table has more people than that is not
+drawn from this population, so it stands for nobody known and counts as 0. Without a population table, classes are
+judged by a test: a population class of k people gives a sample class whose size X is about Poisson with mean k·n/N (n
+people in the table, N in the population), and at least 1, or it would not be seen. A sample class of f people is
+accepted when so many would be improbable with only k in the population, P(X ≥ f | X ≥ 1) ≤ significance, or when
+f ≥ k, which leaves no doubt.
 """
 
 from __future__ import annotations
@@ -97,7 +99,7 @@ class KMap(PrivacyModel):
         if self.population_size is None:
             if classes.population is None:
                 raise BugError("the classes were made without their population")
-            return classes.population.astype(np.float64)
+            return np.where(classes.population >= classes.people, classes.population, 0).astype(np.float64)
         tail = self._tail(self.sample_size or int(classes.people.sum()))
         return tail[np.minimum(classes.people, self.k)]
 

@@ -11,11 +11,19 @@ from pydantic import ValidationError
 from shoal.errors import InputError
 from shoal.measurement import Measurement
 from shoal.measurement.attackers import THRESHOLD, Attackers, attackers_of, population_uniques
-from shoal.measurement.individual import SampleRisk, measure_sample
+from shoal.measurement.frequencies import Missing
+from shoal.measurement.individual import SampleRisk, measure_sample, record_risks
 from shoal.measurement.reidentification import THRESHOLDS, Reidentification, assess
 from shoal.measurement.suda import Suda, suda
+from shoal.measurement.unsafe import UnsafeTable, unsafe_combinations
 from shoal.policy.assessment import Assess
-from shoal.schema.detect import detect
+from shoal.release.records import record_figures
+from shoal.release.sampled import LogLinear, Share, log_linear, share_of, size_of_population, weighted, with_gaps
+from shoal.release.unsafe import UnsafeRule
+from shoal.schema.plain_words import plainly
+
+_DRAWN = ("population_size", "sampling_fraction")
+"""Two ways to say one thing."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,12 @@ class Wanted:
     weight: str | None = None
     """The column of sampling weights, where the table is a sample of people."""
     household: str | None = None
+    missing: Missing | None = None
+    """How a missing cell is read: as a value of its own, or as one that could be any. None: as the policy says."""
+    log_linear: bool = False
+    unsafe: UnsafeRule | None = None
+    records: bool = False
+    """Whether figures are wanted record by record."""
 
     def __post_init__(self) -> None:
         if self.household is not None and self.weight is None:
@@ -35,7 +49,27 @@ class Wanted:
     def within(self, policy: Assess) -> Wanted:
         """What the command line says; where it says nothing, what the policy says."""
         said = self.circumstances.model_dump(exclude_unset=True)
+        if said.keys() & {*_DRAWN}:
+            said = dict.fromkeys(_DRAWN) | said
         return replace(self, circumstances=policy.model_copy(update=said))
+
+    def need_harm(self) -> None:
+        """Refuse what would be passed over."""
+        if passed_over := self.circumstances.unweighed:
+            raise InputError(
+                f"--{passed_over[0]}: comes to nothing without the potential harm", advice="give --harm too"
+            )
+
+    def drawn_as(self, measured: Measurement) -> Wanted:
+        """With the size of the population that a table of this many people was drawn from."""
+        size = size_of_population(self.circumstances, measured)
+        return replace(self, circumstances=self.circumstances.model_copy(update={"population_size": size}))
+
+    @property
+    def of_records(self) -> tuple[str, ...]:
+        """The options that look at single records, and take each for a person."""
+        asked = {"suda": self.suda, "weight": self.weight, "log-linear": self.log_linear, "unsafe": self.unsafe}
+        return tuple(f"--{name}" for name, given in asked.items() if given)
 
     @property
     def threshold(self) -> float:
@@ -53,6 +87,12 @@ class Assessed:
     population_uniques: dict[str, float | None] | None = None
     special: Suda | None = None
     sample: SampleRisk | None = None
+    share: Share | None = None
+    """Of the population that the table is taken for, by what looks at single records."""
+    log_linear: LogLinear | None = None
+    unsafe: tuple[UnsafeTable, ...] = ()
+    records: pl.DataFrame | None = field(default=None, repr=False, compare=False)
+    """Figures only, a line per record."""
 
     def to_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = {"attackers": self.attackers.to_dict()}
@@ -62,34 +102,62 @@ class Assessed:
             found["population_uniques"] = self.population_uniques
         if self.special is not None:
             found["suda"] = self.special.to_dict()
+            if self.share is not None:
+                found["suda"]["fraction_from"] = str(self.share.known)
         if self.sample is not None:
             found["sample_risk"] = self.sample.to_dict()
+        if self.log_linear is not None:
+            found["log_linear"] = self.log_linear.to_dict()
+        if self.unsafe:
+            found["unsafe"] = [table.to_dict() for table in self.unsafe]
         return found
 
 
 def assess_table(frame: pl.LazyFrame | None, measured: Measurement, quasi: tuple[str, ...], wanted: Wanted) -> Assessed:
     """``frame`` is needed for figures of single records only."""
     own = wanted.circumstances
-    people = measured.classes.people
     size = own.population_size
-    special = sample = None
-    if frame is not None and quasi:
-        special = suda(frame, quasi) if wanted.suda else None
-        sample = None if wanted.weight is None else _sample(frame, quasi, wanted.weight, wanted.household)
-    return Assessed(
+    found = Assessed(
         attackers_in(measured, wanted),
         None if own.harm is None else _assessment(measured.k, own),
-        None if size is None else population_uniques(people, size),
-        special,
-        sample,
+        None if size is None else population_uniques(measured.classes.people, size),
     )
+    asked = (*wanted.of_records, *(("--records",) if wanted.records else ()))
+    if frame is None or not asked:
+        return found
+    if not quasi:
+        raise InputError(f"{asked[0]}: without quasi-identifiers no record differs from another")
+    return _by_records(frame, measured, quasi, wanted, found)
 
 
-def _sample(frame: pl.LazyFrame, quasi: tuple[str, ...], weight: str, household: str | None) -> SampleRisk:
-    """Weights that a text file holds are read as the numbers they are."""
-    if weight in frame.collect_schema() and detect(frame, [weight])[weight].is_number:
-        frame = frame.with_columns(pl.col(weight).cast(pl.Float64))
-    return measure_sample(frame, quasi, weight, household)
+def _by_records(
+    frame: pl.LazyFrame, measured: Measurement, quasi: tuple[str, ...], wanted: Wanted, found: Assessed
+) -> Assessed:
+    """What looks at single records. Two records of one person would hide each other, so each person may have one."""
+    if wanted.of_records and measured.people != measured.rows:
+        raise InputError(
+            f"{wanted.of_records[0]}: counts records, so each person may have one record only",
+            advice="--by-records takes each record for a person",
+        )
+    weight, missing = wanted.weight, wanted.missing or "value"
+    frame = weighted(frame, weight)
+    share = share_of(measured, wanted.circumstances, frame, weight)
+    special = suda(frame, quasi, fraction=share.fraction) if wanted.suda else None
+    sample = risks = None
+    if weight is not None:
+        gaps = with_gaps(frame, quasi, missing)
+        sample = measure_sample(gaps, quasi, weight, wanted.household, missing)
+        risks = record_risks(gaps, quasi, weight, wanted.household, missing) if wanted.records else None
+    rule = wanted.unsafe
+    return replace(
+        found,
+        special=special,
+        sample=sample,
+        share=share,
+        log_linear=log_linear(frame, quasi, weight, share) if wanted.log_linear else None,
+        unsafe=() if rule is None else unsafe_combinations(frame, quasi, rule.threshold, rule.most_keys),
+        records=record_figures(frame, measured, risks, special) if wanted.records else None,
+    )
 
 
 def attackers_in(measured: Measurement, wanted: Wanted) -> Attackers:
@@ -119,4 +187,4 @@ def circumstances(**said: object) -> Assess:
     except ValidationError as error:
         first = error.errors()[0]
         option = "--" + str(first["loc"][0]).replace("_", "-")
-        raise InputError(f"{option}: {first['msg']}") from None
+        raise InputError(f"{option}: {plainly(first)}") from None

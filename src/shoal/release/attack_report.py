@@ -45,9 +45,11 @@ class AttackReport:
     people: int
     roles: Roles
     control: bool
+    doubts: tuple[str, ...] = ()
+    """Whether the original and the release belong together."""
 
     def findings(self, bounds: Mapping[str, float], *, safe: bool = False) -> tuple[Finding, ...]:
-        """What was required of single attacks; with ``safe``, that none gets more than its yardstick."""
+        """What was required of single attacks; with ``safe``, that none gets more than its yardstick, or might."""
         asked = [
             Finding(
                 _label(attack), bounds[attack.key], attack.success.share, attack.success.share <= bounds[attack.key]
@@ -56,15 +58,18 @@ class AttackReport:
             if attack.key in bounds
         ]
         missing = [Finding(key, bound, inf, met=False) for key, bound in bounds.items() if not self._tried(key)]
-        doubt = [Finding("people who fit any record", FITTING, self.fitting, met=False)] if self.doubtful else []
+        doubts = len(self.doubts)
+        doubt = [Finding("doubts whether the tables belong together", 0, doubts, met=False)] if doubts else []
+        doubt += [Finding("people who fit any record", FITTING, self.fitting, met=False)] if self.doubtful else []
         doubt += (
             [Finding("labels that can't be read without --policy", 0, self.unread, met=False)] if self.unread else []
         )
+        open_ = [Finding(f"{name}: what it finds", 0, inf, met=False) for name in self.done.unjudged]
         every = [
             Finding(f"{_label(one)} against {_than(one)}", one.yardstick.share, one.success.share, not one.found)
             for one in self.done.attacks
         ]
-        return (*asked, *missing, *((*doubt, *every) if safe else ()))
+        return (*asked, *missing, *((*doubt, *open_, *every) if safe else ()))
 
     @property
     def fitting(self) -> float:
@@ -95,9 +100,13 @@ class AttackReport:
             "sensitive": list(self.roles.sensitive),
             "control": self.control,
             "fitting": self.fitting,
+            "doubts": list(self.doubts),
+            "person": self.roles.person,
             "rows_in_order": self.done.in_order,
+            "rows_known": self.done.rows_known,
             "attacks": [_repeatable(attack.to_dict()) for attack in self.done.attacks],
             "skipped": dict(self.done.skipped),
+            "unjudged": list(self.done.unjudged),
             "found": [attack.key for attack in self.done.found],
         }
 
@@ -130,6 +139,23 @@ def in_words(attack: Attack) -> str:
     if attack.found:
         return f"gets more out of the release than {_than(attack)}"
     return f"no more than {_than(attack)}, within the interval"
+
+
+def share_tried(attack: Attack) -> str:
+    """Of a dictionary attack, how much was really gone through, where its result rests on the original besides."""
+    details = attack.details or {}
+    tried, space = details.get("tried", 1.0), details.get("space", 0.0)
+    if attack.key == "dictionary" and not tried:
+        return (
+            "no identifier of the original leads to a released value by a common hash function, so that going through "
+            f"all {space:,.0f} of the format would find nobody"
+        )
+    if not details.get("settled"):
+        return ""
+    return (
+        f"{tried * space:,.0f} of the {space:,.0f} identifiers of the format were gone through; what the others would "
+        "find is known from the original"
+    )
 
 
 def _than(attack: Attack) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shoal.errors import InputError
 from shoal.policy import Policy
-from shoal.release.folder import names_in, roles_of
+from shoal.release.folder import names_in, person_in, roles_of
 from shoal.schema import Role
 
 
@@ -21,9 +21,13 @@ class Roles:
     """Direct identifiers that are in the release, as something else."""
     other: tuple[str, ...] = ()
     policy: Policy | None = None
+    person: str | None = None
+    """The column of the original that names the person; without one, every record is somebody else's."""
 
     @classmethod
-    def of(cls, release: str, *, policy: Path | None, qi: str | None, sensitive: str | None) -> Roles:
+    def of(
+        cls, release: str, *, policy: Path | None, qi: str | None, sensitive: str | None, person: str | None = None
+    ) -> Roles:
         """From what the user says; else from a policy; else from the release's own manifest."""
         if qi is not None and not names_in(qi):
             raise InputError("--qi names no column")
@@ -45,4 +49,5 @@ class Roles:
             with_role[Role.DIRECT],
             with_role[Role.INSENSITIVE],
             chosen,
+            person or (chosen.person if chosen else person_in(release)),
         )

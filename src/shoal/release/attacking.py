@@ -15,10 +15,11 @@ from shoal.io import explained
 from shoal.randomness import Randomness
 from shoal.release.attack_report import AttackReport
 from shoal.release.attack_roles import Roles
-from shoal.release.belonging import need_to_belong, other_people
+from shoal.release.belonging import Making, need_to_belong
+from shoal.release.control_group import other_people
 from shoal.release.folder import data_file
 from shoal.release.frames import source_at
-from shoal.release.pairing import Pairing, known_labels, need_columns, typed
+from shoal.release.pairing import known_labels, need_columns, typed
 
 MOSTLY_ALONE = 0.5
 
@@ -50,14 +51,15 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
         }.items()
         if place is not None
     }
-    _need_to_belong(frames["release"], frames["original"], roles)
+    doubts = _doubts(frames["release"], frames["original"], roles, Making.of(roles.policy, release))
     given = frames.get("auxiliary table"), frames.get("control group")
-    return attack_frames(
+    report = attack_frames(
         frames["release"], frames["original"], roles, *given, trials=trials, seed=seed, progress=progress
     )
+    return replace(report, doubts=doubts)
 
 
-def _need_to_belong(release: pl.DataFrame, original: pl.DataFrame, roles: Roles) -> None:
+def _doubts(release: pl.DataFrame, original: pl.DataFrame, roles: Roles, making: Making) -> tuple[str, ...]:
     shared = [name for name in release.columns if name in original.columns]
     if not shared:
         raise DataError("the original and the release have no column in common: they can't belong together")
@@ -67,8 +69,7 @@ def _need_to_belong(release: pl.DataFrame, original: pl.DataFrame, roles: Roles)
         for name in (*roles.quasi, *roles.sensitive):
             if name in frame.columns and frame[name].null_count() == frame.height:
                 raise DataError(f"column '{name}' of the {whose} has no values at all", advice="leave it out")
-    pair = Pairing(original.select(shared), release.select(shared), original.height, release.height)
-    need_to_belong(pair, roles.quasi or roles.sensitive, roles.policy)
+    return need_to_belong(original.lazy(), release.lazy(), making, (*roles.quasi, *roles.sensitive))
 
 
 def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
@@ -78,15 +79,17 @@ def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
     auxiliary: pl.DataFrame | None = None,
     control: pl.DataFrame | None = None,
     *,
+    origins: pl.Series | None = None,
     trials: int = TRIALS,
     seed: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> AttackReport:
-    """The same for tables in memory."""
+    """The same for tables in memory. ``origins`` has the original's row of each released record, where it is known."""
     there = tuple(name for name in release.columns if name in original.columns)
     if not there:
         raise DataError("the original and the release have no column in common: they can't belong together")
-    need_columns(original, (*roles.quasi, *roles.sensitive), "the original")
+    person = () if roles.person is None else (roles.person,)
+    need_columns(original, (*roles.quasi, *roles.sensitive, *person), "the original")
     if auxiliary is not None and not set(auxiliary.columns) & set(release.columns):
         raise DataError("the auxiliary table has no column in common with the release")
     roles = replace(
@@ -107,6 +110,8 @@ def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
         control,
         auxiliary,
         known_labels(roles.policy, original),
+        roles.person,
+        None if origins is None else _of_the_original(origins, original.height),
     )
     if not (tables.quasi or tables.numbers or tables.pseudonyms):
         raise NothingToAttackError(
@@ -114,6 +119,11 @@ def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
         )
     done = run_attacks(tables, Randomness(seed), trials=trials, progress=progress)
     return AttackReport(done, release.height, original.height, roles, control is not None)
+
+
+def _of_the_original(origins: pl.Series, rows: int) -> pl.Series:
+    """Invented records come after the last of the source: they are nobody's."""
+    return origins.cast(pl.Int64).set(origins >= rows, None)
 
 
 def read_table(place: str, whose: str) -> pl.DataFrame:

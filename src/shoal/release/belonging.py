@@ -1,86 +1,216 @@
-"""Whether tables can belong together: a release and its original, and a control group of other people."""
+"""Whether a release can have been made from an original.
+
+A column that was left as it was has each value in as many records as the original at most, alone and together with the
+other such columns. A generalised label covers at least as many of the original's records as carry it. What breaks this
+can't belong together, and is refused. It has to be known what was done to a column, from the policy or the manifest:
+noise, other people's values and pseudonyms break it too. Where that is not known, what looks wrong is a doubt, told and
+not refused, because an unusual release may look like that.
+
+All of this is counted, so neither the order of the records matters nor that some are missing. Records that a policy may
+invent are allowed for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
 
+import numpy as np
 import polars as pl
 
 from shoal.attack.coverage import Coverage
 from shoal.errors import DataError
+from shoal.hierarchy import TOP
+from shoal.hierarchy.labels import text_of
 from shoal.policy import Policy
-from shoal.release.pairing import Pairing, known_labels
+from shoal.policy.treatment import Treatment, treatments
+from shoal.release.folder import decoys_in, treatment_of
+from shoal.release.pairing import MOST_ROWS, typed
+from shoal.release.vocabulary import Vocabulary
+from shoal.schema.arrays import Mask
+from shoal.schema.grouping import count_groups
 
-SAME_PEOPLE = 0.5
-"""A control group in which more than this share are people of the original is no control group."""
 MOST_TIMES = 2
 """As many records a release may have for each of the original, unless some were invented."""
-FEWEST = 100
-"""People in a control group. In a smaller one chance alone would excuse anything."""
+_RECORDS = "__shoal_records"
+_KEY = "__shoal_key"
 
 
-def need_to_belong(pair: Pairing, quasi: Sequence[str], policy: Policy | None) -> None:
-    """Refuse a release and an original that can't be of the same people."""
-    invented = policy is not None and policy.solve.decoys is not None
-    if pair.rows_released > MOST_TIMES * pair.rows_original and not invented:
-        raise DataError(
-            f"the release has {pair.rows_released} records, the original {pair.rows_original}: "
-            "they can't belong together"
-        )
-    shared = [name for name in quasi if name in pair.released.columns]
-    need_something_in_common(pair.released, pair.original, shared, known_labels(policy, pair.original))
+@dataclass(frozen=True)
+class Making:
+    """What is known of how a release was made."""
+
+    treatment: Mapping[str, Treatment] = field(default_factory=dict)
+    policy: Policy | None = field(default=None, repr=False)
+    decoys: int | None = None
+    """How many records were invented, where that is known."""
+
+    @classmethod
+    def of(cls, policy: Policy | None, release: str | None = None) -> Making:
+        """From the policy; what a release folder tells where there is none."""
+        if policy is not None:
+            return cls(treatments(policy), policy)
+        return cls() if release is None else cls(treatment_of(release), None, decoys_in(release))
+
+    def invented(self, records: int) -> int:
+        """How many records there may be that stem from nobody."""
+        if self.policy is None or self.policy.solve.decoys is None:
+            return self.decoys or 0
+        return ceil(self.policy.solve.decoys.limit * records)
 
 
-def need_something_in_common(
-    release: pl.DataFrame, original: pl.DataFrame, names: Sequence[str], known: Mapping[str, pl.DataFrame]
-) -> None:
-    """Refuse an original of which the release says nothing: where labels can be read, none covers a value.
+def need_to_belong(
+    original: pl.LazyFrame, released: pl.LazyFrame, making: Making, named: Sequence[str]
+) -> tuple[str, ...]:
+    """Refuse tables that can't belong together; what speaks against it without being proof comes back as doubts.
 
-    Stars and words that can't be read say nothing either way. Numbers may have been altered, so those that lie in the
-    same range are enough.
+    Doubts are about the ``named`` columns, those that an attacker knows or wants to know.
     """
-    said = [_in_common(release[name], original[name], known.get(name)) for name in names]
-    if False in said and True not in said:
+    common = [name for name in released.collect_schema() if name in original.collect_schema()]
+    if not common:
+        raise DataError("the original and the release have no column in common: they can't belong together")
+    before, after = (int(frame.select(pl.len()).collect(engine="streaming").item()) for frame in (original, released))
+    allowed = making.invented(before)
+    if after > MOST_TIMES * before and not allowed:
+        raise DataError(f"the release has {after} records, the original {before}: they can't belong together")
+    kept = [name for name in common if making.treatment.get(name) is Treatment.KEPT]
+    beyond = records_beyond(original, released, kept, max(before, after))
+    if beyond > allowed:
+        raise _refusal(beyond, kept, "left as it was")
+    found = {}
+    for name in common:
+        generalised = making.treatment.get(name) is Treatment.GENERALISED
+        if generalised or (name in named and name not in making.treatment):
+            found[name] = Comparison.of(original, released, name, making)
+    for name, one in found.items():
+        if one.strict and one.beyond > allowed:
+            raise _refusal(one.beyond, [name], "generalised at most")
+    return _doubts({name: one for name, one in found.items() if name in named and not one.strict}, allowed)
+
+
+def _refusal(records: int, names: Sequence[str], how: str) -> DataError:
+    shown = ", ".join(f"'{name}'" for name in names[:5]) + (" …" if len(names) > 5 else "")
+    return DataError(
+        f"{records} of the release's records have no counterpart in the original by {shown}, {how} in the release: "
+        "the tables can't belong together"
+    )
+
+
+def _doubts(found: Mapping[str, Comparison], allowed: int) -> tuple[str, ...]:
+    foreign = [name for name, one in found.items() if one.foreign]
+    if any(found[name].telling for name in foreign) and not any(one.covering for one in found.values()):
         raise DataError("the original and the release have no value in common: they can't belong together")
-
-
-def _in_common(released: pl.Series, values: pl.Series, known: pl.DataFrame | None) -> bool | None:
-    """None where the column doesn't tell."""
-    if released.dtype.is_numeric() and values.dtype.is_numeric():
-        ends = [series.cast(pl.Float64) for series in (released, values)]
-        low, high = (pl.Series([getattr(each, end)() for each in ends]) for end in ("min", "max"))
-        return None if low.null_count() else bool(low.max() <= high.min())  # type: ignore[operator]  # no nulls
-    seen = Coverage.of(values, released, known)
-    if len(seen.of_value):
-        return True
-    return None if seen.everything.all() else False
-
-
-def other_people(control: pl.DataFrame, original: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """The control group with the original's value types; refused where it can't be one: too few, or the same people."""
-    control = control.with_columns(_as(control[name], original[name]) for name in dict.fromkeys(names))
-    if _known_people(control, original) > SAME_PEOPLE:
-        raise DataError(
-            "most of the control group are in the original", advice="give people who are not, or leave --control out"
+    doubts = [
+        f"column '{name}': nothing in the release can be read as a value of the original; unless it was replaced, "
+        "the tables don't belong together"
+        for name in foreign
+    ]
+    plain = {name: one for name, one in found.items() if one.plain}
+    uneven = [name for name, one in plain.items() if one.beyond > allowed]
+    if uneven and not any(one.whole and name not in uneven for name, one in plain.items()):
+        shown = ", ".join(f"'{name}'" for name in uneven)
+        doubts.append(
+            f"more records of the release than of the original have some values of {shown}; unless these were altered, "
+            "the tables don't belong together"
         )
-    if control.height < FEWEST:
-        raise DataError(
-            f"the control group has {control.height} people, too few to compare with", advice=f"give {FEWEST} or more"
+    return tuple(doubts)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One column of both tables, in released records."""
+
+    strict: bool
+    """Whether it is known which labels the release can have."""
+    telling: int
+    """Records whose label can be read and is more than a star."""
+    covering: int
+    """Those of them whose label covers any value of the original, or lies among its numbers."""
+    beyond: int
+    """Records that are more than those of the original which their label covers."""
+    unread: int
+    plain: bool
+    """Whether most records have a value of the original and not a wider label, and all can be read."""
+    whole: bool
+    """Whether no record is starred: stars leave room for any counts."""
+
+    @property
+    def foreign(self) -> bool:
+        return bool(self.telling + self.unread) and not self.covering
+
+    @classmethod
+    def of(cls, original: pl.LazyFrame, released: pl.LazyFrame, name: str, making: Making) -> Comparison:
+        before, after = (count_groups(frame, [name], _RECORDS) for frame in (original, released))
+        values, labels = (typed(frame.select(name))[name] for frame in (before, after))
+        treatment = {each: kind for each, kind in making.treatment.items() if each == name}
+        words = Vocabulary.of(values.to_frame(), labels.to_frame(), treatment, making.policy)
+        seen = Coverage.of(values, labels, words.labels.get(name))
+        people = np.bincount(seen.codes(values), before[_RECORDS].to_numpy(), len(seen.values))
+        records = np.bincount(seen.label_codes(labels), after[_RECORDS].to_numpy(), len(seen.labels))
+        covered = np.bincount(seen.of_label, people[seen.of_value], len(seen.labels))
+        unread = seen.everything & (text_of(seen.labels).fill_null(TOP) != TOP).to_numpy()
+        telling = ~seen.everything
+        if name in words.closed:
+            telling, unread = telling | unread, np.zeros_like(unread)
+        return cls(
+            strict=name in words.labels,
+            telling=int(records[telling].sum()),
+            covering=int(records[telling & ((covered > 0) | _among(seen.labels, seen.values))].sum()),
+            beyond=int(np.maximum(records - covered, 0)[telling].sum()),
+            unread=int(records[unread].sum()),
+            plain=bool(2 * records[_values_of(seen)].sum() > records.sum() and not unread.any()),
+            whole=bool(telling.all()),
         )
-    return control
 
 
-def _as(theirs: pl.Series, original: pl.Series) -> pl.Series:
-    try:
-        return theirs.cast(original.dtype)
-    except pl.exceptions.PolarsError:
-        raise DataError(f"column '{theirs.name}' of the control group is of another type than the original's") from None
+def _values_of(seen: Coverage) -> Mask:
+    """Which labels are a value of the original."""
+    return text_of(seen.labels).is_in(text_of(seen.values).drop_nulls().implode()).fill_null(value=False).to_numpy()
 
 
-def _known_people(control: pl.DataFrame, original: pl.DataFrame) -> float:
-    """The share of the control group who are, in all that both tables have, like exactly one person of the original."""
-    names = [name for name in original.columns if name in control.columns]
-    mine, theirs = (frame.select(pl.col(name).cast(pl.String, strict=False) for name in names)
-                    for frame in (original, control))  # fmt: skip
-    alone = mine.group_by(names).len().filter(pl.col("len") == 1)
-    return theirs.join(alone, on=names, how="semi", nulls_equal=True).height / control.height
+def _among(labels: pl.Series, values: pl.Series) -> Mask:
+    """Which labels are numbers in the range of the values: numbers may have been altered."""
+    if not (labels.dtype.is_numeric() and values.dtype.is_numeric()):
+        return np.zeros(len(labels), dtype=bool)
+    numbers, ends = labels.cast(pl.Float64), values.cast(pl.Float64)
+    return numbers.is_between(pl.lit(ends.min()), pl.lit(ends.max())).fill_null(value=False).to_numpy()
+
+
+def records_beyond(original: pl.LazyFrame, released: pl.LazyFrame, names: Sequence[str], rows: int) -> int:
+    """How many records of the release have what these columns say together more often than the original has it.
+
+    Of large tables the combinations are looked at whose fingerprint leaves a rest of nothing: the same in both.
+    """
+    read = {name: _readings(original, released, name) for name in names}
+    alike = {name: both for name, both in read.items() if both is not None}
+    if not alike:
+        return 0
+    step = -(-rows // MOST_ROWS)
+    before, after = (
+        count_groups(
+            frame.select(pl.struct(both[place] for both in alike.values()).hash(0).alias(_KEY)).filter(
+                pl.col(_KEY) % step == 0
+            ),
+            [_KEY],
+            _RECORDS,
+        )
+        for place, frame in enumerate((original, released))
+    )
+    both = after.join(before, on=_KEY, how="left", suffix="_before")
+    more = pl.col(_RECORDS).cast(pl.Int64) - pl.col(f"{_RECORDS}_before").fill_null(0).cast(pl.Int64)
+    return int(both.select(more.clip(0).sum()).item())
+
+
+def _readings(original: pl.LazyFrame, released: pl.LazyFrame, name: str) -> tuple[pl.Expr, pl.Expr] | None:
+    """The column's values as the same text in both tables; None where they are stored so differently that equal values
+    could look different."""
+    mine, theirs = original.collect_schema()[name], released.collect_schema()[name]
+    value = pl.col(name)
+    if mine.is_nested() or theirs.is_nested():
+        return None
+    if mine == theirs:
+        return value.cast(pl.String), value.cast(pl.String)
+    if mine.is_numeric() and theirs.is_numeric():
+        return (number := value.cast(pl.Float32), number)
+    return None

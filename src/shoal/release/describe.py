@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from shoal import __version__
 from shoal.measurement import Measurement
-from shoal.plan import PlannedStep
 from shoal.policy import Policy
 from shoal.policy.anatomised import anatomised
 from shoal.randomness import now
@@ -15,7 +15,16 @@ from shoal.release.manifest import Manifest
 from shoal.release.pipeline import Rewritten
 from shoal.release.telling import facts_of
 from shoal.report.facts import AttributeFacts, FileFacts, ModelFacts, ReportFacts, RiskFacts
+from shoal.report.figures import percent
 from shoal.techniques.anatomise import AnatomiseStep
+
+
+class Done(NamedTuple):
+    """Something that was done to an attribute."""
+
+    attribute: str
+    words: str
+    clause: str
 
 
 def report_facts(policy: Policy, manifest: Manifest, done: Rewritten, evidence: Evidence | None = None) -> ReportFacts:
@@ -71,33 +80,43 @@ def _models(policy: Policy, manifest: Manifest) -> tuple[ModelFacts, ...]:
 
 
 def _attributes(policy: Policy, done: Rewritten) -> tuple[AttributeFacts, ...]:
-    by_attribute: dict[str, list[PlannedStep]] = {}
-    for planned in done.plan:
-        if planned.attribute is not None:
-            by_attribute.setdefault(planned.attribute, []).append(planned)
-        if isinstance(planned.step, AnatomiseStep):
-            for name in planned.step.technique.sensitive:
-                detail = f"l {planned.step.technique.l}, in {planned.step.technique.file}"
-                by_attribute.setdefault(name, []).append(replace(planned, attribute=name, detail=detail))
-    for name, share in done.altered.items():
-        level = f"up to level {done.solution.levels[name]} of {done.hierarchies[name].height}"
-        recoded = replace(_recoding(done), attribute=name, detail=f"{share:.0%} of records, {level}")
-        by_attribute.setdefault(name, []).append(recoded)
+    by_attribute: dict[str, list[Done]] = {}
+    for one in (*_planned(done), *_recoded(done), *_starred(policy, done)):
+        by_attribute.setdefault(one.attribute, []).append(one)
     return tuple(
         AttributeFacts(
             name=name,
             role=attribute.role,
-            done=tuple(_words(planned) for planned in by_attribute.get(name, [])),
-            clause=tuple(dict.fromkeys(planned.clause for planned in by_attribute.get(name, []) if planned.clause)),
+            done=tuple(one.words for one in by_attribute.get(name, [])),
+            clause=tuple(dict.fromkeys(one.clause for one in by_attribute.get(name, []) if one.clause)),
             released=attribute.is_released,
         )
         for name, attribute in policy.attributes.items()
     )
 
 
-def _recoding(done: Rewritten) -> PlannedStep:
-    return next(planned for planned in done.plan if planned.technique == "recode")
+def _planned(done: Rewritten) -> Iterator[Done]:
+    for planned in done.plan:
+        if planned.attribute is not None:
+            words = f"{planned.technique}, {planned.detail}" if planned.detail else planned.technique
+            yield Done(planned.attribute, words, planned.clause)
+        if isinstance(planned.step, AnatomiseStep):
+            technique = planned.step.technique
+            for name in technique.sensitive:
+                yield Done(name, f"{planned.technique}, l {technique.l}, in {technique.file}", planned.clause)
 
 
-def _words(planned: PlannedStep) -> str:
-    return f"{planned.technique}, {planned.detail}" if planned.detail else planned.technique
+def _recoded(done: Rewritten) -> Iterator[Done]:
+    """Where levels differ from cell to cell; an attribute of which no cell was raised was not recoded."""
+    for name, share in done.altered.items():
+        if share:
+            planned = next(planned for planned in done.plan if planned.technique == "recode")
+            level = f"up to level {done.solution.levels[name]} of {done.hierarchies[name].height}"
+            yield Done(name, f"{planned.technique}, {percent(share)} of records, {level}", planned.clause)
+
+
+def _starred(policy: Policy, done: Rewritten) -> Iterator[Done]:
+    """Suppressed records that stay in the file have a star in place of every quasi-identifying value."""
+    if done.withheld and not policy.solve.drop_suppressed:
+        for name in done.counts.attributes:
+            yield Done(name, f"starred in suppressed records, {percent(done.withheld)}", "ISO/IEC 20889, 9.3.4")

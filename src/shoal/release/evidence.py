@@ -8,7 +8,8 @@ takes seconds rather than milliseconds, so it is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -16,8 +17,8 @@ import polars as pl
 from shoal.errors import DataError
 from shoal.measurement import Measurement
 from shoal.measurement.useful import Usefulness
+from shoal.plan.origin import ORIGIN
 from shoal.policy import Policy
-from shoal.randomness import Randomness
 from shoal.release.assessing import Assessed, Wanted, assess_table
 from shoal.release.attack_report import AttackReport
 from shoal.release.attack_roles import Roles
@@ -46,7 +47,9 @@ class Evidence:
         if self.usefulness is not None:
             found["usefulness"] = self.usefulness.to_dict()
         if self.attacks is not None:
-            found["attacks"] = self.attacks.to_dict()["attacks"]
+            told = self.attacks.to_dict()
+            found["attacks"] = told["attacks"]
+            found["attacks_skipped"], found["attacks_unjudged"] = told["skipped"], told["unjudged"]
         return found
 
 
@@ -57,6 +60,16 @@ class Study:
     control: pl.DataFrame | None = None
     """People who are not in the original."""
     progress: Callable[[int, int], None] | None = None
+    origins: pl.Series | None = None
+    """The row of the original that each released record was made from, where the run has kept it."""
+
+    def tracing(self, aside: Path) -> Study:
+        """With the origins that were put aside while the release was written."""
+        if not aside.exists():
+            return self
+        kept = pl.scan_ipc(aside)
+        told = ORIGIN in kept.collect_schema()
+        return replace(self, origins=kept.select(ORIGIN).collect().to_series()) if told else self
 
 
 @dataclass(frozen=True)
@@ -67,30 +80,42 @@ class Table:
     frame: pl.LazyFrame
 
 
-def gather(policy: Policy, before: Table, after: Table, randomness: Randomness, study: Study | None) -> Evidence:
-    wanted, quasi = Wanted(policy.assess), policy.quasi_identifiers
+def gather(policy: Policy, before: Table, after: Table, study: Study | None) -> Evidence:
+    wanted, quasi = Wanted(policy.assess).drawn_as(before.measured), policy.quasi_identifiers
     was, now = (assess_table(None, table.measured, quasi, wanted) for table in (before, after))
     large = max(before.measured.rows, after.measured.rows) > QUICK_ROWS
     if "aggregate" in policy.table_steps or (large and study is None):
         return Evidence(was, now)
     try:
-        pair = Pairing.of(before.frame, after.frame, randomness)
+        pair = Pairing.of(before.frame, after.frame)
     except DataError:
         return Evidence(was, now)
     if study is None:
         return Evidence(was, now, distributions_of(pair, policy))
-    useful = measure_pair(pair, policy.assess, policy, randomness)
+    useful = measure_pair(pair, policy.assess, policy)
     shown = distributions_of(pair, policy, useful.distances)
-    return Evidence(was, now, shown, useful, _attacked(pair, policy, study))
+    return Evidence(was, now, shown, useful, _attacked(pair, before.frame, policy, study))
 
 
-def _attacked(pair: Pairing, policy: Policy, study: Study) -> AttackReport | None:
+def _attacked(pair: Pairing, original: pl.LazyFrame, policy: Policy, study: Study) -> AttackReport | None:
     """None where there is nothing to attack, or too much: people look rarer in a part of the rows than they are."""
     if pair.sampled:
         return None
     present = {role: tuple(n for n in policy.with_role(role) if n in pair.released.columns) for role in Role}
-    roles = Roles(present[Role.QUASI], present[Role.SENSITIVE], present[Role.DIRECT], present[Role.INSENSITIVE], policy)
+    roles = Roles(
+        present[Role.QUASI],
+        present[Role.SENSITIVE],
+        present[Role.DIRECT],
+        present[Role.INSENSITIVE],
+        policy,
+        policy.person,
+    )
+    before = pair.original
+    if policy.person is not None and policy.person not in before.columns:
+        before = before.with_columns(original.select(policy.person).collect(engine="streaming").to_series())
     try:
-        return attack_frames(pair.released, pair.original, roles, control=study.control, progress=study.progress)
+        return attack_frames(
+            pair.released, before, roles, control=study.control, origins=study.origins, progress=study.progress
+        )
     except NothingToAttackError:
         return None

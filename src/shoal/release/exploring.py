@@ -29,7 +29,7 @@ from shoal.release.job import source_of
 from shoal.release.pipeline import Progress
 from shoal.release.released import ReleasedClasses
 from shoal.release.solving import solve
-from shoal.report.tries import Found, Try
+from shoal.report.tries import Exploration, Found, Try
 from shoal.schema.registry import did_you_mean
 from shoal.solve import Solution
 
@@ -61,6 +61,16 @@ def explore(  # noqa: PLR0913  # one argument per option of `shoal explore`
     """
     settings = grid(policy, ks, limits, recodings)
     return tuple(Explorer(policy, data, seed=seed).tries(settings, progress))
+
+
+def exploration_of(
+    policy: Policy, data: object = None, *, seed: int | None = None, progress: Progress | None = None
+) -> Exploration:
+    """The usual grid around a policy, for the report of its release."""
+    settings = grid(policy)
+    explorer = Explorer(policy, data, seed=seed)
+    tries = tuple(explorer.tries(settings, progress))
+    return Exploration(policy.name, explorer.label, explorer.problem.records, tries)
 
 
 def grid(

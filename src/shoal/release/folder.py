@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import SourceError
+from shoal.errors import InputError, SourceError
 from shoal.io import sha256_of
 from shoal.io.parts import checksum_of
+from shoal.policy.treatment import Treatment
 from shoal.schema import Role
 
 MANIFEST = "release.json"
@@ -44,6 +45,29 @@ def roles_of(data: str) -> dict[str, Role]:
         raise _no_manifest(data) from None
 
 
+def treatment_of(data: str) -> dict[str, Treatment]:
+    """What became of the attributes, from the manifest; nothing where it doesn't say."""
+    told = (manifest_of(data) or {}).get("treatment", {})
+    try:
+        return {name: Treatment(kind) for name, kind in told.items()}
+    except (ValueError, AttributeError):
+        raise _no_manifest(data) from None
+
+
+def person_in(data: str) -> str | None:
+    """The attribute by which the release counts people, from the manifest; None where it counts records."""
+    told = (manifest_of(data) or {}).get("person")
+    name = told.get("attribute") if isinstance(told, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def decoys_in(data: str) -> int | None:
+    """How many of the records were invented, from the manifest."""
+    told = (manifest_of(data) or {}).get("decoys")
+    number = told.get("records") if isinstance(told, dict) else None
+    return number if isinstance(number, int) else None
+
+
 def promised_k(data: str) -> int:
     """The k that the release was written with."""
     try:
@@ -69,8 +93,11 @@ def manifest_of(data: str) -> dict[str, Any] | None:
 
 
 def names_in(text: str | None) -> tuple[str, ...]:
-    """What stands between the commas, each once."""
-    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip())) if text else ()
+    """What stands between the commas; a name that stands there twice was probably meant to be another."""
+    names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise InputError(f"column '{twice[0]}' is named twice")
+    return names
 
 
 def _no_manifest(data: str) -> SourceError:

@@ -26,7 +26,9 @@ from shoal.privacy.alpha_k import AlphaK
 from shoal.privacy.beta_likeness import BetaLikeness
 from shoal.privacy.beta_likeness import Kind as Likeness
 from shoal.privacy.delta_disclosure import DeltaDisclosure
+from shoal.privacy.delta_presence import DeltaPresence
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.k_map import KMap
 from shoal.privacy.l_diversity import Kind, LDiversity
 from shoal.privacy.lkc import Lkc
 from shoal.privacy.p_sensitive import PSensitive
@@ -41,7 +43,7 @@ KNOWN = 2
 MOST_CELLS = 30_000_000
 """Classes × values, or classes × sets of attributes, beyond which a figure is left out."""
 
-COUNTED = ("distinct_l", "p")
+COUNTED = ("k", "k_map", "distinct_l", "p")
 """Figures that are whole numbers."""
 
 Values = dict[str, float]
@@ -57,6 +59,14 @@ WHOLE: dict[str, PrivacyModel] = {
     "sample_uniqueness": SampleUniqueness(maximum=NEUTRAL),
 }
 """Figures of the classes themselves, and who measures them."""
+
+_GIVEN = "given"
+POPULATION: dict[str, PrivacyModel] = {
+    "k_map": KMap(k=NEUTRAL, population=_GIVEN),
+    "delta_presence": DeltaPresence(maximum=NEUTRAL, population=_GIVEN),
+}
+"""Figures of the classes beside a table of the population: the fewest people a class stands for there, and the largest
+share of them that is in the table."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +139,7 @@ class Formal:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; null is beyond all numbers."""
-        found: dict[str, Any] = {**self.whole, "k": int(self.whole["k"])}
+        found: dict[str, Any] = {name: _plain(name, value) for name, value in self.whole.items()}
         if self.lkc_k is not None:
             found["lkc_k"] = self.lkc_k
         if self.attributes:
@@ -143,13 +153,15 @@ class Formal:
 
 
 def measure_formal(classes: Classes, columns: Mapping[str, Column] | None = None) -> Formal:
-    """The figures of all models that need nothing but the table; ``columns`` says which attributes have an order.
+    """The figures of all models that need nothing but the table, and, where the classes have a population, of those
+    that compare with it; ``columns`` says which attributes have an order.
 
     >>> sizes = np.array([2, 4])
     >>> measure_formal(Classes(sizes, sizes)).to_dict()
     {'k': 2, 'maximum_risk': 0.5, 'average_risk': 0.3333333333333333, 'sample_uniqueness': 0.0}
     """
-    whole = {name: achieved(model, classes) for name, model in WHOLE.items()}
+    whole_table = WHOLE if classes.population is None else WHOLE | POPULATION
+    whole = {name: achieved(model, classes) for name, model in whole_table.items()}
     pairs = _sets_of_known(classes)
     attributes, left_out = {}, {}
     for name in classes.sensitive:

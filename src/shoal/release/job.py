@@ -6,7 +6,7 @@ import hashlib
 import resource
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from shoal.measurement import Risk
 from shoal.measurement.anatomy import Anatomy
 from shoal.plan.rolling_up import StandIn
 from shoal.policy import Policy, warnings_in
+from shoal.policy.treatment import treatments
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
 from shoal.release.anatomy import anatomy_finding, anatomy_warnings, recount_anatomy
@@ -42,6 +43,7 @@ from shoal.release.manifest import DataFile, Manifest
 from shoal.release.pipeline import Pipeline, Progress, Recounted, Rewritten
 from shoal.report import render, write_pdf
 from shoal.report.pdf import find_browser
+from shoal.report.tries import Exploration
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
         files = collect_files(done.files, aside)
         keep_identities(done.plan, target.frame.lazy(), aside, vault)
         anatomy = recount_anatomy(policy, target.frame.lazy(), files, done.records)
-    evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), randomness, None)
+    evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), None)
     found = DataFile("", done.records, "")
     manifest = _manifest(policy, found, done, recounted, evidence, vaulted=_lasting(vault))
     manifest = _beside(manifest, policy, files, anatomy)
@@ -126,6 +128,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
     seed: int | None = None,
     force: bool = False,
     study: Study | None = None,
+    explore: Callable[[], Exploration] | None = None,
     pdf: bool = False,
     progress: Progress | None = None,
     secrets: Secrets | None = None,
@@ -135,7 +138,8 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
 
     ``master`` is where Spark runs. ``parts`` says whether the data is a folder of parts, else the policy does.
 
-    With a ``study`` the release is attacked and compared with the original; with ``pdf`` the reports come as PDF too.
+    With a ``study`` the release is attacked and compared with the original; what ``explore`` finds is shown in the
+    report; with ``pdf`` the reports come as PDF too.
     """
     source, randomness = source_of(policy, data), Randomness(seed)
     if pdf:
@@ -144,7 +148,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         chosen = engine
         if isinstance(chosen, str):
             chosen = make_engine(chosen, progress=progress, spool=staging.path, master=master)
-        pipeline = Pipeline(policy, chosen, randomness, progress, secrets)
+        pipeline = Pipeline(policy, chosen, randomness, progress, secrets, traced=study is not None)
         aside = staging.path / ".aside.arrow"
         elsewhere = open_target(policy.target, base=policy.folder) if policy.target else None
         in_parts = policy.output.parts if parts is None else parts
@@ -155,13 +159,16 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         files = write_files(done.files, aside, staging.path, like=source)
         keep_identities(done.plan, target.scan(), aside, secrets)
         anatomy = recount_anatomy(policy, target.scan(), files, done.records)
+        study = None if study is None else study.tracing(aside)
         remove_aside(aside)
         recounted_at = time.perf_counter()
-        evidence = gather(policy, *_tables(done, source.scan(), recounted, target.scan()), randomness, study)
+        evidence = gather(policy, *_tables(done, source.scan(), recounted, target.scan()), study)
         written = data_told(target, done.records)
         manifest = _manifest(policy, written, done, recounted, evidence, vaulted=_lasting(secrets))
         manifest = _beside(manifest, policy, files, anatomy)
         facts = report_facts(policy, manifest, done, evidence)
+        if explore is not None:
+            facts = replace(facts, exploration=explore())
         html, for_recipient = render(facts), render(facts, recipient=True)
         manifest = replace(manifest, timing=replace(manifest.timing, report_s=time.perf_counter() - recounted_at))
         with writing(str(folder)):
@@ -212,12 +219,26 @@ def _manifest(  # noqa: PLR0913  # one argument per part of a run
         peak_rss_mb=_peak_memory(),
         use_case=policy.use_case,
         roles={name: str(attribute.role) for name, attribute in policy.attributes.items() if attribute.is_released},
+        treatment={name: str(kind) for name, kind in treatments(policy).items()},
+        person=_person(policy, recounted),
         suppressed_by_rule=done.suppressed_by_rule,
         suppressed_cells=done.suppressed_cells,
         k_without_decoys=done.k_without_decoys,
-        warnings=(*warnings_in(policy, vaulted=vaulted), *_of_decoys(done), *_of_rolling_up(done)),
+        warnings=(
+            *warnings_in(policy, vaulted=vaulted),
+            *_of_decoys(done),
+            *_of_rolling_up(done),
+            *_of_population(evidence),
+        ),
         evidence=evidence.to_dict(),
     )
+
+
+def _person(policy: Policy, recounted: Recounted) -> dict[str, str | int] | None:
+    """How people are behind the records; a record of an aggregated table is nobody's."""
+    if policy.person is None or "aggregate" in policy.table_steps:
+        return None
+    return {"attribute": policy.person, "most_records": recounted.most_records}
 
 
 def _lasting(secrets: Secrets | None) -> bool:
@@ -234,6 +255,7 @@ def _beside(manifest: Manifest, policy: Policy, files: Sequence[Written], anatom
         models=(*manifest.models, *anatomy_finding(policy, anatomy)),
         warnings=(*manifest.warnings, *anatomy_warnings(policy, anatomy)),
         roles={name: role for name, role in manifest.roles.items() if name not in cut},
+        treatment={name: kind for name, kind in manifest.treatment.items() if name not in cut},
     )
 
 
@@ -242,6 +264,14 @@ def _of_decoys(done: Rewritten) -> Iterator[str]:
         yield (
             f"{done.solution.decoys:,} of the records are invented; whoever can tell them from real ones is left with "
             f"k = {done.k_without_decoys}"
+        )
+
+
+def _of_population(evidence: Evidence) -> Iterator[str]:
+    if beyond := evidence.before.attackers.beyond:
+        yield (
+            f"{beyond:,} combinations of quasi-identifying values have more people in the source than in the table of "
+            "the population, so that is not a table of everybody; what compares with it is no better than it is"
         )
 
 

@@ -67,6 +67,10 @@ class Manifest:
     use_case: str | None = None
     roles: Mapping[str, str] = field(default_factory=dict)
     """Of the attributes that are in the release."""
+    treatment: Mapping[str, str] = field(default_factory=dict)
+    """What became of each of them."""
+    person: Mapping[str, str | int] | None = None
+    """By which attribute people are counted, and the most records of one; None where each record is a person's own."""
     warnings: tuple[str, ...] = ()
     suppressed_by_rule: int = 0
     suppressed_cells: int = 0
@@ -111,6 +115,8 @@ class Manifest:
             "risk": risk_dict(self.after.risk),
             "risk_before": risk_dict(self.before.risk),
             "roles": dict(self.roles),
+            "treatment": dict(self.treatment),
+            "person": None if self.person is None else dict(self.person),
             "models": [finding.to_dict() for finding in self.models],
             "utility": self.utility,
             "timing": asdict(self.timing),

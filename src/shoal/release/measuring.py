@@ -21,18 +21,19 @@ from shoal.measurement.useful import Usefulness
 from shoal.measurement.usefulness import class_figures
 from shoal.policy import Policy
 from shoal.policy.anatomised import anatomised
-from shoal.privacy import Finding, PrivacyModel
-from shoal.randomness import Randomness
+from shoal.privacy import Classes, Finding, PrivacyModel
 from shoal.release.assessing import Assessed, Wanted, assess_table, attackers_in
-from shoal.release.belonging import need_to_belong
+from shoal.release.belonging import Making, need_to_belong
 from shoal.release.folder import data_file, names_in
 from shoal.release.formal import Formal, measure_formal
 from shoal.release.frames import as_lazy, source_at
 from shoal.release.pairing import Pairing
-from shoal.release.reading import as_policy_reads
+from shoal.release.people import Counted, Told, Whom, whom_to_count
+from shoal.release.population import Comparing
+from shoal.release.reading import as_asked
 from shoal.release.rules import parse_rule, sensitive_groups
 from shoal.release.thresholds import Evidence, Threshold
-from shoal.release.usefulness import cells_beside, measure_pair
+from shoal.release.usefulness import Cells, cells_beside, measure_pair
 from shoal.schema import Column, Columns, Role
 from shoal.schema.detect import detect
 from shoal.schema.grouping import count_groups
@@ -50,6 +51,14 @@ class MeasureRequest:
     wanted: Wanted = field(default_factory=Wanted)
     rules: tuple[Rule, ...] = ()
     """Of linear sensitivity, for sums of the sensitive numbers."""
+    making: Making = field(default_factory=Making)
+    """How the table was made, where it is a release."""
+    population: str | None = None
+    """Where a table of the population lies; else the policy may say."""
+    told: Told | None = None
+    """What the manifest says of people, where the table is a release."""
+    by_records: bool = False
+    """Whether records are to be counted although somebody may have several."""
 
     @classmethod
     def of(  # noqa: PLR0913  # one argument per option of `shoal measure`
@@ -62,6 +71,8 @@ class MeasureRequest:
         require: Sequence[str] = (),
         wanted: Wanted | None = None,
         rules: Sequence[str] = (),
+        population: str | None = None,
+        by_records: bool = False,
     ) -> MeasureRequest:
         thresholds = tuple(Threshold.parse(text) for text in require)
         judged = tuple(dict.fromkeys(parse_rule(text) for text in rules))
@@ -69,14 +80,20 @@ class MeasureRequest:
             raise InputError("say which attributes are quasi-identifiers: either --policy POLICY or --qi a,b,c")
         if qi is not None and not names_in(qi):
             raise InputError("--qi names no column")
+        if by_records and person is not None:
+            raise InputError("--by-records: counts records, --person counts people: give one of them")
         wanted = wanted or Wanted()
         if policy is None:
-            return cls(names_in(qi), names_in(sensitive), person, (), thresholds, None, wanted, judged)
+            wanted.need_harm()
+            found = cls(names_in(qi), names_in(sensitive), person, (), thresholds, None, wanted, judged)
+            return replace(found, population=population, by_records=by_records)
         chosen = Policy.load(policy)
         listed = tuple(dict.fromkeys((*(names_in(sensitive) or chosen.with_role(Role.SENSITIVE)), *chosen.modelled)))
         wanted = wanted.within(chosen.assess)
+        wanted.need_harm()
         quasi, person = chosen.quasi_identifiers, person or chosen.person
-        return cls(quasi, listed, person, chosen.models, thresholds, chosen, wanted, judged)
+        found = cls(quasi, listed, person, chosen.models, thresholds, chosen, wanted, judged)
+        return replace(found, population=population, by_records=by_records)
 
 
 @dataclass(frozen=True)
@@ -88,16 +105,29 @@ class Measured:
     before: Measurement | None = None
     assessed: Assessed | None = None
     usefulness: Usefulness | None = None
-    cells: Mapping[str, float] = field(default_factory=dict)
+    cells: Cells = field(default_factory=Cells)
     """Loss, precision and entropy, where an original and the hierarchies of a policy say what cells stand for."""
     formal: Formal | None = None
     sensitivity: Mapping[str, SensitiveCells] = field(default_factory=dict)
     """Per sensitive attribute that is a number, where rules were given."""
     attackers_before: Attackers | None = None
+    doubts: tuple[str, ...] = ()
+    """Whether the original and the release belong together."""
+    counted: Counted = Counted.RECORDS
+    """What the sizes of classes are numbers of."""
+    not_measured: Mapping[str, str] = field(default_factory=dict)
+    """Models of the policy that could not be measured, and why; they are not met."""
 
     @property
     def k(self) -> int:
         return self.measurement.k
+
+    @property
+    def records(self) -> pl.DataFrame:
+        """Figures of every record in the order of the table, where they were wanted; no value of the data."""
+        if self.assessed is None or self.assessed.records is None:
+            raise InputError("figures of single records were not asked for")
+        return self.assessed.records
 
     @property
     def no_numbers(self) -> tuple[str, ...]:
@@ -112,6 +142,7 @@ class Measured:
         sizes = self.measurement.classes.people
         result: dict[str, Any] = {
             "rows": self.measurement.rows,
+            "counted": str(self.counted),
             "suppressed": self.measurement.suppressed,
             "classes": len(sizes),
             "class_size": {
@@ -122,8 +153,10 @@ class Measured:
             "risk": asdict(self.measurement.risk),
             "diversity": dict(self.measurement.diversity),
             "models": [finding.to_dict() for finding in self.models],
-            "utility": {**class_figures(self.measurement), **self.cells},
+            "utility": {**class_figures(self.measurement), **self.cells.figures},
         }
+        if self.not_measured:
+            result["not_measured"] = dict(self.not_measured)
         if self.formal is not None:
             result["formal"] = self.formal.to_dict()
         if self.sensitivity:
@@ -131,20 +164,27 @@ class Measured:
             result["sensitivity_left_out"] = list(self.no_numbers)
         if self.before is not None:
             result["risk_before"] = asdict(self.before.risk)
+        if self.before is not None:
+            result["doubts"] = list(self.doubts)
         if self.attackers_before is not None:
             result["attackers_before"] = self.attackers_before.to_dict()
         if self.usefulness is not None:
+            result["utility_reasons"] = dict(self.cells.reasons)
             result["usefulness"] = self.usefulness.to_dict()
         return result if self.assessed is None else result | self.assessed.to_dict()
 
 
 def measure_data(data: str, request: MeasureRequest, *, original: str | None = None) -> Measured:
     source = source_at(data_file(data))
+    told = Told.of(data)
+    if told is not None:
+        request = replace(request, told=told, person=request.person or told.person)
     with explained(source):
         if original is None:
             return _measure(source.scan(), request, None)
         before = source_at(original)
         with explained(before):
+            request = replace(request, making=Making.of(request.policy, data))
             return _measure(source.scan(), request, before.scan())
 
 
@@ -160,29 +200,84 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
     present = tuple(frame.collect_schema())
     request = _without_cut_off(request, present)
     _refuse_unknown(request, present)
-    person = request.person if request.person in present else None
+    doubts = () if original is None else _together(frame, original, request)
+    whom = _whom(frame, request, original)
     columns = _columns(frame, request)
-    measurement = _classes(frame, request, person, columns)
+    measurement = _classes(whom, request, columns)
     _refuse_nothing_to_measure(measurement, request, columns)
-    groups = sensitive_groups(frame, request.quasi, columns, request.rules, person)
-    before, useful, cells, attackers = None, None, {}, None
+    wanted = request.wanted.drawn_as(measurement)
+    _refuse_estimates(whom, request, wanted)
+    groups = sensitive_groups(whom.frame, request.quasi, columns, request.rules, whom.person)
+    before, useful, cells, attackers = None, None, Cells(), None
     if original is not None:
-        randomness = Randomness()
-        named = tuple(original.collect_schema())
-        _refuse_absent((*request.quasi, *request.sensitive), named, "the original")
-        whose = request.person if request.person in named else None
-        before = _classes(original, request, whose, _columns(original, request))
-        attackers = attackers_in(before, request.wanted)
-        pair = Pairing.of(original, frame, randomness)
-        need_to_belong(pair, request.quasi, request.policy)
-        useful = measure_pair(pair, request.wanted.circumstances, request.policy, randomness)
-        cells = {} if request.policy is None else cells_beside(measurement, before, request.policy)
-    assessed = assess_table(frame, measurement, request.quasi, request.wanted)
-    formal = measure_formal(measurement.classes, columns)
+        before = _classes(_likewise(original, request, whom), request, _columns(original, request))
+    compare = Comparing(request.quasi, request.models, request.policy, request.population)
+    measurement, before, unmeasured = compare.beside(measurement, before, whom)
+    if original is not None and before is not None:
+        attackers = attackers_in(before, wanted)
+        pair = Pairing.of(original, frame)
+        useful = measure_pair(pair, request.wanted.circumstances, request.policy)
+        cells = cells_beside(measurement, before, request.policy)
+    assessed = assess_table(frame, measurement, request.quasi, wanted)
+    formal = measure_formal(_with_population(measurement), columns)
     evidence = Evidence(_figures(measurement, assessed, formal), measurement.classes, formal, columns, groups)
     findings = [*measurement.find(request.models)]
     findings += [finding for threshold in request.require for finding in threshold.check(evidence)]
-    return Measured(measurement, tuple(findings), before, assessed, useful, cells, formal, groups, attackers)
+    return Measured(
+        measurement,
+        tuple(findings),
+        before,
+        assessed,
+        useful,
+        cells,
+        formal,
+        groups,
+        attackers,
+        doubts,
+        whom.counted,
+        unmeasured,
+    )
+
+
+def _together(frame: pl.LazyFrame, original: pl.LazyFrame, request: MeasureRequest) -> tuple[str, ...]:
+    names = (*request.quasi, *request.sensitive)
+    _refuse_absent(names, tuple(original.collect_schema()), "the original")
+    return need_to_belong(original, frame, request.making, names)
+
+
+def _whom(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFrame | None) -> Whom:
+    if request.person is None or request.by_records:
+        return Whom(frame, by_records=True)
+    return whom_to_count(
+        frame, request.person, request.quasi, policy=request.policy, original=original, told=request.told
+    )
+
+
+def _with_population(measurement: Measurement) -> Classes:
+    """The classes of the table alone, not those that only the population has."""
+    if measurement.population is None:
+        return measurement.classes
+    beside = measurement.beside_population()
+    return beside.only(beside.records > 0)
+
+
+def _likewise(original: pl.LazyFrame, request: MeasureRequest, whom: Whom) -> Whom:
+    """The original counted by the same column; it can't be missing there."""
+    if whom.by_records or request.person is None:
+        return Whom(original, by_records=True)
+    _refuse_absent((request.person,), tuple(original.collect_schema()), "the original")
+    return Whom(original, request.person)
+
+
+def _refuse_estimates(whom: Whom, request: MeasureRequest, wanted: Wanted) -> None:
+    """Fewer people make sums and samples look safer, so they are not told from the fewest that there can be."""
+    if request.rules:
+        whom.need_everyone("--rule")
+    if wanted.circumstances.population_size is not None:
+        whom.need_everyone("the size of the population")
+    for model in request.models:
+        if getattr(model, "population_size", None) is not None:
+            whom.need_everyone(model.key)
 
 
 def _without_cut_off(request: MeasureRequest, present: tuple[str, ...]) -> MeasureRequest:
@@ -198,7 +293,6 @@ def _refuse_unknown(request: MeasureRequest, present: tuple[str, ...]) -> None:
     _refuse_absent((*request.quasi, *request.sensitive), present, "the data")
     if request.policy is not None:
         return
-    _refuse_absent((request.person,) if request.person is not None else (), present, "the data")
     named = (*request.quasi, *request.sensitive)
     if twice := [name for place, name in enumerate(named) if name in named[:place]]:
         raise InputError(f"column '{twice[0]}' is named twice", advice="quasi-identifier or sensitive, once")
@@ -224,9 +318,11 @@ def _refuse_nothing_to_measure(measurement: Measurement, request: MeasureRequest
         raise DataError(f"column '{empty[0]}' has no values at all", advice="leave it out")
 
 
-def _classes(frame: pl.LazyFrame, request: MeasureRequest, person: str | None, columns: Columns) -> Measurement:
+def _classes(whom: Whom, request: MeasureRequest, columns: Columns) -> Measurement:
+    frame = whom.frame
     known = {name: Known(Reading(column, _bound(frame, request.policy, column))) for name, column in columns.items()}
-    return as_policy_reads(measure_classes(frame, request.quasi, person, request.sensitive, known), request.policy)
+    measurement = measure_classes(frame, request.quasi, whom.person, request.sensitive, known)
+    return as_asked(whom.people(measurement), request.policy, request.wanted.missing)
 
 
 def _columns(frame: pl.LazyFrame, request: MeasureRequest) -> dict[str, Column]:

@@ -19,8 +19,11 @@ from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import Reading
 from shoal.io import Source, Target
 from shoal.measurement import Known, Measurement, measure_classes
+from shoal.measurement.population import need_enough_people
 from shoal.measurement.usefulness import Generalised, cell_figures, class_figures
 from shoal.plan import Builder, Plan, ask, carry_out
+from shoal.plan.nodes import PlannedStep
+from shoal.plan.origin import TagOrigin
 from shoal.plan.person import PERSON
 from shoal.plan.recoding import labels_of
 from shoal.policy import Policy
@@ -32,8 +35,10 @@ from shoal.release.manifest import Timing
 from shoal.release.reading import as_policy_reads
 from shoal.release.solving import solve
 from shoal.schema import Counts
+from shoal.schema.arrays import Mask
+from shoal.schema.grouping import count_groups
 from shoal.schema.steps import Beside
-from shoal.solve import Solution
+from shoal.solve import Problem, Solution
 from shoal.solve.decoys import k_without_decoys
 
 Progress = Callable[[str, int, int | None], None]
@@ -62,13 +67,23 @@ class Rewritten:
 
     @property
     def altered(self) -> dict[str, float]:
-        """Where levels differ from cell to cell: per quasi-identifier, the share of records whose cell is altered."""
+        """Where levels differ from cell to cell: per quasi-identifier, the share of records whose cell is altered.
+
+        Records that are suppressed as a whole are not among them.
+        """
         cells = self.solution.cells
         if cells is None:
             return {}
-        records = self.counts.records / max(1, self.counts.total_records)
-        changed = (cells > 0) | self.solution.withheld[:, None]
-        return {name: float(records[changed[:, place]].sum()) for place, name in enumerate(self.counts.attributes)}
+        changed = (cells > 0) & ~self.solution.withheld[:, None]
+        return {name: self._share(changed[:, place]) for place, name in enumerate(self.counts.attributes)}
+
+    @property
+    def withheld(self) -> float:
+        """The share of records that are suppressed as a whole, so that the models hold."""
+        return self._share(self.solution.withheld)
+
+    def _share(self, combinations: Mask) -> float:
+        return int(self.counts.records[combinations].sum()) / max(1, self.counts.total_records)
 
     @property
     def suppressed_cells(self) -> int:
@@ -83,27 +98,33 @@ class Rewritten:
 
 @dataclass(frozen=True)
 class Recounted:
-    """The output, measured by code that shares nothing with the solver."""
+    """The output, measured by code that does not know the solver."""
 
     after: Measurement
     models: tuple[Finding, ...]
     utility: dict[str, float]
+    most_records: int = 1
+    """Of one person."""
 
 
 class Pipeline(Generic[TableT]):
-    def __init__(
+    def __init__(  # noqa: PLR0913  # what a run is made of
         self,
         policy: Policy,
         engine: Engine[TableT],
         randomness: Randomness,
         progress: Progress | None = None,
         secrets: Secrets | None = None,
+        *,
+        traced: bool = False,
     ) -> None:
+        """``traced``: what is put aside says of each released record which record of the source it was."""
         self.policy = policy
         self.engine = engine
         self.randomness = randomness
         self.progress = progress
         self.secrets = secrets
+        self.traced = traced
 
     def rewrite(self, source: Source, target: Target, *, aside: Path) -> Rewritten:
         started = time.perf_counter()
@@ -112,11 +133,13 @@ class Pipeline(Generic[TableT]):
         builder.bind_techniques()
         question = ask(builder)
         problem = question.problem
-        before = self._before(table, problem.counts, rolled_up=question.rolled_up)
+        before = self._before(table, problem, rolled_up=question.rolled_up)
         counted = time.perf_counter()
         solution = solve(problem, self.policy.solve, self._reporter("solve"))
         solved = time.perf_counter()
         carry_out(builder, question, solution)
+        if self.traced:
+            builder.now.add(PlannedStep(TagOrigin(), "origin", ""))
         builder.bind_ending()
         files = files_of(builder.now.plan)
         if "aggregate" in self.policy.table_steps:
@@ -141,10 +164,11 @@ class Pipeline(Generic[TableT]):
     def recount(self, output: pl.LazyFrame, done: Rewritten, *, aside: Path) -> Recounted:
         """Measure the output as written. If it breaks what the solver promised, that is our bug and nothing leaves."""
         quasi = done.counts.attributes
-        person = None
+        person, most = None, 1
         if self.policy.person and aside.exists():
-            output = pl.concat([output, pl.scan_ipc(aside).select(PERSON)], how="horizontal")
-            person = PERSON
+            people = pl.scan_ipc(aside).select(PERSON)
+            output = pl.concat([output, people], how="horizontal")
+            person, most = PERSON, _most_records(people)
         aggregated = "aggregate" in self.policy.table_steps
         sensitive = () if aggregated else self.policy.modelled
         after = measure_classes(output, () if aggregated else quasi, person, sensitive, done.known)
@@ -158,25 +182,33 @@ class Pipeline(Generic[TableT]):
         utility = class_figures(after)
         if quasi and not aggregated and not self.policy.solve.drop_suppressed:
             utility |= self._cells(after, done)
-        return Recounted(after, findings, utility)
+        return Recounted(after, findings, utility, most)
 
     def _known(self, reading: Reading, counts: Counts) -> Known:
         """Where suppressed records are left out, the output doesn't show what the table was like with them."""
         dropped = self.policy.solve.drop_suppressed
         return Known(reading, counts.value_counts(reading.column.name) if dropped else None)
 
-    def _before(self, table: TableT, counts: Counts, *, rolled_up: bool) -> Measurement:
+    def _before(self, table: TableT, problem: Problem, *, rolled_up: bool) -> Measurement:
         """The table as it was: by its own quasi-identifiers, before any technique touched them.
 
         Where these were too many to be counted, as they were counted: the plan says on which levels.
         """
+        counts = problem.counts
         present = tuple(name for name in self.engine.columns(table) if name in self.policy.quasi_identifiers)
         altered = any(self.policy.attributes[name].steps for name in present) or self.policy.table_steps
         if not rolled_up and (altered or present != counts.attributes):
             counts = self.engine.counts(table, present, self.policy.person)
         people = counts.people_in(np.arange(counts.size), counts.size)
         there = counts.records > 0
-        return Measurement(counts.total_records, 0, Classes(counts.records[there], people[there]))
+        classes = Classes(counts.records[there], people[there], attributes=counts.attributes)
+        before = Measurement(counts.total_records, 0, classes, counts.total_people)
+        if problem.population is None:
+            return before
+        population = problem.counts.frame().cast(pl.String).with_columns(pl.Series("records", problem.population))
+        need_enough_people(before.people, population)
+        starred = pl.Series(np.zeros(len(classes), dtype=bool))
+        return replace(before, released=counts.frame().filter(pl.Series(there)), starred=starred, population=population)
 
     def _population(self, done: Rewritten) -> pl.DataFrame | None:
         """What the population would look like, had it been released in the same way."""
@@ -219,3 +251,9 @@ class Pipeline(Generic[TableT]):
     def _reporter(self, phase: str) -> Callable[[int, int], None] | None:
         report = self.progress
         return None if report is None else lambda done, total: report(phase, done, total)
+
+
+def _most_records(people: pl.LazyFrame) -> int:
+    """Of one person; all records without one count as one person's."""
+    counted = count_groups(people, [PERSON], "records")["records"]
+    return int(counted.max() or 1)  # type: ignore[arg-type]  # whole numbers

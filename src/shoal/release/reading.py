@@ -1,8 +1,12 @@
-"""How a policy wants the stars of a released table to be read when it is measured."""
+"""How the stars and the empty cells of a table are to be read when it is measured."""
 
 from __future__ import annotations
 
+from typing import get_args
+
+from shoal.errors import InputError
 from shoal.measurement import Measurement
+from shoal.measurement.frequencies import Missing
 from shoal.measurement.wildcards import WildcardMeasurement
 from shoal.policy import Policy
 
@@ -12,3 +16,20 @@ def as_policy_reads(measurement: Measurement, policy: Policy | None) -> Measurem
     if policy is None or policy.solve.starred == "value":
         return measurement
     return WildcardMeasurement.of(measurement)
+
+
+def missing_as(said: str | None) -> Missing | None:
+    """From the command line; what is not said is left to the policy."""
+    for reading in get_args(Missing):
+        if said == reading:
+            return reading  # type: ignore[no-any-return]  # one of the literals
+    if said is None:
+        return None
+    raise InputError(f"--missing: unknown reading '{said}'", advice="a missing cell is a 'value' or a 'wildcard'")
+
+
+def as_asked(measurement: Measurement, policy: Policy | None, missing: Missing | None) -> Measurement:
+    """As the caller says, to whom a star and an empty cell are both missing; else as the policy reads its stars."""
+    if missing is None:
+        return as_policy_reads(measurement, policy)
+    return WildcardMeasurement.of(measurement, empty_too=True) if missing == "wildcard" else measurement

@@ -2,15 +2,15 @@
 
 The auxiliary table is linked with the release by the quasi-identifiers that both have; by these and each further column
 that both have, also one that nobody took for identifying when it was released, which is what new data changes; and by
-all of them. The worst of these counts. (All at once may be the weakest: a column with noise fits nobody.) Nobody knows
-whose record is whose any more, so what counts is how many records each person could be: fewer than k is less than the
-release promised.
+all of them. The worst of these counts. Nobody is linked by a column that was altered (noise, averages, other people's
+values): it fits by chance only, and attacks with the original try what it gives away.
+
+Nobody knows whose record is whose any more, so what counts is how many people each person could be: fewer than k is
+less than the release promised. A value that a hierarchy doesn't know can only be behind a ``*``.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import inf, nan
@@ -19,17 +19,20 @@ from typing import Any
 
 from shoal.attack.battery import without_suppressed
 from shoal.attack.coverage import Match
-from shoal.errors import DataError, InputError, SourceError
-from shoal.io import sha256_of, writing
+from shoal.errors import DataError, InputError
+from shoal.io import sha256_of
 from shoal.policy import Policy
+from shoal.policy.treatment import Treatment
 from shoal.privacy import Finding
 from shoal.randomness import now
 from shoal.release.attacking import read_table
+from shoal.release.belonging import Making
 from shoal.release.folder import data_file, manifest_of, need_untouched, promised_k, roles_of
-from shoal.release.pairing import known_labels
+from shoal.release.history import history_of, keep_history
+from shoal.release.people import Counted
+from shoal.release.vocabulary import Vocabulary
+from shoal.release.whose import Whose
 from shoal.schema import Role
-
-HISTORY = "history.json"
 
 
 @dataclass(frozen=True)
@@ -41,33 +44,51 @@ class Reassessment:
     fitting: int
     """People of the auxiliary table who fit any record."""
     alone: int
-    """People who fit exactly one."""
+    """People who could be only one; where people can't be told apart, that it can't be ruled out of."""
     fewest: int
-    """Records that a fitting person could be, at least; 0 where nobody fits."""
+    """People that a fitting person could be, at least; 0 where nobody fits."""
     k: int
     """What the release promised."""
     below: int
-    """People who fit fewer records than that."""
+    """People who are surely among fewer than that."""
     auxiliary_sha256: str | None = None
     unread_labels: int = 0
-    """Released labels that could not be read without the policy's hierarchies, and were taken to fit everybody."""
+    """Released labels that could not be read, and were taken to fit everybody."""
+    perhaps_below: int = 0
+    """Further people of whom that can't be ruled out, because some of the records may be one person's."""
+    counted: Counted = Counted.PEOPLE
+    unknown: int = 0
+    """People with a value that a hierarchy doesn't know, who fit a ``*`` there and nothing else."""
+    altered: tuple[str, ...] | None = ()
+    """Columns that nobody was linked by, because they were altered; None where the release doesn't say which were."""
 
     @property
-    def holds(self) -> bool:
-        return not self.below
+    def shown(self) -> bool:
+        """Whether the figures can show that a promise holds."""
+        return bool(self.fitting) and not self.unread_labels
+
+    @property
+    def holds(self) -> bool | None:
+        """None where it is neither shown nor refuted."""
+        if self.below:
+            return False
+        return True if self.shown and not self.perhaps_below else None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self) | {"holds": self.holds}
 
     def findings(self, bounds: Mapping[str, float]) -> tuple[Finding, ...]:
-        """That nobody is among fewer than k, or what is required instead."""
-        if not bounds:
-            return (Finding("k", self.k, self.fewest, self.holds),)
-        return tuple(self._finding(name, bound) for name, bound in bounds.items())
+        """That nobody is among fewer than k, or what is required instead; and that anything was shown at all."""
+        if not self.fitting:
+            return (Finding("people who fit any record", 1, 0, met=False),)
+        found = [self._finding(name, bound) for name, bound in (bounds or {"k": self.k}).items()]
+        if self.unread_labels:
+            found.append(Finding("released labels that can't be read", 0, self.unread_labels, met=False))
+        return tuple(found)
 
     def _finding(self, name: str, bound: float) -> Finding:
         if name == "k":
-            return Finding("k", bound, self.fewest, not self.fitting or self.fewest >= bound)
+            return Finding("k", bound, self.fewest, self.fewest >= bound)
         return Finding("uniques", bound, self.alone, self.alone <= bound)
 
 
@@ -94,32 +115,26 @@ def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reas
     past, k = history_of(release), promised_k(release)
     need_untouched(release)
     shown, people = read_table(data_file(release), "release"), read_table(auxiliary, "auxiliary table")
+    treatment = Making.of(policy, release).treatment
     common = tuple(name for name in shown.columns if name in people.columns)
+    altered = tuple(name for name in common if treatment.get(name) is Treatment.ALTERED)
+    common = tuple(name for name in common if name not in altered)
     if not common:
-        raise DataError("the auxiliary table has no column in common with the release")
-    quasi = tuple(name for name, role in roles_of(release).items() if role is Role.QUASI and name in shown.columns)
-    shown, known = without_suppressed(shown, quasi), known_labels(policy, people)
-    tried = [
-        _judged(Match.of(shown, people, names, known), names, k, auxiliary)
-        for names in _sets(tuple(name for name in quasi if name in common), common)
-    ]
-    found = max(tried, key=lambda one: (one.below, -one.fewest if one.fitting else 0, one.fitting))
-    _append(Path(release) / HISTORY, [*past, found.to_dict()])
+        also = " that was not altered" if altered else ""
+        raise DataError(f"the auxiliary table has no column in common with the release{also}")
+    roles = roles_of(release)
+    quasi = tuple(name for name in shown.columns if roles.get(name) is Role.QUASI)
+    shown = without_suppressed(shown, quasi)
+    words = Vocabulary.of(people, shown, treatment, policy)
+    whose = Whose.of(release, shown, treatment, policy)
+    context = _Context(k, people.height, whose, int(words.unknown.sum()), altered if treatment else None, auxiliary)
+    tried = []
+    for names in _sets(tuple(name for name in quasi if name in common), common):
+        match = Match.of(shown, words.people, names, words.labels)
+        tried.append(context.judged(match, names, by_classes=set(names) <= set(quasi)))
+    found = max(tried, key=_badness)
+    keep_history(release, [*past, found.to_dict()])
     return found
-
-
-def history_of(release: str) -> list[dict[str, Any]]:
-    """What was found before, the oldest first."""
-    path = Path(release) / HISTORY
-    if not path.is_file():
-        return []
-    try:
-        past = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError):
-        past = None
-    if not isinstance(past, list) or not all(isinstance(entry, dict) for entry in past):
-        raise SourceError(f"{path}: is not the history of a release")
-    return past
 
 
 def _sets(quasi: tuple[str, ...], common: tuple[str, ...]) -> Sequence[tuple[str, ...]]:
@@ -128,30 +143,41 @@ def _sets(quasi: tuple[str, ...], common: tuple[str, ...]) -> Sequence[tuple[str
     return tuple(dict.fromkeys(names for names in sets if names))
 
 
-def _judged(match: Match, common: tuple[str, ...], k: int, auxiliary: str) -> Reassessment:
-    candidates = match.candidates()
-    fitting = candidates[candidates > 0]
-    local = Path(auxiliary)
-    return Reassessment(
-        now().isoformat(timespec="seconds"),
-        common,
-        len(candidates),
-        len(fitting),
-        int((fitting == 1).sum()),
-        int(fitting.min()) if len(fitting) else 0,
-        k,
-        int((fitting < k).sum()),
-        sha256_of(local) if "://" not in auxiliary and local.is_file() else None,
-        match.unread,
-    )
+def _badness(one: Reassessment) -> tuple[float, ...]:
+    """Where nobody fits, nothing is known, so what anybody fits goes before."""
+    return one.below, one.perhaps_below, -one.fewest if one.fitting else -inf, one.fitting
 
 
-def _append(path: Path, past: list[dict[str, Any]]) -> None:
-    """The history with one more entry: whole or not at all."""
-    hidden = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    with writing(str(path)):
-        try:
-            hidden.write_text(json.dumps(past, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-            hidden.replace(path)
-        finally:
-            hidden.unlink(missing_ok=True)
+@dataclass(frozen=True)
+class _Context:
+    """What is the same for all sets of attributes."""
+
+    k: int
+    people: int
+    whose: Whose
+    unknown: int
+    altered: tuple[str, ...] | None
+    auxiliary: str
+
+    def judged(self, match: Match, names: tuple[str, ...], *, by_classes: bool) -> Reassessment:
+        least = self.whose.least(match, self.k, by_classes=by_classes)
+        most = match.candidates() if self.whose.counted is Counted.AT_LEAST else least
+        least, most = least[least > 0], most[most > 0]
+        below = int((most < self.k).sum())
+        local = Path(self.auxiliary)
+        return Reassessment(
+            when=now().isoformat(timespec="seconds"),
+            attributes=names,
+            people=self.people,
+            fitting=len(least),
+            alone=int((least == 1).sum()),
+            fewest=int(least.min()) if len(least) else 0,
+            k=self.k,
+            below=below,
+            auxiliary_sha256=sha256_of(local) if "://" not in self.auxiliary and local.is_file() else None,
+            unread_labels=match.unread,
+            perhaps_below=int((least < self.k).sum()) - below,
+            counted=self.whose.counted,
+            unknown=self.unknown,
+            altered=self.altered,
+        )

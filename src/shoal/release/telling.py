@@ -8,7 +8,7 @@ from shoal.attack import Attack
 from shoal.measurement.attackers import AttackerRisk, Attackers
 from shoal.measurement.reidentification import Reidentification
 from shoal.measurement.useful import READINGS, USES, Usefulness
-from shoal.release.attack_report import AttackReport, in_words
+from shoal.release.attack_report import AttackReport, in_words, share_tried
 from shoal.release.evidence import Evidence
 from shoal.report.evidence import (
     AssessmentFacts,
@@ -24,6 +24,7 @@ _PARTS = {
     "acquaintance": "a recipient recognises somebody",
     "breach": "the data gets out at the recipient",
 }
+_COUNTED = "counted in the file; nothing needs to be known of the population"
 _ESTIMATES = {"dankar": "chosen by the sampling fraction", "pitman": "Pitman", "zayatz": "Zayatz", "snb": "SNB"}
 
 
@@ -36,6 +37,7 @@ def facts_of(evidence: Evidence | None) -> dict[str, Any]:
         "assessment": _assessment(evidence.after.assessment),
         "attackers": _attackers(evidence.before.attackers, evidence.after.attackers),
         "attacks": () if attacks is None else tuple(_attack(one) for one in attacks.done.attacks),
+        "unjudged": () if attacks is None else tuple(_named(name) for name in attacks.done.unjudged),
         "distributions": evidence.distributions,
         "usefulness": () if useful is None else _usefulness(useful),
         "purpose": None if useful is None or useful.purpose is None else USES[useful.purpose].title,
@@ -53,13 +55,14 @@ def _assessment(found: Reidentification | None) -> AssessmentFacts | None:
 
 
 def _attackers(before: Attackers, after: Attackers) -> tuple[AttackerFacts, ...]:
-    def facts(name: str, was: AttackerFigures, now: AttackerFigures) -> AttackerFacts:
-        return AttackerFacts(name, now, after.threshold, after.basis.words, was)
+    def facts(name: str, was: AttackerFigures, now: AttackerFigures, basis: str) -> AttackerFacts:
+        return AttackerFacts(name, now, after.threshold, basis, was)
 
+    basis = after.basis.words
     return (
-        facts("Prosecutor", _figures(before.prosecutor), _figures(after.prosecutor)),
-        facts("Journalist", _figures(before.journalist), _figures(after.journalist)),
-        facts("Marketer", _share(before.marketer, before), _share(after.marketer, after)),
+        facts("Prosecutor", _figures(before.prosecutor), _figures(after.prosecutor), _COUNTED),
+        facts("Journalist", _figures(before.journalist), _figures(after.journalist), basis),
+        facts("Marketer", _average(before.marketer), _average(after.marketer), basis),
     )
 
 
@@ -67,9 +70,9 @@ def _figures(risk: AttackerRisk) -> AttackerFigures:
     return AttackerFigures(risk.max, risk.average, risk.above)
 
 
-def _share(marketer: float, of: Attackers) -> AttackerFigures:
-    """A marketer is judged by the average alone; single records are the journalist's."""
-    return AttackerFigures(of.journalist.max, marketer, of.journalist.above)
+def _average(marketer: float) -> AttackerFigures:
+    """A marketer is judged by the average alone."""
+    return AttackerFigures(None, marketer, None)
 
 
 def _attack(attack: Attack) -> AttackFacts:
@@ -119,4 +122,16 @@ def _number(figure: float | None) -> str:
 
 
 def _untried(attacks: AttackReport) -> tuple[str, ...]:
-    return tuple(f"Not tried: {name.replace('_', ' ')}: {reason}." for name, reason in attacks.done.skipped.items())
+    done = attacks.done
+    shares = (f"{_named(one.key)} of {one.attribute}: {share}." for one in done.attacks if (share := share_tried(one)))
+    return (
+        *(
+            f"Not {'judged' if name in done.unjudged else 'tried'}: {_named(name)}: {reason}."
+            for name, reason in done.skipped.items()
+        ),
+        *shares,
+    )
+
+
+def _named(attack: str) -> str:
+    return attack.replace("_", " ")

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
+from typing import NoReturn
 
 from pydantic import ValidationError
 
 from shoal.errors import InputError
 from shoal.measurement.sensitivity import SensitiveCells
 from shoal.privacy import Classes, Finding
-from shoal.release.formal import SENSITIVE, WHOLE, Formal, measure_figure, why_not
+from shoal.release.formal import POPULATION, SENSITIVE, WHOLE, Formal, measure_figure, why_not
 from shoal.schema import Column
+from shoal.schema.plain_words import plainly
 from shoal.schema.registry import did_you_mean
 
-AT_LEAST = ("k", "class_size_min", "class_size_average")
+AT_LEAST = ("k", "k_map", "class_size_min", "class_size_average")
 AT_MOST = (
     "prosecutor_max",
     "prosecutor_average",
@@ -25,6 +27,7 @@ AT_MOST = (
     "suppressed",
     "records_above",
     "reidentification",
+    "delta_presence",
     *(name for name in WHOLE if name != "k"),
 )
 CELLS = "sensitive_cells"
@@ -70,14 +73,22 @@ class Threshold:
         return found
 
     def _refuse_senseless_bound(self) -> None:
-        """What the model itself refuses as its parameter."""
+        """What the model itself refuses as its parameter; what no figure can come to, as a percentage for a share."""
+        if self.name in AT_LEAST and self.bound < 1:
+            self._refuse("has to be at least 1")
+        if self.bound < 0:
+            self._refuse("has to be at least 0")
+        if self.name in AT_MOST and self.name != "uniques" and self.bound > 1:
+            self._refuse("is a share: has to be at most 1")
         if self.name not in SENSITIVE:
             return
         try:
             SENSITIVE[self.name].model(self.attribute or "any", self.bound, 1)
         except ValidationError as error:
-            said = error.errors()[0]["msg"].removeprefix("Value error, ")
-            raise InputError(f"--require: {self.name}={self.bound:g}: {said[:1].lower()}{said[1:]}") from None
+            self._refuse(plainly(error.errors()[0]))
+
+    def _refuse(self, why: str) -> NoReturn:
+        raise InputError(f"--require: {self.name}={self.bound:g}: {why}") from None
 
     def check(self, evidence: Evidence) -> tuple[Finding, ...]:
         """One finding; for a figure of sensitive attributes one of each."""
@@ -87,6 +98,8 @@ class Threshold:
         if self.name in SENSITIVE:
             among = self._among(tuple(evidence.classes.sensitive), "a sensitive attribute, as --sensitive diagnosis")
             return tuple(self._by_model(name, evidence) for name in among)
+        if self.name in POPULATION and self.name not in evidence.figures:
+            raise InputError(f"--require: {self.name} needs a table of the population, as --population register.csv")
         achieved = evidence.figures[self.name]
         if self.name == "reidentification" and achieved == inf:
             raise InputError("--require: the probability of re-identification needs the potential harm, as --harm high")

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 import polars as pl
 
 from shoal.measurement import Measurement
 from shoal.measurement.useful import Usefulness, measure_usefulness
-from shoal.measurement.usefulness import Generalised, cell_figures
+from shoal.measurement.usefulness import Generalised, cell_figures, unknown_labels
 from shoal.policy import Policy
 from shoal.policy.assessment import Assess
-from shoal.randomness import Randomness
-from shoal.release.pairing import Pairing, bound_hierarchy, recoded
+from shoal.release.pairing import MEASURING, Pairing, bound_hierarchy, recoded
 from shoal.schema import Role
 
+CELL_FIGURES = ("loss", "precision", "entropy", "entropy_lost")
+_OTHER_RECORDS = "the release has more or fewer records than the original"
 
-def measure_pair(pair: Pairing, own: Assess, policy: Policy | None, randomness: Randomness) -> Usefulness:
+
+def measure_pair(pair: Pairing, own: Assess, policy: Policy | None) -> Usefulness:
     """All figures; of attributes that the policy replaces (direct identifiers), none."""
     replaced = () if policy is None else tuple(n for n, a in policy.attributes.items() if a.role is Role.DIRECT)
     names = [name for name in pair.released.columns if name not in replaced]
@@ -23,7 +28,7 @@ def measure_pair(pair: Pairing, own: Assess, policy: Policy | None, randomness: 
         pair.original,
         pair.released,
         attributes=names,
-        randomness=randomness,
+        randomness=MEASURING,
         target=own.target,
         purpose=own.purpose,
         recode=recoded(policy, pair),
@@ -31,8 +36,22 @@ def measure_pair(pair: Pairing, own: Assess, policy: Policy | None, randomness: 
     )
 
 
-def cells_beside(measured: Measurement, before: Measurement, policy: Policy) -> dict[str, float]:
-    """Loss and its like by the policy's hierarchies; nothing where one of the attributes has none to go by."""
+@dataclass(frozen=True)
+class Cells:
+    """Loss, precision and entropy of the quasi-identifying cells, or why not."""
+
+    figures: Mapping[str, float] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def unknown(cls, why: str) -> Cells:
+        return cls(reasons=dict.fromkeys(CELL_FIGURES, why))
+
+
+def cells_beside(measured: Measurement, before: Measurement, policy: Policy | None) -> Cells:
+    """By the policy's hierarchies, if it has one for each attribute and the release was made by it."""
+    if policy is None:
+        return Cells.unknown("only a policy says what released values stand for")
     attributes = {}
     for name in measured.classes.attributes:
         counted = before.released.group_by(pl.col(name).alias("value"), maintain_order=True).agg(
@@ -40,6 +59,11 @@ def cells_beside(measured: Measurement, before: Measurement, policy: Policy) -> 
         )
         bound = bound_hierarchy(policy, name, counted)
         if bound is None:
-            return {}
+            return Cells.unknown(f"column '{name}' is altered before it is generalised")
         attributes[name] = Generalised.by(bound, counted, bound.height, policy.attributes[name].weight)
-    return cell_figures(measured, attributes)
+    figures = cell_figures(measured, attributes)
+    if figures:
+        return Cells(figures, {name: _OTHER_RECORDS for name in CELL_FIGURES if name not in figures})
+    unknown = unknown_labels(measured, attributes)
+    told = ", ".join(f"{number:,} of '{name}'" for name, number in unknown.items())
+    return Cells.unknown(f"released labels that the policy does not make: {told}")

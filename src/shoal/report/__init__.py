@@ -7,12 +7,13 @@ from shoal.report.evidence import (
     AttackFacts,
     DistributionFacts,
     FigureTable,
+    Outcome,
     ReassessmentFacts,
     UsefulnessFacts,
 )
 from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
 from shoal.report.pdf import write_pdf
-from shoal.report.render import render, render_exploration
+from shoal.report.render import look_again, render, render_exploration
 
 __all__ = [
     "AssessmentFacts",
@@ -23,10 +24,12 @@ __all__ = [
     "DistributionFacts",
     "FigureTable",
     "ModelFacts",
+    "Outcome",
     "ReassessmentFacts",
     "ReportFacts",
     "RiskFacts",
     "UsefulnessFacts",
+    "look_again",
     "render",
     "render_exploration",
     "write_pdf",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from shoal.errors import BugError
 
@@ -28,11 +29,14 @@ class AssessmentFacts:
 
 @dataclass(frozen=True)
 class AttackerFigures:
-    """The risk that one kind of attacker is to one table."""
+    """The risk that one kind of attacker is to one table; None where there is no such figure.
 
-    highest: float
+    A marketer is judged by the average alone: which single records are guessed rightly is nothing to them.
+    """
+
+    highest: float | None
     average: float
-    above: float
+    above: float | None
     """Share of the people whose risk is above the threshold."""
 
 
@@ -82,6 +86,11 @@ class DistributionFacts:
     """Share of the released cells that are empty or hidden."""
     distances: tuple[tuple[str, float], ...] = ()
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether it was compared and is the same before and after."""
+        return bool(self.bars) and not self.suppressed and all(before == after for _, before, after in self.bars)
+
 
 @dataclass(frozen=True)
 class UsefulnessFacts:
@@ -109,6 +118,15 @@ class FigureTable:
             raise BugError(f"the table {self.title!r} has a row with more or fewer cells than its header")
 
 
+class Outcome(StrEnum):
+    """What a later look shows of what the release promised."""
+
+    HOLDS = "holds"
+    BROKEN = "no longer holds"
+    OPEN = "not shown to hold"
+    NOTHING = "says nothing"
+
+
 @dataclass(frozen=True)
 class ReassessmentFacts:
     """A look at the release after it was made."""
@@ -116,4 +134,4 @@ class ReassessmentFacts:
     when: datetime
     what: str
     verdict: str
-    holds: bool
+    outcome: Outcome

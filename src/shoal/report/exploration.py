@@ -106,9 +106,14 @@ def _cells(one: Try) -> tuple[str, ...]:
         f"{found.suppressed:,} ({percent(found.suppressed_share)})",
         f"{found.smallest_class:,}",
         number(round(found.average_class_size, 1)),
-        f"{found.prosecutor_max:.3f}",
-        f"{found.prosecutor_average:.3f}",
+        _risk(found.prosecutor_max),
+        _risk(found.prosecutor_average),
         "yes" if found.optimal else "no",
         seconds,
         " ".join(str(level) for level in found.levels.values()),
     )
+
+
+def _risk(risk: float) -> str:
+    """Three digits after the point are enough to compare; a risk that they don't show has as many as it needs."""
+    return f"{risk:.3f}" if risk >= 0.01 else number(risk)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from shoal.report.evidence import (
     AssessmentFacts,
@@ -17,14 +17,10 @@ from shoal.report.evidence import (
     AttackFacts,
     DistributionFacts,
     FigureTable,
-    ReassessmentFacts,
     UsefulnessFacts,
 )
 from shoal.report.tries import Exploration
 from shoal.schema.arrays import Integers
-
-if TYPE_CHECKING:
-    pass
 
 ClassSizes: TypeAlias = "Sequence[int] | Integers | Mapping[int, int]"
 """People per equivalence class, one by one, or how many classes there are of each size."""
@@ -42,6 +38,10 @@ class AttributeFacts:
     """The clauses behind it: "ISO/IEC 20889, 9.6"."""
     released: bool
     """False when the attribute was suppressed."""
+
+    @property
+    def untouched(self) -> bool:
+        return self.released and not self.done
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,8 @@ class ReportFacts:
     assessment: AssessmentFacts | None = None
     attackers: tuple[AttackerFacts, ...] = ()
     attacks: tuple[AttackFacts, ...] = ()
+    unjudged: tuple[str, ...] = ()
+    """Attacks that may have found something, which nobody could tell."""
     distributions: tuple[DistributionFacts, ...] = ()
     usefulness: tuple[UsefulnessFacts, ...] = ()
     purpose: str | None = None
@@ -123,6 +125,5 @@ class ReportFacts:
     exploration: Exploration | None = None
     limits: tuple[str, ...] = ()
     """Limits of the evidence besides those that the page knows of itself."""
-    history: tuple[ReassessmentFacts, ...] = ()
     files: tuple[FileFacts, ...] = ()
     """What the release has beside the data."""

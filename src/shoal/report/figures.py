@@ -20,6 +20,15 @@ def number(value: float) -> str:
     return f"{value:.4g}"
 
 
+def small(value: float) -> str:
+    """A share with four digits after the point at most; what is not nothing stays so.
+
+    >>> small(0.005416), small(0.5), small(0.0), small(0.00002), small(1.0)
+    ('0.0054', '0.5', '0', '<0.0001', '1')
+    """
+    return "<0.0001" if 0 < value < 0.0001 else number(round(value, 4))
+
+
 def percent(share: float) -> str:
     """One decimal; 0% and 100% only where nothing, or all, is meant.
 

@@ -54,9 +54,9 @@ class Scales:
         return _BOTTOM - (_BOTTOM - _TOP) * loss / self.most
 
     def shade(self, limit: float) -> str:
-        """How strong the colour of a limit is, in per cent: the more may be suppressed, the stronger."""
+        """How much of the colour a limit has, in per cent: the more may be suppressed, the more; none of it is grey."""
         place = self.limits.index(limit)
-        return f"{35 + 65 * place / (len(self.limits) - 1):.0f}%" if len(self.limits) > 1 else "100%"
+        return f"{100 * place / (len(self.limits) - 1):.0f}%" if len(self.limits) > 1 else "100%"
 
 
 def panel(exploration: Exploration, recoding: str, scales: Scales) -> Markup:

@@ -63,8 +63,8 @@ def _classes(facts: ReportFacts) -> Iterator[Limit]:
         )
     yield Limit(
         "Measured from the written file.",
-        "The figures of the released file were counted again by code that shares nothing with the code that chose the "
-        "transformation.",
+        "The figures of the released file were counted again from what was written, by code that does not know the "
+        "solver or what it chose. What a class is, and what each model asks, is defined once for both.",
     )
 
 

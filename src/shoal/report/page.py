@@ -20,7 +20,7 @@ from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFact
 from shoal.report.figures import NONE, count, moment, number, percent
 from shoal.report.limits import Limit, limits
 from shoal.report.plots import Bin, bar, class_bins
-from shoal.report.proof import Proof, proof
+from shoal.report.proof import FEW, Proof, proof
 from shoal.report.summary import Harm, KeyFigure, harms, key_figures, risk_gauge
 
 
@@ -65,6 +65,14 @@ class AttributeRow:
 
 
 @dataclass(frozen=True)
+class Untouched:
+    """Attributes of one role that were released as they are."""
+
+    role: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Search:
     """How the levels were found; the owner's edition only."""
 
@@ -98,6 +106,8 @@ class Page:
     risks: tuple[Row, ...]
     models: tuple[ModelRow, ...]
     attributes: tuple[AttributeRow, ...]
+    untouched: tuple[Untouched, ...]
+    """Where they are many, the attributes that were left as they are: by name only, and not among the others."""
     utility: tuple[tuple[str, str, str], ...]
     search: Search | None
     provenance: tuple[Row, ...]
@@ -105,7 +115,7 @@ class Page:
     limits: tuple[Limit, ...]
     purpose: str
     withstood: tuple[str, ...]
-    """Kinds of attack that found nothing; the recipient's edition only."""
+    """The kinds of attack, if none of them found anything; the recipient's edition only."""
     proof: Proof
     titles: Mapping[str, str]
     """The sections that the page has, in order, by their id."""
@@ -115,6 +125,7 @@ def compose(facts: ReportFacts, *, recipient: bool) -> Page:
     measured = words.measured(facts)
     shown = [facts.after] if recipient else [facts.before, facts.after]
     before = facts.before if not recipient and facts.before.k else None
+    shown_attributes, untouched = _folded(facts.attributes)
     page = Page(
         recipient=recipient,
         name=facts.name,
@@ -133,7 +144,8 @@ def compose(facts: ReportFacts, *, recipient: bool) -> Page:
         classes=_class_rows(shown) if measured else (),
         risks=tuple(_risk_rows(shown, facts, recipient=recipient)),
         models=tuple(_model_row(model, recipient=recipient) for model in facts.models),
-        attributes=tuple(_attribute_rows(facts.attributes, recipient=recipient)),
+        attributes=tuple(_attribute_rows(shown_attributes, recipient=recipient)),
+        untouched=_by_role(untouched),
         utility=() if recipient else tuple((*words.measure(n), number(v)) for n, v in facts.utility.items()),
         search=None if recipient else _search(facts),
         provenance=tuple(_provenance(facts, recipient=recipient)),
@@ -160,13 +172,16 @@ def _titles(page: Page) -> dict[str, str]:
         "usefulness": page.utility or page.search or found.matters or found.also,
         "frontier": found.frontier,
         "tables": found.tables,
-        "history": found.history,
+        "history": not page.recipient,
     }
     return {name: title for name, title in words.SECTIONS.items() if said.get(name, True)}
 
 
 def _withstood(facts: ReportFacts) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.title for one in facts.attacks if not one.found))
+    """All kinds of attack or none: what is missing from a list would be a hint at what to try."""
+    if facts.unjudged or any(one.found for one in facts.attacks):
+        return ()
+    return tuple(dict.fromkeys(one.title for one in facts.attacks))
 
 
 def _class_rows(shown: list[RiskFacts]) -> tuple[ClassRow, ...]:
@@ -228,6 +243,21 @@ def _attribute_rows(attributes: tuple[AttributeFacts, ...], *, recipient: bool) 
             yield AttributeRow(one.name, words.role(one.role), done, one.clause or (NONE,), one.released)
         elif one.released:
             yield AttributeRow(one.name, words.role(one.role), words.families(one), one.clause or (NONE,), None)
+
+
+def _folded(attributes: tuple[AttributeFacts, ...]) -> tuple[tuple[AttributeFacts, ...], tuple[AttributeFacts, ...]]:
+    """Those with a row of their own, and those that have nothing to tell but their name."""
+    untouched = tuple(one for one in attributes if one.untouched)
+    if len(untouched) <= FEW:
+        return attributes, ()
+    return tuple(one for one in attributes if not one.untouched), untouched
+
+
+def _by_role(attributes: tuple[AttributeFacts, ...]) -> tuple[Untouched, ...]:
+    by_role: dict[str, list[str]] = {}
+    for one in attributes:
+        by_role.setdefault(one.role, []).append(one.name)
+    return tuple(Untouched(words.role(role), tuple(names)) for role, names in by_role.items())
 
 
 def _search(facts: ReportFacts) -> Search | None:

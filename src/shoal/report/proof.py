@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from shoal.report.evidence import AttackerFacts, AttackerFigures, AttackFacts, FigureTable, UsefulnessFacts
+from shoal.report.evidence import AttackerFacts, AttackFacts, DistributionFacts, FigureTable, UsefulnessFacts
 from shoal.report.exploration import limit_in_words
 from shoal.report.facts import ReportFacts
-from shoal.report.figures import NONE, count, moment, number, percent
+from shoal.report.figures import NONE, count, number, percent, small
 from shoal.report.frontier import Scales, panel, swatch
 from shoal.report.multiples import Distribution, distribution, interval, reach
 from shoal.report.words import harm_in_words, whole
 
+FEW = 12
+"""Attributes without a change that are shown one by one; more of them are named only."""
 MOST_ATTRIBUTES = 200
 MOST_ROWS = 200
 
@@ -62,15 +65,6 @@ class Frontier:
 
 
 @dataclass(frozen=True)
-class History:
-    when: str
-    when_iso: str
-    what: str
-    verdict: str
-    holds: bool
-
-
-@dataclass(frozen=True)
 class Proof:
     """What was found out about the release, ready to be shown."""
 
@@ -81,18 +75,20 @@ class Proof:
     """The share at the right end of the drawings."""
     distributions: tuple[Distribution, ...] = ()
     distributions_left_out: str = ""
+    same: tuple[str, ...] = ()
+    """Where they are many, the attributes whose values are spread as before: by name only."""
     matters: Table | None = None
     """Usefulness that the declared purpose depends on."""
     also: Table | None = None
     tables: tuple[Table, ...] = ()
     frontier: Frontier | None = None
-    history: tuple[History, ...] = ()
 
 
 def proof(facts: ReportFacts) -> Proof:
     end = reach(facts.attacks)
-    shown = facts.distributions[:MOST_ATTRIBUTES]
-    beyond = len(facts.distributions) - len(shown)
+    changed, same = _folded(facts.distributions)
+    shown = changed[:MOST_ATTRIBUTES]
+    beyond = len(changed) - len(shown)
     return Proof(
         assessed=_assessed(facts),
         attackers=_attackers(facts.attackers),
@@ -100,15 +96,22 @@ def proof(facts: ReportFacts) -> Proof:
         attacks_end=percent(end),
         distributions=tuple(distribution(one) for one in shown),
         distributions_left_out=f"{count(beyond, 'more attribute')} not shown." if beyond else "",
+        same=tuple(one.name for one in same),
         matters=_usefulness("What the purpose depends on", [one for one in facts.usefulness if one.matters]),
         also=_usefulness("Also measured", [one for one in facts.usefulness if not one.matters]),
         tables=tuple(_table(one) for one in facts.tables),
         frontier=_frontier(facts),
-        history=tuple(
-            History(moment(one.when), one.when.isoformat(timespec="seconds"), one.what, one.verdict, one.holds)
-            for one in facts.history
-        ),
     )
+
+
+def _folded(
+    distributions: tuple[DistributionFacts, ...],
+) -> tuple[tuple[DistributionFacts, ...], tuple[DistributionFacts, ...]]:
+    """Those to draw, and those that are the same before and after."""
+    same = tuple(one for one in distributions if one.unchanged)
+    if len(same) <= FEW:
+        return distributions, ()
+    return tuple(one for one in distributions if not one.unchanged), same
 
 
 def _assessed(facts: ReportFacts) -> Assessed | None:
@@ -147,12 +150,14 @@ def _attackers(attackers: tuple[AttackerFacts, ...]) -> Table | None:
 
 def _change(one: AttackerFacts, name: str) -> str:
     """A figure, and where it is known that of the original before it."""
-    return " → ".join(_figure(each, name) for each in (one.before, one.after) if each is not None)
+    return " → ".join(_figures(one, name)) or NONE
 
 
-def _figure(figures: AttackerFigures, name: str) -> str:
-    value: float = getattr(figures, name)
-    return percent(value) if name == "above" else number(value)
+def _figures(one: AttackerFacts, name: str) -> Iterator[str]:
+    for figures in (one.before, one.after):
+        value: float | None = None if figures is None else getattr(figures, name)
+        if value is not None:
+            yield percent(value) if name == "above" else number(value)
 
 
 def _attack(one: AttackFacts, end: float) -> AttackRow:
@@ -166,7 +171,7 @@ def _attack(one: AttackFacts, end: float) -> AttackRow:
         interval=f"{percent(one.low)} – {percent(one.high)}",
         guessing=percent(one.baseline),
         control=NONE if one.control is None else percent(one.control),
-        risk=number(one.risk),
+        risk=small(one.risk),
         found=one.found,
     )
 

@@ -5,13 +5,17 @@ Everything that comes from the facts is escaped; a content security policy in th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from shoal.report.again import Looks, filled, looks, place
+from shoal.report.evidence import ReassessmentFacts
 from shoal.report.exploration import compose_exploration
 from shoal.report.facts import ReportFacts
+from shoal.report.names import prose
 from shoal.report.page import compose
 from shoal.report.several import SeveralFacts, compose_several
 from shoal.report.tries import Exploration
@@ -21,6 +25,12 @@ def render(facts: ReportFacts, *, recipient: bool = False) -> str:
     """The report as HTML; ``recipient`` leaves out whatever would help to re-identify people."""
     page = compose(facts, recipient=recipient)
     return _environment().get_template("page.html.j2").render(page=page)
+
+
+def look_again(report: str, history: Sequence[ReassessmentFacts]) -> str | None:
+    """An owner's report with what later looks found; None where it has no place for that."""
+    parts, told = _environment().get_template("again.html.j2").module, looks(history)
+    return filled(report, lambda name: getattr(parts, name)(told))
 
 
 def render_exploration(exploration: Exploration, created: datetime) -> str:
@@ -35,7 +45,7 @@ def render_several(facts: SeveralFacts, *, recipient: bool = False) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("shoal.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -43,3 +53,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["prose"] = prose
+    environment.globals["place"] = place
+    environment.globals["nobody_yet"] = Looks()
+    return environment

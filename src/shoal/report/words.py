@@ -79,9 +79,9 @@ def measured(facts: ReportFacts) -> bool:
 
 
 def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
-    """Good only if the models are met, the assessed risk is within its limit and no attack finds anything.
+    """Good only if the models are met, the assessed risk is within its limit and no attack finds anything, or might.
 
-    A recipient is not told of attacks that succeed, nor how the others were made.
+    A recipient is told that something speaks against the file, but not which attacks succeed.
     """
     kind, headline = _headline(facts.models)
     concerns = _concerns(facts, recipient=recipient)
@@ -90,6 +90,9 @@ def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
         sentences.insert(0, "Do not release this file as it is.")
     elif concerns:
         kind, headline = "unmet", f"{headline}, but {' and '.join(concerns)}"
+    elif facts.unjudged:
+        left = "not all evidence could be judged" if recipient else f"{count(len(facts.unjudged), 'attack')} not judged"
+        kind, headline = "none", f"{headline}, but {left}"
     return Verdict(kind, headline, tuple(sentences))
 
 
@@ -109,7 +112,9 @@ def _concerns(facts: ReportFacts, *, recipient: bool) -> list[str]:
     if facts.assessment is not None and not facts.assessment.within:
         concerns.append("the assessed risk is above its limit")
     found = sum(one.found for one in facts.attacks)
-    if found and not recipient:
+    if found and recipient:
+        concerns.append("other evidence speaks against handing the file on")
+    elif found:
         total = len(facts.attacks)
         concerns.append(f"{found} of {count(total, 'attack')} {'succeeds' if found == 1 else 'succeed'}")
     return concerns
@@ -124,17 +129,19 @@ def _assessed(facts: ReportFacts) -> list[str]:
 
 
 def _attacked(facts: ReportFacts) -> list[str]:
-    """All attacks in one line."""
+    """All attacks in one line, and those that nobody could judge in another."""
     total = len(facts.attacks)
     found = [one.title + (f" of {one.attribute}" if one.attribute else "") for one in facts.attacks if one.found]
+    left = [f"Not judged, so that it is open what they find: {', '.join(facts.unjudged)}."] if facts.unjudged else []
     if not total:
-        return []
+        return left or ["The file was not attacked: nobody has tried to do what the figures rule out."]
     if not found:
         told = "1 attack was tried; it found" if total == 1 else f"{total} attacks were tried; none found"
-        return [f"{told} {'no ' if total == 1 else ''}more than {yardsticks(facts)}."]
+        return [f"{told} {'no ' if total == 1 else ''}more than {yardsticks(facts)}.", *left]
     more = f" and {len(found) - 3} more" if len(found) > 3 else ""
     return [
-        f"{len(found)} of {count(total, 'attack')} found more than {yardsticks(facts)}: {'; '.join(found[:3])}{more}."
+        f"{len(found)} of {count(total, 'attack')} found more than {yardsticks(facts)}: {'; '.join(found[:3])}{more}.",
+        *left,
     ]
 
 

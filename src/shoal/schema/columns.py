@@ -48,7 +48,7 @@ class Column:
         read = values.cast(dtype, strict=False)
         if dtype == pl.Float64() and not read.is_finite().all():
             read = read.set(~read.is_finite(), None)
-        self._refuse_unreadable(values, read, f"{self.type} number")
+        self._refuse_unreadable(values, read, f"{self.type} number" if self.is_number else "numbers")
         return read
 
     def from_numbers(self, values: pl.Series) -> pl.Series:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -51,5 +51,10 @@ class Registry(Generic[T]):
 
 
 def did_you_mean(word: str, known: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    near = nearest(word, known)
+    return "" if near is None else f"; did you mean '{near}'?"
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Of known words, the one that was probably meant."""
+    return next(iter(difflib.get_close_matches(word, tuple(known), n=1, cutoff=0.6)), None)

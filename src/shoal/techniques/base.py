@@ -132,6 +132,10 @@ class Technique(Parameters, ABC):
         """Further columns that the technique reads beside its own."""
         return ()
 
+    def also_alters(self) -> tuple[str, ...]:
+        """Those of them that are no longer as they were afterwards."""
+        return ()
+
     def wants(self, attribute: str) -> tuple[tuple[str, ...], ...]:
         """Sets of columns whose counts it needs before it can be bound."""
         return ()
@@ -148,6 +152,11 @@ class Technique(Parameters, ABC):
     @abstractmethod
     def bind(self, column: Column, context: Context) -> Step:
         """The step for one column."""
+
+    @property
+    def truthful(self) -> bool:
+        """Whether what it writes, with these parameters, is true of the person."""
+        return self.facts.truthful
 
     @property
     def removes(self) -> bool:

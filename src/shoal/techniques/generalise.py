@@ -33,6 +33,7 @@ from shoal.errors import BugError, DataError
 from shoal.hierarchy.base import BoundHierarchy, Hierarchy, parse_hierarchy
 from shoal.randomness import Stream
 from shoal.schema.columns import ROW, Column
+from shoal.schema.plain_words import plainly
 from shoal.schema.values import ValueType
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Step, Technique
 
@@ -41,9 +42,7 @@ def _parse(value: object) -> Hierarchy:
     try:
         return parse_hierarchy(value)
     except ValidationError as error:
-        problems = (
-            ": ".join((*map(str, one["loc"]), one["msg"].removeprefix("Value error, "))) for one in error.errors()
-        )
+        problems = (": ".join((*map(str, one["loc"]), plainly(one))) for one in error.errors())
         raise ValueError("; ".join(problems)) from None
 
 
@@ -79,6 +78,10 @@ class Generalise(Technique):
     """If it is left out, the attribute's own."""
     level: int = Field(1, ge=1)
     output: Output = Output.RANGE
+
+    @property
+    def truthful(self) -> bool:
+        return self.output is Output.RANGE
 
     def resolve(self, base: Path) -> Self:
         """The same technique with relative paths in its hierarchy taken from ``base``, the folder of the policy."""

@@ -97,6 +97,9 @@ class Microaggregate(Technique):
     def also_reads(self) -> tuple[str, ...]:
         return (*self.with_, *self.within)
 
+    def also_alters(self) -> tuple[str, ...]:
+        return self.with_
+
     def refuse(self, column: Column) -> str | None:
         if reason := super().refuse(column):
             return reason

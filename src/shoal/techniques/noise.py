@@ -108,6 +108,9 @@ class Noise(Technique):
             return self.correlated.with_
         return (self.gps.longitude,) if self.gps else ()
 
+    def also_alters(self) -> tuple[str, ...]:
+        return self.also_reads()
+
     def refuse(self, column: Column) -> str | None:
         whole = column.type is ValueType.INTEGER
         named, is_a = f"column '{column.name}'", f"column '{column.name}' is {column.type}"

@@ -69,6 +69,9 @@ class Permute(Technique):
     def also_reads(self) -> tuple[str, ...]:
         return (*self.with_, *self.within)
 
+    def also_alters(self) -> tuple[str, ...]:
+        return self.with_
+
     def refuse(self, column: Column) -> str | None:
         if reason := super().refuse(column):
             return reason

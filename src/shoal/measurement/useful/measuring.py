@@ -51,6 +51,7 @@ class Usefulness:
     distances: tuple[Distance, ...]
     associations: tuple[Association, ...]
     masking: Masking
+    queries: QueryError = field(default_factory=QueryError)
     unchanged: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -81,6 +82,11 @@ class Usefulness:
             "purpose": self.purpose,
             "for_purpose": list(self.for_purpose),
             "attributes": attributes,
+            "queries": {
+                "number": self.queries.queries,
+                "mean_interval": self.queries.mean_interval,
+                "median_interval": self.queries.median_interval,
+            },
             "associations": [asdict(one) | {"difference": one.difference} for one in self.associations],
             "reasons": dict(self.reasons),
             "warnings": list(self.warnings),
@@ -150,6 +156,7 @@ def measure_usefulness(  # noqa: PLR0913 - two tables and what is known of them
         distances,
         associations,
         masking,
+        queries,
         same,
         tuple(_warnings(pairs, original, released, attributes)),
         tuple(_notes(original.height, released.height, propensity, queries, learning)),
@@ -207,6 +214,12 @@ def _notes(before: int, after: int, propensity: Propensity, queries: QueryError,
         yield f"propensity: a random sample of {MOST_PROPENSITY:,} {rows}"
     if queries.sampled:
         yield f"count error: a random sample of {queries.sampled:,} {rows}"
+    if queries.mean_interval is not None and queries.median_interval is not None:
+        (low, high), (least, most) = queries.mean_interval, queries.median_interval
+        yield (
+            f"count error: {queries.queries:,} random counts, the same in every run; 95 % intervals: "
+            f"mean {low:.3g} to {high:.3g}, typical {least:.3g} to {most:.3g}"
+        )
     if learning.sampled:
         yield f"learning: a random sample of {MOST_LEARNED:,} {rows}"
 

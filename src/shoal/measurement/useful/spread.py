@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.hierarchy.labels import Spans
 from shoal.measurement.useful.comparable import Pair
-from shoal.schema.arrays import Floats
+from shoal.schema.arrays import Floats, Integers, Mask, places_among
 
 
 def leaves_of(pair: Pair) -> pl.DataFrame:
@@ -41,11 +41,27 @@ def leaf_shares(pair: Pair) -> pl.DataFrame:
     return weighed.group_by(pl.col("value").alias("label")).agg(pl.col("share").sum())
 
 
-def category_weights(leaves: pl.DataFrame, labels: int, wanted: pl.Series) -> Floats:
-    """For each label, the share of its leaves that are among the wanted values."""
-    hits = leaves["value"].is_in(wanted.implode()).to_numpy().astype(np.float64)
-    places = leaves["place"].to_numpy()
-    return np.bincount(places, hits, minlength=labels) / np.bincount(places, minlength=labels)
+@dataclass(frozen=True)
+class Leaves:
+    """Released labels of a category, each spread evenly over the values that it stands for."""
+
+    label: Integers
+    """Of each label and value that it stands for, the place of the label …"""
+    value: Integers
+    """… and of the value among the distinct original ones."""
+    number: Integers
+    """How many values each label stands for."""
+
+    @classmethod
+    def of(cls, pair: Pair) -> Leaves:
+        listed = leaves_of(pair)
+        label = listed["place"].to_numpy()
+        value = places_among(listed["value"], pair.before.text).to_numpy()
+        return cls(label, value, np.bincount(label, minlength=len(pair.labels)))
+
+    def shares(self, wanted: Mask) -> Floats:
+        """Of each label, the share of its values that are wanted."""
+        return np.bincount(self.label, wanted[self.value], minlength=len(self.number)) / self.number
 
 
 @dataclass(frozen=True)
@@ -58,18 +74,21 @@ class Ranges:
     spans: Spans
     unit: float
     """1 for whole numbers, 0 for others."""
+    wide: Integers
+    """Which of them hold more than one number."""
 
     @classmethod
     def of(cls, spans: Spans, values: Floats) -> Ranges:
         """``values``: the original numbers, in order. A label of which nothing is known stands for all of them."""
         everything = Spans(*(np.full(len(spans.low), end) for end in (values[0], values[-1])))
-        return cls(spans.or_else(everything), float((values % 1 == 0).all()))
+        known = spans.or_else(everything)
+        return cls(known, float((values % 1 == 0).all()), np.flatnonzero(known.low != known.high))
 
     def shares(self, least: float, greatest: float) -> Floats:
         """Of each range, the share from one number to another."""
         low, high = self.spans.low, self.spans.high
-        size = high - low + self.unit
+        shares = ((low >= least) & (high <= greatest)).astype(np.float64)
+        low, high = low[self.wide], high[self.wide]
         common = np.minimum(high, greatest) - np.maximum(low, least) + self.unit
-        shares = np.clip(common / np.where(size > 0, size, 1.0), 0.0, 1.0)
-        within = (low >= least) & (high <= greatest)
-        return np.where(low == high, within.astype(np.float64), shares)
+        shares[self.wide] = np.clip(common / (high - low + self.unit), 0.0, 1.0)
+        return shares

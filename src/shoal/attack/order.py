@@ -1,0 +1,90 @@
+"""Which row of the original each released record was made from, as far as the tables themselves tell.
+
+An attack is judged by it. Rows that are taken for each other wrongly make every attack look as if it failed, so the
+order has to be shown: it fits nearly everywhere, and it fits far better than any other order would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from shoal.attack.coverage import Match
+from shoal.attack.people import TRIALS, drawn
+from shoal.randomness import Randomness
+
+IN_ORDER = 0.99
+"""The share of records that have to fit the original's record in the same row to take the rows for the same."""
+BY_CHANCE = 0.001
+"""How probable it may be at most that records in another order would fit as well."""
+ORDERS = 4
+"""Random orders that the records' own is compared with."""
+_ROW = "__shoal_row"
+
+
+def look_in_order(
+    release: pl.DataFrame,
+    original: pl.DataFrame,
+    read: Sequence[str],
+    known: Mapping[str, pl.DataFrame],
+    randomness: Randomness,
+) -> bool:
+    """Whether row i of both tables looks like the same record, in all columns that tell the truth.
+
+    These are the columns ``read`` by what their labels cover, and whatever else was not altered.
+    """
+    if release.height != original.height:
+        return False
+    common = [name for name in release.columns if name in original.columns]
+    names = [name for name in common if (name in read and not _other_numbers(release[name], original[name]))
+             or _unaltered(release[name], original[name])]  # fmt: skip
+    if not names:
+        return False
+    rows = drawn(release.height, randomness, "rows in order", TRIALS)
+    match = Match.of(release[rows], original[rows], names, known)
+    place, stream = np.arange(len(rows)), randomness.stream("attack", "rows in another order")
+    fitting = match.fits(place, place)
+    other = np.mean([match.fits(place, stream.permutation(len(rows), each)).mean() for each in range(ORDERS)])
+    return float(fitting.mean()) >= IN_ORDER and _chance(int((~fitting).sum()), len(rows), float(other)) < BY_CHANCE
+
+
+def recovered(release: pl.DataFrame, original: pl.DataFrame) -> pl.Series | None:
+    """For each released record its row in the original, by what was not altered and is nobody else's.
+
+    None where that leaves more than a few records without a row.
+    """
+    names = [name for name in release.columns
+             if name in original.columns and _unaltered(release[name], original[name])]  # fmt: skip
+    if not names:
+        return None
+    mine, theirs = (_texts(frame, names) for frame in (original, release))
+    alone = mine.with_row_index(_ROW).filter(mine.is_unique())
+    found = theirs.join(alone, on=names, how="left", nulls_equal=True, maintain_order="left")[_ROW].cast(pl.Int64)
+    found = found.set(theirs.is_duplicated(), None)
+    return found if found.count() >= IN_ORDER * release.height else None
+
+
+def _chance(misfits: int, rows: int, other: float) -> float:
+    """Of at most so many misfits among the rows, if each fits as often as in another order."""
+    from scipy.special import bdtr
+
+    return float(bdtr(misfits, rows, 1 - other))
+
+
+def _unaltered(released: pl.Series, original: pl.Series) -> bool:
+    """Whether a column has the same values as before, in whatever order."""
+    if len(released) != len(original):
+        return False
+    after, before = (each.cast(pl.String, strict=False).sort() for each in (released, original))
+    return after.equals(before)
+
+
+def _other_numbers(released: pl.Series, original: pl.Series) -> bool:
+    """Whether numbers were altered and are still numbers: then the record's own need not fit."""
+    return released.dtype.is_numeric() and original.dtype.is_numeric() and not _unaltered(released, original)
+
+
+def _texts(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    return frame.select(pl.col(name).cast(pl.String, strict=False) for name in names)

@@ -1,0 +1,37 @@
+"""What becomes of each released column: whether its cells can be compared with the values they were made from."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.schema import Role
+
+
+class Treatment(StrEnum):
+    KEPT = "kept"
+    """Each record says what it said."""
+    GENERALISED = "generalised"
+    """Each record says what it said, or less."""
+    REPLACED = "replaced"
+    """A technique wrote something else that is still true: a pseudonym, a mask, a rounded number."""
+    ALTERED = "altered"
+    """A technique wrote what need not be true of the person: noise, another record's value, an average."""
+
+
+def treatments(policy: Policy) -> dict[str, Treatment]:
+    """By released attribute. A technique may alter further columns beside the one that it is written under."""
+    released = {n: a for n, a in policy.attributes.items() if n != EVERYTHING_ELSE and a.is_released}
+    if "aggregate" in policy.table_steps:
+        return dict.fromkeys(released, Treatment.REPLACED)
+    found = {name: _untouched(attribute) for name, attribute in released.items()}
+    for name, attribute in policy.attributes.items():
+        for step in attribute.steps:
+            for changed in (name, *step.also_alters()):
+                if found.get(changed, Treatment.ALTERED) is not Treatment.ALTERED:
+                    found[changed] = Treatment.REPLACED if step.truthful else Treatment.ALTERED
+    return found
+
+
+def _untouched(attribute: Attribute) -> Treatment:
+    return Treatment.GENERALISED if attribute.role is Role.QUASI else Treatment.KEPT
