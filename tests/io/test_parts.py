@@ -17,7 +17,8 @@ from shoal.io.targets import file_target
 from shoal.policy import Policy
 from shoal.release.folder import need_untouched
 from shoal.release.job import Release, release_folder
-from shoal.release.measuring import MeasureRequest, measure_data
+from shoal.release.measure_request import MeasureRequest
+from shoal.release.measuring import measure_data
 from shoal.release.suggesting import holds_tables
 
 pytestmark = pytest.mark.requirement("D-01")

@@ -18,7 +18,8 @@ from shoal.release.attack_roles import Roles
 from shoal.release.attacking import attack_data
 from shoal.release.evidence import Study
 from shoal.release.job import release_folder
-from shoal.release.measuring import MeasureRequest, measure_data
+from shoal.release.measure_request import MeasureRequest
+from shoal.release.measuring import measure_data
 from shoal.techniques import anatomise
 
 pytestmark = pytest.mark.requirement("T-24")

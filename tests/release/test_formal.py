@@ -18,7 +18,8 @@ from shoal.privacy import PrivacyModel
 from shoal.privacy.lkc import Lkc
 from shoal.release import formal
 from shoal.release.formal import SENSITIVE, WHOLE, achieved, measure_formal
-from shoal.release.measuring import MeasureRequest, measure_data
+from shoal.release.measure_request import MeasureRequest
+from shoal.release.measuring import measure_data
 from shoal.release.rules import parse_rule
 from shoal.release.thresholds import Threshold
 from shoal.schema import Column, ValueType

@@ -12,7 +12,8 @@ import pytest
 import shoal
 from shoal.cli.measurement import print_measurement
 from shoal.measurement import measure_classes
-from shoal.release.measuring import MeasureRequest, measure_data
+from shoal.release.measure_request import MeasureRequest
+from shoal.release.measuring import measure_data
 from shoal.release.usefulness import cells_beside
 
 pytestmark = pytest.mark.requirement("R-06")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from hypothesis import strategies as st
 import shoal
 from shoal.errors import DataError, InputError
 from shoal.measurement import measure_classes
-from shoal.release.measuring import Measured, MeasureRequest, measure_data
+from shoal.release.measure_request import MeasureRequest
+from shoal.release.measured import Measured
+from shoal.release.measuring import measure_data
 from shoal.release.people import Counted, Told, Whom, in_order
 
 pytestmark = pytest.mark.requirement("R-01")
@@ -131,8 +134,23 @@ def test_rows_out_of_order_tell_nobody_apart(release: Make, tmp_path: Path, rows
         measured(str(data.parent), original=True)
 
 
+def away(folder: str) -> str:
+    """The data file in a folder of its own, without its manifest."""
+    elsewhere = Path(folder).parent / "elsewhere"
+    elsewhere.mkdir()
+    return str(shutil.copy(f"{folder}/data.csv", elsewhere))
+
+
+def test_the_data_file_of_a_release_has_its_manifest_beside_it(release: Make) -> None:
+    at = release()
+    assert measured(f"{at}/data.csv").to_dict() == measured(at).to_dict()
+    (Path(at) / "release.json").write_text("[]")
+    with pytest.raises(DataError, match="--by-records"):
+        measured(f"{at}/data.csv")
+
+
 def test_a_file_that_nothing_is_known_of_is_refused_and_records_are_counted_if_asked(release: Make) -> None:
-    at = f"{release()}/data.csv"
+    at = away(release())
     with pytest.raises(DataError, match="--by-records"):
         measured(at)
     found = measured(at, by_records=True)
@@ -145,7 +163,7 @@ def test_an_altered_column_names_nobody(release: Make) -> None:
     swapped = "{role: insensitive, technique: {permute: {}}}"
     at = release(swapped)
     with pytest.raises(DataError, match="column 'who' is altered"):
-        measured(f"{at}/data.csv")
+        measured(away(at))
 
 
 def test_what_fewer_people_make_look_safer_is_not_told_by_bounds(release: Make) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 import shoal
 from shoal.errors import DataError
-from shoal.release.measuring import Measured, MeasureRequest, measure_data
+from shoal.release.measure_request import MeasureRequest
+from shoal.release.measured import Measured
+from shoal.release.measuring import measure_data
 
 pytestmark = pytest.mark.requirement("R-01", "S-01", "S-04")
 

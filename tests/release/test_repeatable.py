@@ -12,7 +12,9 @@ import pytest
 import shoal
 from shoal.release.evidence import Study
 from shoal.release.job import release_folder
-from shoal.release.measuring import Measured, MeasureRequest, measure_data
+from shoal.release.measure_request import MeasureRequest
+from shoal.release.measured import Measured
+from shoal.release.measuring import measure_data
 from shoal.release.pairing import Pairing
 
 pytestmark = pytest.mark.requirement("R-06")

@@ -15,7 +15,9 @@ from shoal.measurement import measure_classes
 from shoal.measurement.suda import suda
 from shoal.policy.assessment import Assess
 from shoal.release.assessing import Wanted, circumstances
-from shoal.release.measuring import Measured, MeasureRequest, measure_data
+from shoal.release.measure_request import MeasureRequest
+from shoal.release.measured import Measured
+from shoal.release.measuring import measure_data
 from shoal.release.sampled import Known, Share, share_of
 
 pytestmark = pytest.mark.requirement("R-03")

@@ -13,7 +13,8 @@ import pytest
 import shoal
 from shoal.errors import BugError, PolicyError
 from shoal.release import solving
-from shoal.release.measuring import MeasureRequest, measure_data
+from shoal.release.measure_request import MeasureRequest
+from shoal.release.measuring import measure_data
 from shoal.solve import Problem, Solution, solve_cells
 
 pytestmark = pytest.mark.requirement("T-03")

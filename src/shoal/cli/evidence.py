@@ -67,7 +67,8 @@ def measure(
     from shoal.cli.measurement import print_measurement
     from shoal.release.assessing import Wanted, circumstances
     from shoal.release.folder import data_file
-    from shoal.release.measuring import MeasureRequest, measure_data
+    from shoal.release.measure_request import MeasureRequest
+    from shoal.release.measuring import measure_data
     from shoal.release.reading import missing_as
     from shoal.release.records import records_target
     from shoal.release.unsafe import UnsafeRule

@@ -13,7 +13,7 @@ from shoal.cli.single_records import print_records
 from shoal.measurement.attackers import Attackers, Basis
 from shoal.measurement.useful import READINGS, USES, Usefulness
 from shoal.release.formal import SENSITIVE, Formal
-from shoal.release.measuring import Measured
+from shoal.release.measured import Measured
 from shoal.release.people import Counted
 from shoal.release.usefulness import Cells
 from shoal.report.words import measure

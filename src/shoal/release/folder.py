@@ -26,6 +26,18 @@ def data_file(data: str) -> str:
         raise _no_manifest(data) from None
 
 
+def folder_of(data: str) -> str:
+    """The release folder whose data file this is; anything else as it is."""
+    path = Path(data)
+    if "://" in data or not path.is_file():
+        return data
+    try:
+        told = (manifest_of(str(path.parent)) or {})["data"]["path"]
+    except (SourceError, KeyError, TypeError):
+        return data
+    return str(path.parent) if told == path.name else data
+
+
 def need_untouched(data: str) -> None:
     """Refuse a release folder whose data file is not the one that was released."""
     path, manifest = Path(data_file(data)), manifest_of(data) or {}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from math import inf
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -15,170 +13,35 @@ from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import Reading
 from shoal.io import explained
 from shoal.measurement import Known, Measurement, measure_classes
-from shoal.measurement.attackers import Attackers
-from shoal.measurement.sensitivity import Rule, SensitiveCells
-from shoal.measurement.useful import Usefulness
-from shoal.measurement.usefulness import class_figures
 from shoal.policy import Policy
 from shoal.policy.anatomised import anatomised
-from shoal.privacy import Classes, Finding, PrivacyModel
+from shoal.privacy import Classes
 from shoal.release.assessing import Assessed, Wanted, assess_table, attackers_in
 from shoal.release.belonging import Making, need_to_belong
-from shoal.release.folder import data_file, names_in
+from shoal.release.folder import data_file, folder_of
 from shoal.release.formal import Formal, measure_formal
 from shoal.release.frames import as_lazy, source_at
+from shoal.release.measure_request import MeasureRequest
+from shoal.release.measured import Measured
 from shoal.release.pairing import Pairing
-from shoal.release.people import Counted, Told, Whom, whom_to_count
+from shoal.release.people import Told, Whom, whom_to_count
 from shoal.release.population import Comparing
 from shoal.release.reading import as_asked
-from shoal.release.rules import parse_rule, sensitive_groups
-from shoal.release.thresholds import Evidence, Threshold
+from shoal.release.rules import sensitive_groups
+from shoal.release.thresholds import Evidence
 from shoal.release.usefulness import Cells, cells_beside, measure_pair
-from shoal.schema import Column, Columns, Role
+from shoal.schema import Column, Columns
 from shoal.schema.detect import detect
 from shoal.schema.grouping import count_groups
 from shoal.schema.registry import did_you_mean
 
 
-@dataclass(frozen=True)
-class MeasureRequest:
-    quasi: tuple[str, ...]
-    sensitive: tuple[str, ...] = ()
-    person: str | None = None
-    models: tuple[PrivacyModel, ...] = ()
-    require: tuple[Threshold, ...] = ()
-    policy: Policy | None = None
-    wanted: Wanted = field(default_factory=Wanted)
-    rules: tuple[Rule, ...] = ()
-    """Of linear sensitivity, for sums of the sensitive numbers."""
-    making: Making = field(default_factory=Making)
-    """How the table was made, where it is a release."""
-    population: str | None = None
-    """Where a table of the population lies; else the policy may say."""
-    told: Told | None = None
-    """What the manifest says of people, where the table is a release."""
-    by_records: bool = False
-    """Whether records are to be counted although somebody may have several."""
-
-    @classmethod
-    def of(  # noqa: PLR0913  # one argument per option of `shoal measure`
-        cls,
-        *,
-        policy: Path | None,
-        qi: str | None,
-        sensitive: str | None = None,
-        person: str | None = None,
-        require: Sequence[str] = (),
-        wanted: Wanted | None = None,
-        rules: Sequence[str] = (),
-        population: str | None = None,
-        by_records: bool = False,
-    ) -> MeasureRequest:
-        thresholds = tuple(Threshold.parse(text) for text in require)
-        judged = tuple(dict.fromkeys(parse_rule(text) for text in rules))
-        if (policy is None) == (qi is None):
-            raise InputError("say which attributes are quasi-identifiers: either --policy POLICY or --qi a,b,c")
-        if qi is not None and not names_in(qi):
-            raise InputError("--qi names no column")
-        if by_records and person is not None:
-            raise InputError("--by-records: counts records, --person counts people: give one of them")
-        wanted = wanted or Wanted()
-        if policy is None:
-            wanted.need_harm()
-            found = cls(names_in(qi), names_in(sensitive), person, (), thresholds, None, wanted, judged)
-            return replace(found, population=population, by_records=by_records)
-        chosen = Policy.load(policy)
-        listed = tuple(dict.fromkeys((*(names_in(sensitive) or chosen.with_role(Role.SENSITIVE)), *chosen.modelled)))
-        wanted = wanted.within(chosen.assess)
-        wanted.need_harm()
-        quasi, person = chosen.quasi_identifiers, person or chosen.person
-        found = cls(quasi, listed, person, chosen.models, thresholds, chosen, wanted, judged)
-        return replace(found, population=population, by_records=by_records)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A measurement with what was required of it."""
-
-    measurement: Measurement
-    models: tuple[Finding, ...]
-    before: Measurement | None = None
-    assessed: Assessed | None = None
-    usefulness: Usefulness | None = None
-    cells: Cells = field(default_factory=Cells)
-    """Loss, precision and entropy, where an original and the hierarchies of a policy say what cells stand for."""
-    formal: Formal | None = None
-    sensitivity: Mapping[str, SensitiveCells] = field(default_factory=dict)
-    """Per sensitive attribute that is a number, where rules were given."""
-    attackers_before: Attackers | None = None
-    doubts: tuple[str, ...] = ()
-    """Whether the original and the release belong together."""
-    counted: Counted = Counted.RECORDS
-    """What the sizes of classes are numbers of."""
-    not_measured: Mapping[str, str] = field(default_factory=dict)
-    """Models of the policy that could not be measured, and why; they are not met."""
-
-    @property
-    def k(self) -> int:
-        return self.measurement.k
-
-    @property
-    def records(self) -> pl.DataFrame:
-        """Figures of every record in the order of the table, where they were wanted; no value of the data."""
-        if self.assessed is None or self.assessed.records is None:
-            raise InputError("figures of single records were not asked for")
-        return self.assessed.records
-
-    @property
-    def no_numbers(self) -> tuple[str, ...]:
-        """The sensitive attributes that rules on sums could not look at."""
-        return tuple(name for name in self.measurement.classes.sensitive if name not in self.sensitivity)
-
-    @property
-    def met(self) -> bool:
-        return all(finding.met for finding in self.models)
-
-    def to_dict(self) -> dict[str, Any]:
-        sizes = self.measurement.classes.people
-        result: dict[str, Any] = {
-            "rows": self.measurement.rows,
-            "counted": str(self.counted),
-            "suppressed": self.measurement.suppressed,
-            "classes": len(sizes),
-            "class_size": {
-                "min": int(sizes.min()) if len(sizes) else 0,
-                "average": float(sizes.mean()) if len(sizes) else 0.0,
-                "max": int(sizes.max()) if len(sizes) else 0,
-            },
-            "risk": asdict(self.measurement.risk),
-            "diversity": dict(self.measurement.diversity),
-            "models": [finding.to_dict() for finding in self.models],
-            "utility": {**class_figures(self.measurement), **self.cells.figures},
-        }
-        if self.not_measured:
-            result["not_measured"] = dict(self.not_measured)
-        if self.formal is not None:
-            result["formal"] = self.formal.to_dict()
-        if self.sensitivity:
-            result["sensitivity"] = {name: found.to_dict() for name, found in self.sensitivity.items()}
-            result["sensitivity_left_out"] = list(self.no_numbers)
-        if self.before is not None:
-            result["risk_before"] = asdict(self.before.risk)
-        if self.before is not None:
-            result["doubts"] = list(self.doubts)
-        if self.attackers_before is not None:
-            result["attackers_before"] = self.attackers_before.to_dict()
-        if self.usefulness is not None:
-            result["utility_reasons"] = dict(self.cells.reasons)
-            result["usefulness"] = self.usefulness.to_dict()
-        return result if self.assessed is None else result | self.assessed.to_dict()
-
-
 def measure_data(data: str, request: MeasureRequest, *, original: str | None = None) -> Measured:
     source = source_at(data_file(data))
-    told = Told.of(data)
+    folder = folder_of(data)
+    told = Told.of(folder)
     if told is not None:
-        request = replace(request, told=told, person=request.person or told.person)
+        request = replace(request, told=told, person=request.person or (told.person if folder == data else None))
     with explained(source):
         if original is None:
             return _measure(source.scan(), request, None)

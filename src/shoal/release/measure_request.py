@@ -1,0 +1,75 @@
+"""What is asked of a table that is to be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.measurement.sensitivity import Rule
+from shoal.policy import Policy
+from shoal.privacy import PrivacyModel
+from shoal.release.assessing import Wanted
+from shoal.release.belonging import Making
+from shoal.release.folder import names_in
+from shoal.release.people import Told
+from shoal.release.rules import parse_rule
+from shoal.release.thresholds import Threshold
+from shoal.schema import Role
+
+
+@dataclass(frozen=True)
+class MeasureRequest:
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    person: str | None = None
+    models: tuple[PrivacyModel, ...] = ()
+    require: tuple[Threshold, ...] = ()
+    policy: Policy | None = None
+    wanted: Wanted = field(default_factory=Wanted)
+    rules: tuple[Rule, ...] = ()
+    """Of linear sensitivity, for sums of the sensitive numbers."""
+    making: Making = field(default_factory=Making)
+    """How the table was made, where it is a release."""
+    population: str | None = None
+    """Where a table of the population lies; else the policy may say."""
+    told: Told | None = None
+    """What the manifest says of people, where the table is a release."""
+    by_records: bool = False
+    """Whether records are to be counted although somebody may have several."""
+
+    @classmethod
+    def of(  # noqa: PLR0913  # one argument per option of `shoal measure`
+        cls,
+        *,
+        policy: Path | None,
+        qi: str | None,
+        sensitive: str | None = None,
+        person: str | None = None,
+        require: Sequence[str] = (),
+        wanted: Wanted | None = None,
+        rules: Sequence[str] = (),
+        population: str | None = None,
+        by_records: bool = False,
+    ) -> MeasureRequest:
+        thresholds = tuple(Threshold.parse(text) for text in require)
+        judged = tuple(dict.fromkeys(parse_rule(text) for text in rules))
+        if (policy is None) == (qi is None):
+            raise InputError("say which attributes are quasi-identifiers: either --policy POLICY or --qi a,b,c")
+        if qi is not None and not names_in(qi):
+            raise InputError("--qi names no column")
+        if by_records and person is not None:
+            raise InputError("--by-records: counts records, --person counts people: give one of them")
+        wanted = wanted or Wanted()
+        if policy is None:
+            wanted.need_harm()
+            found = cls(names_in(qi), names_in(sensitive), person, (), thresholds, None, wanted, judged)
+            return replace(found, population=population, by_records=by_records)
+        chosen = Policy.load(policy)
+        listed = tuple(dict.fromkeys((*(names_in(sensitive) or chosen.with_role(Role.SENSITIVE)), *chosen.modelled)))
+        wanted = wanted.within(chosen.assess)
+        wanted.need_harm()
+        quasi, person = chosen.quasi_identifiers, person or chosen.person
+        found = cls(quasi, listed, person, chosen.models, thresholds, chosen, wanted, judged)
+        return replace(found, population=population, by_records=by_records)

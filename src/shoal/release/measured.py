@@ -1,0 +1,98 @@
+"""What a measurement came to, as people and programs read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.measurement import Measurement
+from shoal.measurement.attackers import Attackers
+from shoal.measurement.sensitivity import SensitiveCells
+from shoal.measurement.useful import Usefulness
+from shoal.measurement.usefulness import class_figures
+from shoal.privacy import Finding
+from shoal.release.assessing import Assessed
+from shoal.release.formal import Formal
+from shoal.release.people import Counted
+from shoal.release.usefulness import Cells
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measurement with what was required of it."""
+
+    measurement: Measurement
+    models: tuple[Finding, ...]
+    before: Measurement | None = None
+    assessed: Assessed | None = None
+    usefulness: Usefulness | None = None
+    cells: Cells = field(default_factory=Cells)
+    """Loss, precision and entropy, where an original and the hierarchies of a policy say what cells stand for."""
+    formal: Formal | None = None
+    sensitivity: Mapping[str, SensitiveCells] = field(default_factory=dict)
+    """Per sensitive attribute that is a number, where rules were given."""
+    attackers_before: Attackers | None = None
+    doubts: tuple[str, ...] = ()
+    """Whether the original and the release belong together."""
+    counted: Counted = Counted.RECORDS
+    """What the sizes of classes are numbers of."""
+    not_measured: Mapping[str, str] = field(default_factory=dict)
+    """Models of the policy that could not be measured, and why; they are not met."""
+
+    @property
+    def k(self) -> int:
+        return self.measurement.k
+
+    @property
+    def records(self) -> pl.DataFrame:
+        """Figures of every record in the order of the table, where they were wanted; no value of the data."""
+        if self.assessed is None or self.assessed.records is None:
+            raise InputError("figures of single records were not asked for")
+        return self.assessed.records
+
+    @property
+    def no_numbers(self) -> tuple[str, ...]:
+        """The sensitive attributes that rules on sums could not look at."""
+        return tuple(name for name in self.measurement.classes.sensitive if name not in self.sensitivity)
+
+    @property
+    def met(self) -> bool:
+        return all(finding.met for finding in self.models)
+
+    def to_dict(self) -> dict[str, Any]:
+        sizes = self.measurement.classes.people
+        result: dict[str, Any] = {
+            "rows": self.measurement.rows,
+            "counted": str(self.counted),
+            "suppressed": self.measurement.suppressed,
+            "classes": len(sizes),
+            "class_size": {
+                "min": int(sizes.min()) if len(sizes) else 0,
+                "average": float(sizes.mean()) if len(sizes) else 0.0,
+                "max": int(sizes.max()) if len(sizes) else 0,
+            },
+            "risk": asdict(self.measurement.risk),
+            "diversity": dict(self.measurement.diversity),
+            "models": [finding.to_dict() for finding in self.models],
+            "utility": {**class_figures(self.measurement), **self.cells.figures},
+        }
+        if self.not_measured:
+            result["not_measured"] = dict(self.not_measured)
+        if self.formal is not None:
+            result["formal"] = self.formal.to_dict()
+        if self.sensitivity:
+            result["sensitivity"] = {name: found.to_dict() for name, found in self.sensitivity.items()}
+            result["sensitivity_left_out"] = list(self.no_numbers)
+        if self.before is not None:
+            result["risk_before"] = asdict(self.before.risk)
+            result["doubts"] = list(self.doubts)
+        if self.attackers_before is not None:
+            result["attackers_before"] = self.attackers_before.to_dict()
+        if self.usefulness is not None:
+            result["utility_reasons"] = dict(self.cells.reasons)
+            result["usefulness"] = self.usefulness.to_dict()
+        return result if self.assessed is None else result | self.assessed.to_dict()
