@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.errors import DataError, InputError
 from shoal.measurement import measure_classes
+from shoal.release.attack_roles import Roles
 from shoal.release.measure_request import MeasureRequest
 from shoal.release.measured import Measured
 from shoal.release.measuring import measure_data
@@ -144,9 +145,18 @@ def away(folder: str) -> str:
 def test_the_data_file_of_a_release_has_its_manifest_beside_it(release: Make) -> None:
     at = release()
     assert measured(f"{at}/data.csv").to_dict() == measured(at).to_dict()
+    by_name = measure_data(f"{at}/data.csv", MeasureRequest.of(policy=None, qi="age,sex"))
+    assert (by_name.counted, by_name.k) == (Counted.AT_LEAST, manifest(at)["risk"]["k"])
+    roles = Roles.of(f"{at}/data.csv", policy=None, qi="age,sex", sensitive=None)
+    assert roles.person == "who"
     (Path(at) / "release.json").write_text("[]")
     with pytest.raises(DataError, match="--by-records"):
         measured(f"{at}/data.csv")
+
+
+def test_without_a_quasi_identifier_no_order_is_shown() -> None:
+    table = visits().lazy()
+    assert not in_order(table, table, ())
 
 
 def test_a_file_that_nothing_is_known_of_is_refused_and_records_are_counted_if_asked(release: Make) -> None:

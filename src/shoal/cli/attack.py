@@ -16,6 +16,8 @@ def print_attacks(report: AttackReport) -> None:
     known = ", ".join(report.roles.quasi) or "nothing"
     told = f", told apart by '{report.roles.person}'" if report.roles.person else ""
     typer.echo(f"{count(report.rows, 'record')}; the attacker knows of people{told}: {known}")
+    if not report.roles.person:
+        typer.echo("each record counts as a person; where people have several, --person NAME tells them apart")
     if report.done.attacks:
         print_table("Attacks", HEADER, [_row(attack) for attack in report.done.attacks])
     for name, reason in report.done.skipped.items():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shoal.errors import InputError
 from shoal.policy import Policy
-from shoal.release.folder import names_in, person_in, roles_of
+from shoal.release.folder import folder_of, names_in, person_in, roles_of
 from shoal.schema import Role
 
 
@@ -31,7 +31,7 @@ class Roles:
         """From what the user says; else from a policy; else from the release's own manifest."""
         if qi is not None and not names_in(qi):
             raise InputError("--qi names no column")
-        chosen = None if policy is None else Policy.load(policy)
+        chosen, release = None if policy is None else Policy.load(policy), folder_of(release)
         known = {name: attribute.role for name, attribute in chosen.attributes.items()} if chosen else roles_of(release)
         if qi is None and not known:
             raise InputError(

@@ -17,7 +17,7 @@ from shoal.release.attack_report import AttackReport
 from shoal.release.attack_roles import Roles
 from shoal.release.belonging import Making, need_to_belong
 from shoal.release.control_group import other_people
-from shoal.release.folder import data_file
+from shoal.release.folder import data_file, folder_of
 from shoal.release.frames import source_at
 from shoal.release.pairing import known_labels, need_columns, typed
 
@@ -51,7 +51,7 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
         }.items()
         if place is not None
     }
-    doubts = _doubts(frames["release"], frames["original"], roles, Making.of(roles.policy, release))
+    doubts = _doubts(frames["release"], frames["original"], roles, Making.of(roles.policy, folder_of(release)))
     given = frames.get("auxiliary table"), frames.get("control group")
     report = attack_frames(
         frames["release"], frames["original"], roles, *given, trials=trials, seed=seed, progress=progress

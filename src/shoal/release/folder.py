@@ -27,9 +27,9 @@ def data_file(data: str) -> str:
 
 
 def folder_of(data: str) -> str:
-    """The release folder whose data file this is; anything else as it is."""
+    """The release folder whose data file (or folder of parts) this is; anything else as it is."""
     path = Path(data)
-    if "://" in data or not path.is_file():
+    if "://" in data or not path.exists() or (path / MANIFEST).exists():
         return data
     try:
         told = (manifest_of(str(path.parent)) or {})["data"]["path"]

@@ -41,13 +41,13 @@ def measure_data(data: str, request: MeasureRequest, *, original: str | None = N
     folder = folder_of(data)
     told = Told.of(folder)
     if told is not None:
-        request = replace(request, told=told, person=request.person or (told.person if folder == data else None))
+        request = replace(request, told=told, person=request.person or told.person)
     with explained(source):
         if original is None:
             return _measure(source.scan(), request, None)
         before = source_at(original)
         with explained(before):
-            request = replace(request, making=Making.of(request.policy, data))
+            request = replace(request, making=Making.of(request.policy, folder))
             return _measure(source.scan(), request, before.scan())
 
 

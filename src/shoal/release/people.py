@@ -147,6 +147,8 @@ def in_order(
     """Whether row i of both is shown to be the same record: what is released covers every value of its own row, and
     would hardly do so in another order. Labels that can't be read show nothing.
     """
+    if not quasi:
+        return False
     pair = Pairing.of(original.select(quasi), released.select(quasi))
     if pair.rows_original != pair.rows_released:
         return False
