@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +10,7 @@ import typer
 
 from shoal.cli.output import print_table, progress, table_width
 from shoal.errors import InputError, TargetError
-from shoal.io import writing
+from shoal.io import write_whole
 from shoal.policy import Policy
 from shoal.randomness import now
 from shoal.release.exploring import Explorer, Setting
@@ -93,11 +92,4 @@ def refuse_page(path: Path) -> None:
 
 
 def write_page(exploration: Exploration, path: Path) -> None:
-    """Whole or not at all."""
-    hidden = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    with writing(str(path)):
-        try:
-            hidden.write_text(render_exploration(exploration, now()), encoding="utf-8")
-            hidden.replace(path)
-        finally:
-            hidden.unlink(missing_ok=True)
+    write_whole(path, render_exploration(exploration, now()))

@@ -11,7 +11,7 @@ from xml.etree import ElementTree  # written here, never read
 import typer
 
 from shoal.errors import TargetError
-from shoal.io import writing
+from shoal.io import whole
 from shoal.privacy import Finding
 
 NOT_MET = 1
@@ -53,13 +53,8 @@ def write_junit(title: str, findings: Sequence[Finding], path: Path) -> None:
         case = ElementTree.SubElement(suite, "testcase", classname="shoal", name=_printable(finding.name))
         if not finding.met:
             ElementTree.SubElement(case, "failure", message=_printable(in_words(finding)))
-    hidden = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    with writing(str(path)):
-        try:
-            ElementTree.ElementTree(suite).write(hidden, encoding="utf-8", xml_declaration=True)
-            hidden.replace(path)
-        finally:
-            hidden.unlink(missing_ok=True)
+    with whole(path) as hidden:
+        ElementTree.ElementTree(suite).write(hidden, encoding="utf-8", xml_declaration=True)
 
 
 def _escaped(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,18 +59,11 @@ def scan(  # noqa: PLR0913, PLR0917  # one parameter for each option
 
 
 def write_page(found: Scan, title: str, path: Path) -> None:
-    """Whole or not at all."""
-    from shoal.io import writing
+    from shoal.io import write_whole
     from shoal.randomness import now
     from shoal.scan.page import render_scan
 
-    hidden = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    with writing(str(path)):
-        try:
-            hidden.write_text(render_scan(found, title, now()), encoding="utf-8")
-            hidden.replace(path)
-        finally:
-            hidden.unlink(missing_ok=True)
+    write_whole(path, render_scan(found, title, now()))
 
 
 def print_scan(found: Scan, html: Path | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -46,7 +45,9 @@ def suggest(  # noqa: PLR0913, PLR0917  # one parameter for each option
         raise TargetError(f"{output}: its folder does not exist")
     found = _suggested(data, UseCase(use_case), output, person=person, name=name, sheet=sheet)
     if output is not None:
-        _write(found.text, output)
+        from shoal.io import write_whole
+
+        write_whole(output, found.text)
     if json:
         print_json({"policy": found.text, "person": found.person, "notes": list(found.notes), **_told(found)})
     elif output is None:
@@ -79,19 +80,6 @@ def _title(data: str) -> str:
     """A name that a policy may have."""
     last = re.split(r"[/#\\]", data.rstrip("/"))[-1]
     return re.sub(r"[^\w .-]+", "-", Path(last).stem).strip(" .-")[:100] or "data"
-
-
-def _write(text: str, path: Path) -> None:
-    """Whole or not at all."""
-    from shoal.io import writing
-
-    hidden = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    with writing(str(path)):
-        try:
-            hidden.write_text(text, encoding="utf-8")
-            hidden.replace(path)
-        finally:
-            hidden.unlink(missing_ok=True)
 
 
 def _told(found: Suggestion) -> dict[str, object]:

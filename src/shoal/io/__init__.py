@@ -16,6 +16,7 @@ from shoal.io.parts import Part, PartsSource, PartsTarget, parts_target
 from shoal.io.sources import Referring, Source, explained, open_source
 from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target, write_all
 from shoal.io.unquoted import QuotesNeeded, refuse_specials
+from shoal.io.whole import whole, write_whole
 
 __all__ = [
     "DatabaseOptions",
@@ -43,6 +44,8 @@ __all__ = [
     "parts_target",
     "refuse_specials",
     "sha256_of",
+    "whole",
     "write_all",
+    "write_whole",
     "writing",
 ]

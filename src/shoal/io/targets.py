@@ -7,9 +7,7 @@ batches have a fixed size, so that equal data gives equal bytes whatever the num
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
@@ -19,10 +17,10 @@ import polars as pl
 from shoal.errors import TargetError
 from shoal.io.delimited import DelimitedSource, header_of, scan_delimited
 from shoal.io.dialect import Dialect
-from shoal.io.failures import writing
 from shoal.io.files import SUFFIXES
 from shoal.io.options import DatabaseTargetOptions, FileOptions, Format, TargetOptions
 from shoal.io.sources import Source, open_source
+from shoal.io.whole import whole
 
 _ROW_GROUP: Final = 1 << 18
 _ARROW_BATCH: Final = 1 << 16
@@ -72,26 +70,15 @@ class FileTarget:
             batches = frame.collect_batches(chunk_size=_TEXT_BATCH, maintain_order=True, engine="streaming")
             self.write_batches(frame.collect_schema(), batches)
             return
-        with self._partial() as hidden:
+        with whole(self.path, self.label) as hidden:
             self._sink(frame, hidden)
 
     def write_batches(self, schema: pl.Schema, batches: Iterator[pl.DataFrame], *, quotes: bool = True) -> None:
         """A delimited file, batch by batch: a quarter faster than a lazy sink over batches that Python makes."""
-        with self._partial() as hidden, hidden.open("wb") as file:
+        with whole(self.path, self.label) as hidden, hidden.open("wb") as file:
             self._append(pl.DataFrame(schema=schema), file, header=True, quotes=quotes)
             for batch in batches:
                 self._append(batch.select(schema.names()), file, header=False, quotes=quotes)
-
-    @contextmanager
-    def _partial(self) -> Iterator[Path]:
-        """The hidden name to write under. Whole, it becomes the file's own; after an error it is gone."""
-        hidden = self.path.with_name(f".{self.path.name}.partial-{os.getpid()}")
-        with writing(self.label):
-            try:
-                yield hidden
-                hidden.rename(self.path)
-            finally:
-                hidden.unlink(missing_ok=True)
 
     def scan(self) -> pl.LazyFrame:
         """What was written, read anew."""

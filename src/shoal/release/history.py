@@ -7,14 +7,13 @@ all of it into the report.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from shoal.errors import SourceError
-from shoal.io import writing
+from shoal.io import write_whole
 from shoal.report import Outcome, ReassessmentFacts, look_again
 from shoal.report.figures import count
 
@@ -40,9 +39,9 @@ def keep_history(release: str, entries: Sequence[Mapping[str, Any]]) -> None:
     """Each of the two files whole or not at all; a release without a report, or with an old one, has the first only."""
     folder = Path(release)
     report = _report(folder, entries)
-    _write(folder / HISTORY, json.dumps(entries, indent=2, sort_keys=True) + "\n")
+    write_whole(folder / HISTORY, json.dumps(entries, indent=2, sort_keys=True) + "\n")
     if report is not None:
-        _write(folder / REPORT, report)
+        write_whole(folder / REPORT, report)
 
 
 def _report(folder: Path, entries: Sequence[Mapping[str, Any]]) -> str | None:
@@ -74,16 +73,6 @@ def _below(entry: Mapping[str, Any]) -> str:
     if perhaps := int(entry.get("perhaps_below", 0)):
         return f"{perhaps:,} may be {promised}"
     return f"nobody is {promised}" if entry["holds"] else "labels that can't be read leave it open"
-
-
-def _write(path: Path, text: str) -> None:
-    hidden = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    with writing(str(path)):
-        try:
-            hidden.write_text(text, encoding="utf-8")
-            hidden.replace(path)
-        finally:
-            hidden.unlink(missing_ok=True)
 
 
 def _no_history(path: Path) -> SourceError:
