@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from shoal.engine.protocol import ORIGINAL
 from shoal.errors import BugError
 from shoal.schema import ROW, Step
 
@@ -80,7 +81,9 @@ def run(operations: Sequence[Operation], frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def fitting(records: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
-    """Records to be inserted into a table, in its columns and types."""
+    """Records to be inserted into a table, in its columns and types. Nothing is the original of an invented record."""
+    absent = [pl.lit(None).alias(name) for name in schema if name.startswith(ORIGINAL)]
+    records = records.with_columns(absent)
     if set(records.columns) != set(schema):
         raise BugError("records to insert must have the columns of the table")
     return records.select(schema.names()).cast(schema)

@@ -7,8 +7,11 @@ A table is lazy: nothing is read before ``counts`` or ``sink``. Every record car
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol, TypeVar
+
+import polars as pl
 
 from shoal.errors import DataError
 from shoal.io import Source, Target
@@ -16,12 +19,37 @@ from shoal.schema import Column, Columns, Counts, Step
 
 HIDDEN = "__shoal_"
 """Columns whose names begin so never reach an output; ``sink`` can put them aside."""
+ORIGINAL = f"{HIDDEN}original__"
+"""Hidden columns whose names begin so hold original values: they are never put aside, only sampled."""
 
 TableT = TypeVar("TableT")
 
 
 class TooManyCombinationsError(DataError):
     """More of them than the engine hands over at once; coarser ones may do."""
+
+
+@dataclass
+class Sample:
+    """Every n-th record as it is written, with its hidden columns, kept in memory."""
+
+    every: int
+    batches: list[pl.DataFrame] = field(default_factory=list, repr=False)
+    _seen: int = 0
+
+    def restart(self) -> None:
+        self.batches, self._seen = [], 0
+
+    def take(self, batch: pl.DataFrame) -> None:
+        """The next records of the table, in the order in which they are written."""
+        first = -self._seen % self.every
+        self._seen += batch.height
+        if first < batch.height:
+            self.batches.append(batch[first:].gather_every(self.every) if self.every > 1 else batch)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        return pl.concat(self.batches) if self.batches else pl.DataFrame()
 
 
 class Engine(Protocol[TableT]):
@@ -51,11 +79,13 @@ class Engine(Protocol[TableT]):
     def reduce(self, table: TableT, step: Step) -> TableT:
         """The table that a REDUCE step makes of this one."""
 
-    def sink(self, table: TableT, target: Target, *, aside: Path | None = None) -> int:
+    def sink(
+        self, table: TableT, target: Target, *, aside: Path | None = None, sample: Sample | None = None
+    ) -> int:
         """Write the visible columns to the target; the number of records.
 
-        Hidden columns go to ``aside`` (Arrow IPC, a file or a folder of files), record beside record. A cluster may
-        write records in any order.
+        Hidden columns but those of originals go to ``aside`` (Arrow IPC, a file or a folder of files), record beside
+        record. A ``sample`` takes some of the records, hidden columns and all. A cluster may write records in any order.
         """
 
     def close(self) -> None:

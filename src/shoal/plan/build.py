@@ -24,6 +24,7 @@ from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.flat import Flat
 from shoal.plan.columns import match_columns, needs_description
 from shoal.plan.nodes import Plan, PlannedStep
+from shoal.plan.originals import KeepOriginals
 from shoal.plan.person import PERSON, TagPerson
 from shoal.plan.scrubbers import Scrubbers
 from shoal.plan.tidying import WholeNumbers
@@ -86,6 +87,7 @@ class Builder(Generic[TableT]):
             key = self.randomness.stream("person").key
             self.now.add(PlannedStep(TagPerson(self.policy.person, key), "person", ""))
         self._bind_combinations()
+        self._keep_originals()
         self._bind_table_techniques(BEFORE_ATTRIBUTES)
         suppressed = []
         for name, attribute in self.attributes.items():
@@ -96,6 +98,11 @@ class Builder(Generic[TableT]):
         self._tidy()
         for name, attribute in suppressed:
             self._bind_attribute(name, attribute)
+
+    def _keep_originals(self) -> None:
+        """An aggregated table has no records in which anything could be read back."""
+        if "aggregate" not in self.policy.table_steps and (quasi := self.quasi_identifiers()):
+            self.now.add(PlannedStep(KeepOriginals(quasi), "originals", ""))
 
     def quasi_identifiers(self) -> tuple[str, ...]:
         present = self.now.engine.columns(self.now.table)

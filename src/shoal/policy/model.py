@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_
 from shoal.io import SourceOptions, TargetOptions, parse_source, parse_target
 from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneHierarchy, OneModel, TableTechniques, TechniqueList
+from shoal.policy.disclosure import ReadBackRules
 from shoal.policy.presets import PRESETS, Preset, UseCase
 from shoal.privacy import PrivacyModel
 from shoal.privacy.k_anonymity import KAnonymity
@@ -125,6 +126,7 @@ class Policy(Parameters):
     attributes: dict[str, Attribute] = Field(min_length=1)
     privacy: tuple[OneModel, ...] = ()
     solve: Solve = Field(default_factory=Solve)
+    read_back: ReadBackRules = Field(default_factory=ReadBackRules)
     assess: Assess = Field(default_factory=Assess)
     table: TableTechniques = Field(default_factory=TableTechniques)
 
@@ -177,6 +179,11 @@ class Policy(Parameters):
         if self.privacy or not self.preset or self.preset.k is None or not self.quasi_identifiers:
             return self.privacy
         return (KAnonymity(k=self.preset.k),)
+
+    @property
+    def required_k(self) -> int:
+        """The k that has to hold by all quasi-identifiers; 1 where none is asked for."""
+        return max((model.k for model in self.models if isinstance(model, KAnonymity) and model.plain), default=1)
 
     @property
     def modelled(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def treatments(policy: Policy) -> dict[str, Treatment]:
     released = {n: a for n, a in policy.attributes.items() if n != EVERYTHING_ELSE and a.is_released}
     if "aggregate" in policy.table_steps:
         return dict.fromkeys(released, Treatment.REPLACED)
-    found = {name: _untouched(attribute) for name, attribute in released.items()}
+    found = {name: _untouched(policy, name, attribute) for name, attribute in released.items()}
     for name, attribute in policy.attributes.items():
         for step in attribute.steps:
             for changed in (name, *step.also_alters()):
@@ -33,5 +33,7 @@ def treatments(policy: Policy) -> dict[str, Treatment]:
     return found
 
 
-def _untouched(attribute: Attribute) -> Treatment:
-    return Treatment.GENERALISED if attribute.role is Role.QUASI else Treatment.KEPT
+def _untouched(policy: Policy, name: str, attribute: Attribute) -> Treatment:
+    """Cells that tell what was generalised elsewhere may be suppressed, if the policy says so."""
+    suppressible = policy.read_back.found == "suppress" and name not in policy.modelled
+    return Treatment.GENERALISED if attribute.role is Role.QUASI or suppressible else Treatment.KEPT

@@ -150,7 +150,7 @@ class Comparison:
         records = np.bincount(seen.label_codes(labels), after[_RECORDS].to_numpy(), len(seen.labels))
         covered = np.bincount(seen.of_label, people[seen.of_value], len(seen.labels))
         unread = seen.everything & (text_of(seen.labels).fill_null(TOP) != TOP).to_numpy()
-        telling = ~seen.everything
+        telling = ~seen.everything & seen.labels.is_not_null().to_numpy()
         if name in words.closed:
             telling, unread = telling | unread, np.zeros_like(unread)
         return cls(

@@ -9,6 +9,7 @@ from typing import Any
 from shoal.errors import InputError, SourceError
 from shoal.io import sha256_of
 from shoal.io.parts import checksum_of
+from shoal.measurement.read_back import ReadBack
 from shoal.policy.treatment import Treatment
 from shoal.schema import Role
 
@@ -84,6 +85,15 @@ def promised_k(data: str) -> int:
     """The k that the release was written with."""
     try:
         return int((manifest_of(data) or {})["risk"]["k"])
+    except (KeyError, TypeError, ValueError):
+        raise _no_manifest(data) from None
+
+
+def read_back_in(data: str) -> ReadBack | None:
+    """What other columns tell of the quasi-identifiers, from the manifest; None where it doesn't say."""
+    told = (manifest_of(data) or {}).get("read_back")
+    try:
+        return None if told is None else ReadBack.from_dict(told)
     except (KeyError, TypeError, ValueError):
         raise _no_manifest(data) from None
 

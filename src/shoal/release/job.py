@@ -105,12 +105,14 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
         aside = Path(folder) / "aside.arrow"
         done = pipeline.rewrite(FrameSource(as_lazy(data)), target, aside=aside)
         recounted = pipeline.recount(target.frame.lazy(), done, aside=aside)
+        done, read_back = pipeline.look_back(target.frame.lazy, done, recounted.after, aside=aside)
         files = collect_files(done.files, aside)
         keep_identities(done.plan, target.frame.lazy(), aside, vault)
         anatomy = recount_anatomy(policy, target.frame.lazy(), files, done.records)
     evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), None)
     found = DataFile("", done.records, "")
     manifest = _manifest(policy, found, done, recounted, evidence, vaulted=_lasting(vault))
+    manifest = replace(manifest, read_back=read_back)
     manifest = _beside(manifest, policy, files, anatomy)
     html = render(report_facts(policy, manifest, done, evidence))
     frames = {file.beside.file: like(data, file.frame.collect()) for file in files}
@@ -155,7 +157,8 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         target = data_target(staging.path / "data", source, in_parts=in_parts)
         with closing(chosen):
             done = pipeline.rewrite(source, target, aside=aside)
-        recounted = pipeline.recount(target.scan(), done, aside=aside)
+            recounted = pipeline.recount(target.scan(), done, aside=aside)
+            done, read_back = pipeline.look_back(target.scan, done, recounted.after, aside=aside)
         files = write_files(done.files, aside, staging.path, like=source)
         keep_identities(done.plan, target.scan(), aside, secrets)
         anatomy = recount_anatomy(policy, target.scan(), files, done.records)
@@ -165,6 +168,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         evidence = gather(policy, *_tables(done, source.scan(), recounted, target.scan()), study)
         written = data_told(target, done.records)
         manifest = _manifest(policy, written, done, recounted, evidence, vaulted=_lasting(secrets))
+        manifest = replace(manifest, read_back=read_back)
         manifest = _beside(manifest, policy, files, anatomy)
         facts = report_facts(policy, manifest, done, evidence)
         if explore is not None:

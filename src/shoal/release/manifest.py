@@ -12,6 +12,7 @@ from shoal.io import Part
 from shoal.measurement import Measurement, Risk
 from shoal.measurement.anatomy import Anatomy
 from shoal.privacy import Finding
+from shoal.release.reading_back import Outcome
 from shoal.solve import Solution
 
 
@@ -20,6 +21,8 @@ class Timing:
     count_s: float = 0.0
     solve_s: float = 0.0
     rewrite_s: float = 0.0
+    read_back_s: float = 0.0
+    """What other columns tell."""
     report_s: float = 0.0
     """Evidence and reports, after the recount."""
 
@@ -75,6 +78,8 @@ class Manifest:
     suppressed_by_rule: int = 0
     suppressed_cells: int = 0
     k_without_decoys: int | None = None
+    read_back: Outcome | None = None
+    """What other released columns tell of the quasi-identifiers."""
     evidence: Mapping[str, Any] = field(default_factory=dict)
     """Attackers, assessment, usefulness, attacks: what ``release.evidence`` gathered."""
     files: tuple[FurtherFile, ...] = ()
@@ -87,6 +92,11 @@ class Manifest:
     def suppressed_records(self) -> int:
         """Those that fail a model and those that a rule of the policy takes out."""
         return self.solution.suppressed + self.suppressed_by_rule
+
+    @property
+    def k_effective(self) -> int:
+        """k after what other released columns tell was put back."""
+        return self.after.k if self.read_back is None else self.read_back.found.k
 
     @property
     def met(self) -> bool:
@@ -112,7 +122,7 @@ class Manifest:
             },
             "decoys": {"records": self.solution.decoys, "k_without": self.k_without_decoys},
             "suppressed": {"records": self.suppressed_records, "cells": self.suppressed_cells},
-            "risk": risk_dict(self.after.risk),
+            "risk": risk_dict(self.after.risk) | {"k_effective": self.k_effective},
             "risk_before": risk_dict(self.before.risk),
             "roles": dict(self.roles),
             "treatment": dict(self.treatment),
@@ -122,6 +132,7 @@ class Manifest:
             "timing": asdict(self.timing),
             "peak_rss_mb": self.peak_rss_mb,
             "warnings": list(self.warnings),
+            **({"read_back": self.read_back.to_dict()} if self.read_back else {}),
             **({"anatomy": self.anatomy.to_dict()} if self.anatomy else {}),
             **self.evidence,
         }

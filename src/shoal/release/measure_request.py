@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shoal.errors import InputError
+from shoal.measurement.read_back import ReadBack
 from shoal.measurement.sensitivity import Rule
 from shoal.policy import Policy
 from shoal.privacy import PrivacyModel
@@ -38,6 +39,8 @@ class MeasureRequest:
     """What the manifest says of people, where the table is a release."""
     by_records: bool = False
     """Whether records are to be counted although somebody may have several."""
+    read_back: ReadBack | None = None
+    """What the manifest says that other columns tell, where the table is a release."""
 
     @classmethod
     def of(  # noqa: PLR0913  # one argument per option of `shoal measure`

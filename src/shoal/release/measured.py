@@ -11,6 +11,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.measurement import Measurement
 from shoal.measurement.attackers import Attackers
+from shoal.measurement.read_back import ReadBack
 from shoal.measurement.sensitivity import SensitiveCells
 from shoal.measurement.useful import Usefulness
 from shoal.measurement.usefulness import class_figures
@@ -42,10 +43,17 @@ class Measured:
     """What the sizes of classes are numbers of."""
     not_measured: Mapping[str, str] = field(default_factory=dict)
     """Models of the policy that could not be measured, and why; they are not met."""
+    read_back: ReadBack | None = None
+    """What other columns tell of the quasi-identifiers, where an original or the manifest says so."""
 
     @property
     def k(self) -> int:
         return self.measurement.k
+
+    @property
+    def k_effective(self) -> int | None:
+        """k after what other columns tell was put back; None where nothing says what was taken out."""
+        return None if self.read_back is None else self.read_back.k
 
     @property
     def records(self) -> pl.DataFrame:
@@ -75,11 +83,13 @@ class Measured:
                 "average": float(sizes.mean()) if len(sizes) else 0.0,
                 "max": int(sizes.max()) if len(sizes) else 0,
             },
-            "risk": asdict(self.measurement.risk),
+            "risk": asdict(self.measurement.risk) | {"k_effective": self.k_effective},
             "diversity": dict(self.measurement.diversity),
             "models": [finding.to_dict() for finding in self.models],
             "utility": {**class_figures(self.measurement), **self.cells.figures},
         }
+        if self.read_back is not None:
+            result["read_back"] = self.read_back.to_dict()
         if self.not_measured:
             result["not_measured"] = dict(self.not_measured)
         if self.formal is not None:

@@ -8,17 +8,18 @@ from math import inf
 
 import polars as pl
 
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, InputError, SourceError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import Reading
 from shoal.io import explained
 from shoal.measurement import Known, Measurement, measure_classes
+from shoal.measurement.read_back import ReadBack
 from shoal.policy import Policy
 from shoal.policy.anatomised import anatomised
 from shoal.privacy import Classes
 from shoal.release.assessing import Assessed, Wanted, assess_table, attackers_in
 from shoal.release.belonging import Making, need_to_belong
-from shoal.release.folder import data_file, folder_of
+from shoal.release.folder import data_file, folder_of, need_untouched, read_back_in, roles_of
 from shoal.release.formal import Formal, measure_formal
 from shoal.release.frames import as_lazy, source_at
 from shoal.release.measure_request import MeasureRequest
@@ -27,10 +28,11 @@ from shoal.release.pairing import Pairing
 from shoal.release.people import Told, Whom, whom_to_count
 from shoal.release.population import Comparing
 from shoal.release.reading import as_asked
+from shoal.release.reading_back_files import read_back_files
 from shoal.release.rules import sensitive_groups
 from shoal.release.thresholds import Evidence
 from shoal.release.usefulness import Cells, cells_beside, measure_pair
-from shoal.schema import Column, Columns
+from shoal.schema import Column, Columns, Role
 from shoal.schema.detect import detect
 from shoal.schema.grouping import count_groups
 from shoal.schema.registry import did_you_mean
@@ -44,11 +46,23 @@ def measure_data(data: str, request: MeasureRequest, *, original: str | None = N
         request = replace(request, told=told, person=request.person or told.person)
     with explained(source):
         if original is None:
-            return _measure(source.scan(), request, None)
+            return _measure(source.scan(), replace(request, read_back=_read_back_told(folder, request)), None)
         before = source_at(original)
         with explained(before):
             request = replace(request, making=Making.of(request.policy, folder))
             return _measure(source.scan(), request, before.scan())
+
+
+def _read_back_told(folder: str, request: MeasureRequest) -> ReadBack | None:
+    """What the manifest says, if it is of this very file and of the same quasi-identifiers."""
+    found = read_back_in(folder)
+    if found is None or {n for n, role in roles_of(folder).items() if role is Role.QUASI} != set(request.quasi):
+        return None
+    try:
+        need_untouched(folder)
+    except SourceError:
+        return None
+    return found
 
 
 def measure(
@@ -71,7 +85,7 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
     wanted = request.wanted.drawn_as(measurement)
     _refuse_estimates(whom, request, wanted)
     groups = sensitive_groups(whom.frame, request.quasi, columns, request.rules, whom.person)
-    before, useful, cells, attackers = None, None, Cells(), None
+    before, useful, cells, attackers, told = None, None, Cells(), None, request.read_back
     if original is not None:
         before = _classes(_likewise(original, request, whom), request, _columns(original, request))
     compare = Comparing(request.quasi, request.models, request.policy, request.population)
@@ -81,9 +95,11 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
         pair = Pairing.of(original, frame)
         useful = measure_pair(pair, request.wanted.circumstances, request.policy)
         cells = cells_beside(measurement, before, request.policy)
+        told = read_back_files(whom, original, request.quasi, request.policy, measurement.k)
     assessed = assess_table(frame, measurement, request.quasi, wanted)
     formal = measure_formal(_with_population(measurement), columns)
-    evidence = Evidence(_figures(measurement, assessed, formal), measurement.classes, formal, columns, groups)
+    figures = _figures(measurement, assessed, formal) | ({} if told is None else {"k_effective": float(told.k)})
+    evidence = Evidence(figures, measurement.classes, formal, columns, groups)
     findings = [*measurement.find(request.models)]
     findings += [finding for threshold in request.require for finding in threshold.check(evidence)]
     return Measured(
@@ -99,6 +115,7 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
         doubts,
         whom.counted,
         unmeasured,
+        told,
     )
 
 

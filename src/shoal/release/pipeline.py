@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Generic
 
@@ -12,12 +13,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.engine import Engine
+from shoal.engine import Engine, Sample
 from shoal.engine.protocol import TableT
 from shoal.errors import BugError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import Reading
-from shoal.io import Source, Target
+from shoal.io import PartsTarget, Source, Target
 from shoal.measurement import Known, Measurement, measure_classes
 from shoal.measurement.population import need_enough_people
 from shoal.measurement.usefulness import Generalised, cell_figures, class_figures
@@ -30,9 +31,10 @@ from shoal.policy import Policy
 from shoal.privacy import Classes, Finding
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
-from shoal.release.files import files_of, refuse_for_aggregates
+from shoal.release.files import files_of, refuse_for_aggregates, remove_aside
 from shoal.release.manifest import Timing
 from shoal.release.reading import as_policy_reads
+from shoal.release.reading_back import LOOKED_AT, Outcome, Written, as_written, judge
 from shoal.release.solving import solve
 from shoal.schema import Counts
 from shoal.schema.arrays import Mask
@@ -40,6 +42,7 @@ from shoal.schema.grouping import count_groups
 from shoal.schema.steps import Beside
 from shoal.solve import Problem, Solution
 from shoal.solve.decoys import k_without_decoys
+from shoal.techniques.suppress_cells import SuppressCellsStep
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -64,6 +67,10 @@ class Rewritten:
     """What the release has beside the data, to be made of what was put aside."""
     k_without_decoys: int | None = None
     """What is left of k for whoever can tell invented records from real ones."""
+    sample: Sample | None = field(default=None, repr=False)
+    """Some of the records as they were written, with their originals."""
+    again: Callable[[SuppressCellsStep], Plan] | None = field(default=None, repr=False)
+    """Writes the release once more with some cells suppressed."""
 
     @property
     def altered(self) -> dict[str, float]:
@@ -144,7 +151,8 @@ class Pipeline(Generic[TableT]):
         files = files_of(builder.now.plan)
         if "aggregate" in self.policy.table_steps:
             refuse_for_aggregates(files)
-        records = self.engine.sink(builder.now.table, target, aside=aside)
+        sample = self._sample(problem.counts.total_records)
+        records = self.engine.sink(builder.now.table, target, aside=aside, sample=sample)
         timing = Timing(counted - started, solved - counted, time.perf_counter() - solved)
         return Rewritten(
             builder.now.plan,
@@ -159,7 +167,25 @@ class Pipeline(Generic[TableT]):
             problem.population,
             files,
             k_without_decoys(problem, solution) if solution.decoys else None,
+            sample,
+            partial(self._again, builder, target, aside),
         )
+
+    def _sample(self, records: int) -> Sample | None:
+        """Of what is written, for it to be seen what can be read back; records of an aggregated table are nobody's."""
+        if "aggregate" in self.policy.table_steps or not self.policy.quasi_identifiers:
+            return None
+        return Sample(max(1, -(-records // LOOKED_AT)))
+
+    def _again(self, builder: Builder[TableT], target: Target, aside: Path, step: SuppressCellsStep) -> Plan:
+        """Write once more, with some cells suppressed."""
+        builder.now.add(PlannedStep(step, "suppress_cells", step.clause))
+        remove_aside(aside)
+        if isinstance(target, PartsTarget):
+            target.discard()
+            target.parts.clear()
+        self.engine.sink(builder.now.table, target, aside=aside)
+        return builder.now.plan
 
     def recount(self, output: pl.LazyFrame, done: Rewritten, *, aside: Path) -> Recounted:
         """Measure the output as written. If it breaks what the solver promised, that is our bug and nothing leaves."""
@@ -183,6 +209,30 @@ class Pipeline(Generic[TableT]):
         if quasi and not aggregated and not self.policy.solve.drop_suppressed:
             utility |= self._cells(after, done)
         return Recounted(after, findings, utility, most)
+
+    def look_back(
+        self, scan: Callable[[], pl.LazyFrame], done: Rewritten, after: Measurement, *, aside: Path
+    ) -> tuple[Rewritten, Outcome | None]:
+        """What other columns give back of the quasi-identifiers; cells that tell are suppressed if the policy says so.
+
+        Raises where k would not hold.
+        """
+        started = time.perf_counter()
+        if done.sample is None or done.again is None or done.sample.frame.is_empty():
+            return done, None
+        written = Written(
+            self.policy,
+            done.plan,
+            dict(done.hierarchies),
+            done.sample.frame,
+            done.sample.every,
+            lambda: as_written(aside, scan()),
+        )
+        outcome = judge(written, after.k)
+        if outcome.suppression is not None:
+            done = replace(done, plan=done.again(outcome.suppression))
+        taken = replace(done.timing, read_back_s=time.perf_counter() - started)
+        return replace(done, timing=taken, sample=None, again=None), outcome
 
     def _known(self, reading: Reading, counts: Counts) -> Known:
         """Where suppressed records are left out, the output doesn't show what the table was like with them."""

@@ -17,7 +17,7 @@ from shoal.schema import Column
 from shoal.schema.plain_words import plainly
 from shoal.schema.registry import did_you_mean
 
-AT_LEAST = ("k", "k_map", "class_size_min", "class_size_average")
+AT_LEAST = ("k", "k_effective", "k_map", "class_size_min", "class_size_average")
 AT_MOST = (
     "prosecutor_max",
     "prosecutor_average",
@@ -100,6 +100,8 @@ class Threshold:
             return tuple(self._by_model(name, evidence) for name in among)
         if self.name in POPULATION and self.name not in evidence.figures:
             raise InputError(f"--require: {self.name} needs a table of the population, as --population register.csv")
+        if self.name not in evidence.figures:
+            raise InputError(f"--require: {self.name} needs the original, as --original DATA, or a release folder")
         achieved = evidence.figures[self.name]
         if self.name == "reidentification" and achieved == inf:
             raise InputError("--require: the probability of re-identification needs the potential harm, as --harm high")

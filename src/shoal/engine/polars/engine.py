@@ -16,7 +16,7 @@ from shoal.engine.polars.counting import count
 from shoal.engine.polars.reordering import reordered
 from shoal.engine.polars.streaming import streaming
 from shoal.engine.polars.table import PolarsTable
-from shoal.engine.protocol import HIDDEN
+from shoal.engine.protocol import HIDDEN, ORIGINAL, Sample
 from shoal.errors import DataError
 from shoal.io import FileTarget, QuotesNeeded, Source, Target, refuse_specials
 from shoal.schema import ROW, Column, Columns, Counts, Scope, Step
@@ -72,18 +72,28 @@ class PolarsEngine:
         partial = [step.apply(batch) for batch in table.batches(step.reads, self.batch_rows)]
         return PolarsTable.over(step.finish(pl.concat([nothing, *partial])).lazy())
 
-    def sink(self, table: PolarsTable, target: Target, *, aside: Path | None = None) -> int:
+    def sink(
+        self, table: PolarsTable, target: Target, *, aside: Path | None = None, sample: Sample | None = None
+    ) -> int:
         visible = self.columns(table)
         if not visible:
             raise DataError("no column is left to write")
         if isinstance(target, FileTarget) and target.delimited:
-            return self._write_text(table, visible, target, aside)
-        return self._write(table, visible, aside, lambda schema, batches: _stream(target, schema, batches))
+            return self._write_text(table, visible, target, aside, sample)
+        stream = partial(_stream, target)
+        return self._write(table, visible, aside, sample, stream)
 
     def close(self) -> None:
         """Nothing is kept."""
 
-    def _write_text(self, table: PolarsTable, visible: tuple[str, ...], target: FileTarget, aside: Path | None) -> int:
+    def _write_text(
+        self,
+        table: PolarsTable,
+        visible: tuple[str, ...],
+        target: FileTarget,
+        aside: Path | None,
+        sample: Sample | None,
+    ) -> int:
         def write(schema: pl.Schema, batches: Batches, *, quotes: bool = True) -> None:
             with closing(ahead(batches())) as made:
                 target.write_batches(schema, made, quotes=quotes)
@@ -92,20 +102,24 @@ class PolarsEngine:
             with suppress(QuotesNeeded):
                 refuse_specials(pl.Series(visible), target.specials)
                 check = partial(_refuse_specials, table.suspects(visible, target.specials), target.specials)
-                return self._write(table, visible, aside, partial(write, quotes=False), check)
-        return self._write(table, visible, aside, write)
+                return self._write(table, visible, aside, sample, partial(write, quotes=False), check)
+        return self._write(table, visible, aside, sample, write)
 
-    def _write(
+    def _write(  # noqa: PLR0913, PLR0917  # what is written, and where each part of it goes
         self,
         table: PolarsTable,
         visible: tuple[str, ...],
         aside: Path | None,
+        sample: Sample | None,
         write: Callable[[pl.Schema, Batches], None],
         check: Callable[[pl.DataFrame], None] | None = None,
     ) -> int:
-        hidden = tuple(name for name in table.schema if name not in visible) if aside else ()
-        columns = (*visible, *hidden)
+        hidden = tuple(name for name in table.schema if _goes_aside(name)) if aside else ()
+        sampled = tuple(name for name in table.schema if name.startswith(HIDDEN)) if sample else ()
+        columns = tuple(dict.fromkeys((*visible, *hidden, *sampled)))
         written = 0
+        if sample:
+            sample.restart()
 
         def batches() -> Iterator[pl.DataFrame]:
             nonlocal written
@@ -113,6 +127,8 @@ class PolarsEngine:
                 if check:
                     check(batch)
                 put_aside(batch.select(hidden))
+                if sample:
+                    sample.take(batch)
                 written += batch.height
                 if self.progress:
                     self.progress(written)
@@ -134,6 +150,10 @@ class PolarsEngine:
     def _ordered(self, table: PolarsTable, columns: tuple[str, ...]) -> Iterator[pl.DataFrame]:
         batches = table.batches(columns, self.batch_rows)
         return reordered(batches, table.order.order_key, self.spool) if table.order else batches
+
+
+def _goes_aside(name: str) -> bool:
+    return name.startswith(HIDDEN) and not name.startswith(ORIGINAL)
 
 
 def _stream(target: Target, schema: pl.Schema, batches: Batches) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from shoal.engine.pipeline import fitting
-from shoal.engine.protocol import HIDDEN
+from shoal.engine.protocol import HIDDEN, ORIGINAL, Sample
 from shoal.engine.spark.counting import count
 from shoal.engine.spark.crossing import arriving
 from shoal.engine.spark.describing import describe
@@ -89,11 +89,14 @@ class SparkEngine:
         with arriving():
             return reduce(table, step)
 
-    def sink(self, table: SparkTable, target: Target, *, aside: Path | None = None) -> int:
+    def sink(
+        self, table: SparkTable, target: Target, *, aside: Path | None = None, sample: Sample | None = None
+    ) -> int:
         visible = self.columns(table)
         if not visible:
             raise DataError("no column is left to write")
-        hidden = tuple(name for name in table.schema if name not in visible) if aside else ()
+        kept = tuple(name for name in table.schema if name not in visible and not name.startswith(ORIGINAL))
+        hidden = kept if aside else ()
         beside = target.path.parent if isinstance(target, FileTarget | PartsTarget) else None
         folder = Path(tempfile.mkdtemp(prefix=".spark-", dir=beside)).absolute()
         try:
@@ -109,6 +112,9 @@ class SparkEngine:
                 put_together(staged, _only(table.schema, hidden), aside)
         finally:
             remove(folder)
+        if sample:
+            with arriving():
+                sample.batches = [table.every(sample.every)]
         return sum(one.rows for one in staged)
 
     def close(self) -> None:

@@ -78,6 +78,14 @@ class SparkTable:
         after = pl.Schema({name: self.schema[name] for name in columns})
         return self.origin.frame(read, placed=True), Rewrite(operations, before, after)
 
+    def every(self, step: int) -> pl.DataFrame:
+        """Every n-th record of the source after the steps, all columns, on the driver in the order of the source."""
+        columns = tuple(self.schema)
+        records, rewrite = self._rewriting(columns)
+        after = carried({**self.schema, ROW: pl.Int64()})
+        some = records if step == 1 else records.where(f"{quoted(ROW)} % {step} = 0")
+        return self.collect(map_batches(some, replace(rewrite, after=after), after)).sort(ROW).drop(ROW)
+
     def collect(self, frame: DataFrame) -> pl.DataFrame:
         """A small result on the driver, in the types that the table has."""
         result = pl.DataFrame(pl.from_arrow(frame.toArrow()))

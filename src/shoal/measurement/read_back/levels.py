@@ -1,0 +1,93 @@
+"""The levels of a quasi-identifier as numbers: which label each original value has on each level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.errors import DataError
+from shoal.hierarchy import BoundHierarchy
+from shoal.schema.arrays import Mask
+
+Codes = NDArray[np.int32]
+MISSING = "\0missing"
+"""Stands for a missing cell among labels; no table has it."""
+
+
+def as_text(values: pl.Series) -> pl.Series:
+    return values.cast(pl.String).fill_null(MISSING)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """``labels[level][value]`` is the label of an original value as a place in ``vocabulary``; the top is left out."""
+
+    attribute: str
+    values: pl.Series
+    """The distinct original values, as text."""
+    labels: tuple[Codes, ...]
+    vocabulary: pl.Series
+
+    @classmethod
+    def of(cls, attribute: str, values: pl.Series, bound: BoundHierarchy | None) -> Levels:
+        """By a hierarchy, where the values are its own; else there is only the value itself."""
+        distinct = values.unique().sort(nulls_last=True)
+        ladder = [as_text(distinct)]
+        if bound is not None:
+            try:
+                ladder += [as_text(bound.generalise(distinct, level)) for level in range(1, bound.height)]
+            except (DataError, pl.exceptions.PolarsError):
+                ladder = ladder[:1]
+        vocabulary = pl.concat(ladder).unique().sort()
+        return cls(attribute, ladder[0], tuple(places_in(vocabulary, labels) for labels in ladder), vocabulary)
+
+    @property
+    def height(self) -> int:
+        """The level on which nothing is told any more."""
+        return len(self.labels)
+
+    def value_codes(self, values: pl.Series) -> Codes:
+        """Places among the original values; -1 for others."""
+        return places_in(self.values, as_text(values))
+
+    def label_codes(self, released: pl.Series) -> Codes:
+        """Places in the vocabulary; -1 for what no level has, as a star."""
+        return places_in(self.vocabulary, as_text(released))
+
+    def common(self, values: Codes, share: float) -> Mask:
+        """Which labels, of whatever level, at least this share of the records has."""
+        there = values[values >= 0]
+        found = np.zeros(len(self.vocabulary), dtype=bool)
+        for names in self.labels:
+            counted = np.bincount(names[there], minlength=1)
+            found[counted.argmax()] |= counted.max() >= share * len(there) - 1e-9
+        return found
+
+    @cached_property
+    def above(self) -> NDArray[np.int32]:
+        """Per level, the label there of each word of the vocabulary, where the word is finer than that; else -1."""
+        found = np.full((self.height, len(self.vocabulary)), -1, dtype=np.int32)
+        for level in reversed(range(self.height)):
+            for higher in range(level + 1, self.height):
+                found[higher][self.labels[level]] = self.labels[higher]
+        return found
+
+    def finer(self, told: Codes, released: Codes) -> Mask:
+        """Whether each told label says more than the released one, and does not contradict it."""
+        higher = self.above
+        fits = released < 0
+        for level in range(self.height):
+            fits |= higher[level][told] == released
+        return (told >= 0) & (told != released) & fits
+
+
+def places_in(known: pl.Series, values: pl.Series) -> Codes:
+    """The place of each text among distinct ones; -1 for an unknown one."""
+    if known.is_empty():
+        return np.full(len(values), -1, dtype=np.int32)
+    codes = values.cast(pl.Enum(known), strict=False).to_physical().cast(pl.Int32)
+    return codes.fill_null(-1).to_numpy().astype(np.int32, copy=False)

@@ -1,0 +1,46 @@
+"""Whether records stand in the order of a value."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from shoal.measurement.read_back.rule import Rule
+from shoal.schema.arrays import Integers
+from shoal.schema.detect import detect
+
+
+def ranked(values: pl.Series) -> Integers:
+    """Places in the order of numbers or dates where all values are such, else of texts; a missing value comes last."""
+    name = values.name or "value"
+    column = detect(values.alias(name).to_frame().lazy(), [name])[name]
+    if column.is_number:
+        values = column.numbers(values)
+    elif column.is_date:
+        values = column.dates(values)
+    elif values.dtype.is_nested() or isinstance(values.dtype, pl.Binary | pl.Object):
+        return np.zeros(len(values), dtype=np.int64)
+    ranks = values.rank("dense").cast(pl.Int64)
+    return ranks.fill_null((ranks.max() or 0) + 1).to_numpy()  # type: ignore[operator]  # whole numbers
+
+
+def is_sorted(ranks: Integers, within: Integers | None, rule: Rule) -> bool:
+    """Whether neighbours are out of order hardly ever, compared with what chance gives.
+
+    With two independent neighbours, a step down is as likely as one up, and both happen unless they are equal: the
+    chance of a step down is (1 − Σp²) ÷ 2. Sorted are records with at most 1 − ``share`` of the steps down, or of those
+    up, that chance gives, where it gives enough of them to say so.
+    """
+    if len(ranks) < 2:
+        return False
+    steps = np.diff(ranks)
+    if within is not None:
+        steps = steps[np.diff(within) == 0]
+    shares = np.bincount(ranks) / len(ranks)
+    expected = len(steps) * (1 - float((shares**2).sum())) / 2
+    if expected < rule.records:
+        return False
+    fewest = min(int((steps < 0).sum()), int((steps > 0).sum()))
+    if within is not None and not steps.any():
+        return False
+    return fewest <= (1 - rule.share) * expected

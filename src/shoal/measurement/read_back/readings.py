@@ -1,0 +1,182 @@
+"""What an attacker reads off a released record: one reading for each way that columns tell an attribute.
+
+A reading is learnt from records whose originals are known, and then looks at released columns alone, as an attacker
+would; only the order of records is read beside the originals.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.measurement.read_back.characters import laid_out
+from shoal.measurement.read_back.dictionary import Column, Entries, places_of
+from shoal.measurement.read_back.levels import Codes, Levels, as_text, places_in
+from shoal.measurement.read_back.parts import Part
+from shoal.measurement.read_back.rule import How
+from shoal.schema import Column as Described
+from shoal.schema.arrays import Floats, Integers
+
+Told = tuple[Codes, NDArray[np.int8]]
+Key = str | Part
+"""A column, or a part of one."""
+
+
+class View:
+    """A released table, its columns as codes where they are asked for."""
+
+    def __init__(self, frame: pl.DataFrame, columns: Mapping[Key, Column], *, taught: bool) -> None:
+        """``taught``: it is the very table that the columns were made of."""
+        self.frame = frame
+        self._columns = columns
+        self._codes: dict[Key, Codes] = {key: one.codes for key, one in columns.items()} if taught else {}
+
+    def codes(self, key: Key) -> Codes:
+        if key not in self._codes:
+            self._codes[key] = self._columns[key].of_others(series_of(self.frame, key))
+        return self._codes[key]
+
+
+def series_of(frame: pl.DataFrame, key: Key) -> pl.Series:
+    return frame[key] if isinstance(key, str) else key.of(frame[key.column])
+
+
+@dataclass(frozen=True)
+class Reading(ABC):
+    columns: tuple[str, ...]
+    attribute: str
+    how: How
+
+    @abstractmethod
+    def read(self, view: View) -> Told:
+        """Of each record the label that is told, as a place in the attribute's vocabulary, and its level; or -1."""
+
+
+@dataclass(frozen=True)
+class ByValue(Reading):
+    key: Key
+    entries: Entries = field(repr=False)
+
+    def read(self, view: View) -> Told:
+        return self.entries.told(view.codes(self.key))
+
+
+@dataclass(frozen=True)
+class ByPair(Reading):
+    size: int
+    """Values of the second column."""
+    keys: Integers = field(repr=False)
+    entries: Entries = field(repr=False)
+
+    def read(self, view: View) -> Told:
+        one, other = (view.codes(name) for name in self.columns)
+        both = np.where((one >= 0) & (other >= 0), one.astype(np.int64) * self.size + other, -1)
+        return self.entries.told(places_of(self.keys, both))
+
+
+@dataclass(frozen=True)
+class ByCopy(Reading):
+    levels: Levels = field(repr=False)
+
+    def read(self, view: View) -> Told:
+        return _on(self.levels, 0, self.levels.value_codes(view.frame[self.columns[0]]))
+
+
+@dataclass(frozen=True)
+class ByFormula(Reading):
+    """The attribute is nearly a sum of multiples of the columns."""
+
+    level: int
+    levels: Levels = field(repr=False)
+    described: Sequence[Described] = field(repr=False)
+    weights: Floats = field(repr=False)
+    """Of the columns, then what is added."""
+    values: Floats = field(repr=False)
+    """The numbers that the original values are, in order, and their places."""
+    places: Integers = field(repr=False)
+
+    def read(self, view: View) -> Told:
+        matrix = numbers_in(view.frame, self.described)
+        near = nearest(self.values, matrix @ self.weights[:-1] + self.weights[-1])
+        return _on(self.levels, self.level, np.where(near >= 0, self.places[near], -1).astype(np.int32))
+
+
+@dataclass(frozen=True)
+class ByCharacters(Reading):
+    """Some characters stand in the other column, some in the attribute's own, others are always the same."""
+
+    level: int
+    levels: Levels = field(repr=False)
+    length: int
+    shown: Mapping[int, tuple[str, int]] = field(repr=False)
+    """Where each character is read: column and place."""
+    fixed: Mapping[int, str] = field(repr=False)
+
+    def read(self, view: View) -> Told:
+        rows = view.frame.height
+        letters = {name: laid_out(as_text(view.frame[name])) for name in {name for name, _ in self.shown.values()}}
+        built = np.zeros((rows, self.length), dtype=np.uint32)
+        for place in range(self.length):
+            if place in self.fixed:
+                built[:, place] = ord(self.fixed[place])
+            else:
+                name, there = self.shown[place]
+                wide = letters[name]
+                built[:, place] = wide[:, there] if there < wide.shape[1] else 0
+        texts = pl.Series(built.view(f"<U{self.length}").ravel().astype(str).tolist(), dtype=pl.String)
+        labels = places_in(self.levels.vocabulary, texts)
+        possible = np.zeros(len(self.levels.vocabulary) + 1, dtype=bool)
+        possible[self.levels.labels[self.level]] = True
+        labels = np.where(possible[labels], labels, -1).astype(np.int32)
+        return labels, np.where(labels >= 0, self.level, -1).astype(np.int8)
+
+
+@dataclass(frozen=True)
+class ByOrder(Reading):
+    """Sorted records: whoever knows how values are distributed knows where each begins."""
+
+    levels: Levels = field(repr=False)
+    original: Codes = field(repr=False)
+
+    def read(self, view: View) -> Told:
+        return _on(self.levels, 0, self.original)
+
+
+def _on(levels: Levels, level: int, values: Codes) -> Told:
+    """The labels of original values on a level; -1 for unknown values."""
+    known = values >= 0
+    labels = np.where(known, levels.labels[level][values], -1).astype(np.int32)
+    return labels, np.where(known, level, -1).astype(np.int8)
+
+
+def numbers_in(frame: pl.DataFrame, described: Sequence[Described]) -> Floats:
+    """Numbers as they are, dates as years; what can't be read, as a star, is NaN."""
+    return np.column_stack([_numbers(frame[one.name], one) for one in described])
+
+
+def _numbers(values: pl.Series, column: Described) -> Floats:
+    if column.is_date:
+        if values.dtype == pl.String():
+            read = values.str.strptime(pl.Datetime("us"), column.date_format, strict=False)
+        else:
+            read = values.cast(pl.Datetime("us"), strict=False)
+        return read.dt.epoch("s").cast(pl.Float64).fill_null(np.nan).to_numpy() / (365.2425 * 86400)
+    return values.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+
+
+def nearest(sorted_values: Floats, numbers: Floats) -> Integers:
+    """The place of the nearest of some values; -1 for what is no number or lies beyond them."""
+    known = np.isfinite(numbers)
+    asked = np.where(known, numbers, sorted_values[0])
+    right = np.clip(np.searchsorted(sorted_values, asked), 1, max(1, len(sorted_values) - 1))
+    left = right - 1
+    right = np.minimum(right, len(sorted_values) - 1)
+    closer = np.where(np.abs(sorted_values[right] - asked) < np.abs(asked - sorted_values[left]), right, left)
+    span = sorted_values[-1] - sorted_values[0]
+    inside = (asked >= sorted_values[0] - 0.05 * span) & (asked <= sorted_values[-1] + 0.05 * span)
+    return np.where(known & inside, closer, -1)

@@ -1,0 +1,283 @@
+"""Looking for what tells what: all single columns and their parts, what can be computed, the order of rows, pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from shoal.measurement.read_back.characters import template_for
+from shoal.measurement.read_back.dictionary import Column, Entries, large_enough, learn, pairs
+from shoal.measurement.read_back.formulas import Formula, fit
+from shoal.measurement.read_back.levels import Codes, Levels, as_text
+from shoal.measurement.read_back.order import is_sorted, ranked
+from shoal.measurement.read_back.parts import parts_of
+from shoal.measurement.read_back.readings import (
+    ByCharacters,
+    ByCopy,
+    ByFormula,
+    ByOrder,
+    ByPair,
+    ByValue,
+    Key,
+    Reading,
+    View,
+    series_of,
+)
+from shoal.measurement.read_back.rule import How, Rule
+from shoal.schema import Column as Described
+from shoal.schema.arrays import Integers
+from shoal.schema.detect import detect
+
+SAMPLED = 20_000
+"""Records by which formulas and shared characters are looked for."""
+PAIR_WORK = 40_000_000
+"""Records × pairs × attributes that are compared; of larger tables, every n-th record is."""
+COVERED = 0.5
+"""A column of which fewer records have a value that is common enough is looked at in parts too."""
+
+
+@dataclass(frozen=True)
+class Quasi:
+    """A quasi-identifier whose originals are known for the records that are learnt from."""
+
+    attribute: str
+    levels: Levels
+    original: pl.Series = field(repr=False)
+    altered: bool = False
+    """Whether a technique wrote something else, so that the released cell need not be true."""
+
+    @cached_property
+    def values(self) -> Codes:
+        return self.levels.value_codes(self.original)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Records whose originals are known: the released columns, and the quasi-identifiers as they were."""
+
+    released: pl.DataFrame
+    quasi: tuple[Quasi, ...]
+    """Those of which something was taken away."""
+    counted: tuple[str, ...]
+    """All of them."""
+    tellers: tuple[str, ...]
+    """Released columns that are no quasi-identifiers."""
+    people: Integers | None = None
+    in_order: bool = False
+    """Whether the records are in the order in which they are released."""
+    rule: Rule = field(default_factory=Rule)
+
+
+@dataclass(frozen=True)
+class Learnt:
+    readings: tuple[Reading, ...]
+    columns: dict[Key, Column] = field(repr=False)
+    pairs_looked_at: int = 0
+
+    def on(self, frame: pl.DataFrame, *, taught: bool) -> list[tuple[View, Reading]]:
+        """Each reading with the table that it reads; ``taught`` if that is the one it was learnt from."""
+        view = View(frame, self.columns, taught=taught)
+        return [(view, reading) for reading in self.readings]
+
+
+def search(lesson: Lesson) -> Learnt:
+    return _Search(lesson).run()
+
+
+class _Search:
+    def __init__(self, lesson: Lesson) -> None:
+        self.lesson, self.rule = lesson, lesson.rule
+        self.frame, self.rows = lesson.released, lesson.released.height
+        self.columns: dict[Key, Column] = {}
+        self.readings: list[Reading] = []
+        self._known = {one.attribute: one.levels.common(one.values, self.rule.share) for one in lesson.quasi}
+
+    def run(self) -> Learnt:
+        if not self.rows or not self.lesson.quasi:
+            return Learnt((), {})
+        if self.lesson.in_order:
+            self.readings += self._orders()
+        for name in self.lesson.tellers:
+            self.columns[name] = Column.of(self.frame[name], self.rule)
+        useful = [name for name in self.lesson.tellers if not self.columns[name].tells_nothing]
+        for name in useful:
+            self.readings += self._by_value(name, (name,), How.VALUE)
+        self.readings += self._parts()
+        self.readings += self._computed()
+        seen = self._pairs(useful)
+        kept = {key for one in self.readings for key in _keys(one)}
+        return Learnt(tuple(self.readings), {key: self.columns[key] for key in kept}, seen)
+
+    def _by_value(self, key: Key, columns: tuple[str, ...], how: How) -> Iterator[ByValue]:
+        column = self.columns[key]
+        enough = large_enough(column.codes, column.size, self.lesson.people, self.rule)
+        if not enough.any():
+            return
+        for quasi in self.lesson.quasi:
+            known = self._known[quasi.attribute]
+            entries = learn(column.codes, column.size, quasi.values, quasi.levels, self.rule, enough, known)
+            if (entries.labels >= 0).any():
+                yield ByValue(columns, quasi.attribute, how, key, entries)
+
+    def _parts(self) -> Iterator[ByValue]:
+        rare = [name for name in self.lesson.tellers if (self.columns[name].codes >= 0).mean() < COVERED]
+        for name in rare:
+            described = self._described[name]
+            longest = int(self.frame[name].cast(pl.String).str.len_chars().max() or 0)  # type: ignore[arg-type]
+            for part in parts_of(described, longest):
+                column = Column.of(series_of(self.frame, part), self.rule)
+                if column.tells_nothing:
+                    continue
+                self.columns[part] = column
+                for reading in self._by_value(part, (name,), How.PART):
+                    if self._says_something(reading):
+                        yield reading
+
+    def _says_something(self, reading: ByValue) -> bool:
+        """Parts of random identifiers stand in a few records each: they seem to tell what is common anyway."""
+        quasi = next(one for one in self.lesson.quasi if one.attribute == reading.attribute)
+        told, on = reading.entries.told(self.columns[reading.key].codes)
+        if (told >= 0).mean() < COVERED:
+            return False
+        common = {level: _most_common(names[quasi.values]) for level, names in enumerate(quasi.levels.labels)}
+        usual = np.array([common.get(int(level), -1) for level in range(quasi.levels.height)])
+        return int(((told >= 0) & (told != usual[on])).sum()) >= self.rule.records
+
+    def _computed(self) -> Iterator[Reading]:
+        """Copies, formulas, shared characters: where values are too rare for a dictionary."""
+        step = max(1, -(-self.rows // SAMPLED))
+        sample = self.frame.gather_every(step)
+        if sample.height < self.rule.records:
+            return
+        for quasi in self.lesson.quasi:
+            original = quasi.original.gather_every(step)
+            if original.n_unique() < 2:
+                continue
+            told = self._told_by_value(quasi.attribute)
+            others = [name for name in self.lesson.tellers if name not in told]
+            copies = [name for name in others if self._is_copy(original, sample[name])]
+            yield from (ByCopy((name,), quasi.attribute, How.COPY, quasi.levels) for name in copies)
+            yield from self._formulas(quasi, original, sample, [name for name in others if name not in copies])
+            yield from self._characters(quasi, original, sample, [name for name in others if name not in copies])
+
+    def _told_by_value(self, attribute: str) -> set[str]:
+        """Columns whose values tell nearly every record exactly: nothing has to be computed from them."""
+        found = set()
+        for one in self.readings:
+            if isinstance(one, ByValue) and one.attribute == attribute and isinstance(one.key, str):
+                labels, on = one.entries.told(self.columns[one.key].codes)
+                if ((labels >= 0) & (on == 0)).mean() >= self.rule.share:
+                    found.add(one.key)
+        return found
+
+    def _is_copy(self, original: pl.Series, other: pl.Series) -> bool:
+        return float((as_text(original) == as_text(other)).mean() or 0.0) >= self.rule.share  # type: ignore[arg-type]
+
+    def _formulas(
+        self, quasi: Quasi, original: pl.Series, sample: pl.DataFrame, names: Sequence[str]
+    ) -> Iterator[ByFormula]:
+        numbers = [self._described[name] for name in names if self._described[name].is_number]
+        numbers += [self._described[name] for name in names if self._described[name].is_date]
+        for found in fit(quasi.attribute, quasi.levels, original, sample, numbers, self.rule):
+            yield self._formula(quasi, found)
+
+    def _formula(self, quasi: Quasi, found: Formula) -> ByFormula:
+        return ByFormula(
+            tuple(one.name for one in found.columns),
+            quasi.attribute,
+            How.FORMULA,
+            found.level,
+            quasi.levels,
+            found.columns,
+            found.weights,
+            found.values,
+            found.places,
+        )
+
+    def _characters(
+        self, quasi: Quasi, original: pl.Series, sample: pl.DataFrame, names: Sequence[str]
+    ) -> Iterator[ByCharacters]:
+        own = (quasi.attribute, as_text(sample[quasi.attribute])) if quasi.attribute in sample.columns else None
+        for name in names:
+            found = template_for(quasi.levels, as_text(original), own, (name, as_text(sample[name])), self.rule)
+            if found is not None:
+                length, made = found
+                yield ByCharacters(
+                    (name,),
+                    quasi.attribute,
+                    How.CHARACTERS,
+                    made.level,
+                    quasi.levels,
+                    length,
+                    made.shown,
+                    made.fixed,
+                )
+
+    def _orders(self) -> Iterator[ByOrder]:
+        """Sorted as a whole, or within the values of a column by which the table is sorted."""
+        sorting = [name for name in self.frame.columns if is_sorted(ranked(self.frame[name]), None, self.rule)]
+        for quasi in self.lesson.quasi:
+            own = ranked(quasi.original)
+            if is_sorted(own, None, self.rule):
+                yield ByOrder((), quasi.attribute, How.ORDER, quasi.levels, quasi.values)
+                continue
+            for name in sorting:
+                if name != quasi.attribute and is_sorted(own, ranked(self.frame[name]), self.rule):
+                    yield ByOrder((name,), quasi.attribute, How.ORDER, quasi.levels, quasi.values)
+                    break
+
+    def _pairs(self, useful: Sequence[str]) -> int:
+        labels = [name for name in self.lesson.counted if name in self.frame.columns]
+        for name in labels:
+            self.columns[name] = Column.of(self.frame[name], self.rule)
+        labels = [name for name in labels if not self.columns[name].tells_nothing]
+        asked = [*combinations(useful, 2), *((name, label) for name in useful for label in labels)]
+        step = max(1, -(-self.rows * len(asked) * len(self.lesson.quasi) // PAIR_WORK))
+        people = None if self.lesson.people is None else self.lesson.people[::step]
+        for one, other in asked:
+            self.readings += self._by_pair(one, other, step, people)
+        return -(-self.rows // step) if asked else 0
+
+    def _by_pair(self, one: str, other: str, step: int, people: Integers | None) -> Iterator[ByPair]:
+        first, second = self.columns[one], self.columns[other]
+        groups, keys = pairs(first.codes[::step], second.codes[::step], (first.size, second.size), self.rule)
+        if not len(keys):
+            return
+        enough = large_enough(groups, len(keys), people, self.rule)
+        for quasi in self.lesson.quasi:
+            if quasi.attribute == other:
+                continue
+            known = self._known[quasi.attribute]
+            entries = learn(groups, len(keys), quasi.values[::step], quasi.levels, self.rule, enough, known)
+            entries = self._beyond_single(entries, keys, (one, other), quasi.attribute)
+            if (entries.labels >= 0).any():
+                yield ByPair((one, other), quasi.attribute, How.PAIR, second.size, keys, entries)
+
+    def _beyond_single(self, entries: Entries, keys: Integers, names: tuple[str, str], attribute: str) -> Entries:
+        """Only pairs that tell something finer than either value does alone."""
+        labels, size = entries.labels.copy(), self.columns[names[1]].size
+        codes = {names[0]: keys // max(1, size), names[1]: keys % max(1, size)}
+        for single in self.readings:
+            if isinstance(single, ByValue) and single.attribute == attribute and single.key in names:
+                told, on = single.entries.told(codes[str(single.key)])
+                labels[(told >= 0) & (on <= entries.levels)] = -1
+        return Entries(labels, np.where(labels >= 0, entries.levels, -1).astype(np.int8))
+
+    @cached_property
+    def _described(self) -> dict[str, Described]:
+        return detect(self.frame.lazy(), self.lesson.tellers)
+
+
+def _keys(reading: Reading) -> tuple[Key, ...]:
+    if isinstance(reading, ByValue):
+        return (reading.key,)
+    return reading.columns if isinstance(reading, ByPair) else ()
+
+
+def _most_common(codes: Codes) -> int:
+    return int(np.bincount(codes[codes >= 0]).argmax()) if (codes >= 0).any() else -1

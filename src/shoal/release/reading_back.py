@@ -1,0 +1,351 @@
+"""What other columns of a release tell of its quasi-identifiers: measured while it is made, before it is committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.engine import HIDDEN
+from shoal.errors import DataError
+from shoal.hierarchy import BoundHierarchy
+from shoal.measurement.read_back import Lesson, Levels, Quasi, ReadBack, Rule, Telling
+from shoal.measurement.read_back.recount import (
+    Restored,
+    class_sizes,
+    restore,
+    smallest,
+    starred,
+    tellings_in,
+)
+from shoal.measurement.read_back.levels import Codes
+from shoal.measurement.read_back.readings import Reading, View
+from shoal.measurement.read_back.rule import How
+from shoal.measurement.read_back.search import Learnt, search
+from shoal.plan import Plan
+from shoal.plan.originals import original_of
+from shoal.plan.person import PERSON
+from shoal.policy import Policy
+from shoal.policy.disclosure import AcceptedTelling
+from shoal.policy.treatment import Treatment, treatments
+from shoal.schema import Role, Scope
+from shoal.schema.arrays import Integers, Mask
+from shoal.techniques.suppress_cells import SuppressCellsStep
+
+LOOKED_AT = 500_000
+"""Records that are kept in memory to learn from; of larger tables, every n-th."""
+ROUNDS = 10
+"""Of suppressing cells: fewer values that tell may leave others that do."""
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+EXEMPT = (pl.List, pl.Struct, pl.Array, pl.Binary, pl.Object)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    found: ReadBack
+    suppression: SuppressCellsStep | None = None
+    """What has to be suppressed for k to hold, where the policy says so and anything has."""
+    cells: int = 0
+    k_firm: int = 0
+    """k by what is neither accepted nor the sensitive attributes themselves."""
+    accepted: tuple[AcceptedTelling, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        accepted = [{"columns": [*one.columns], "tells": one.tells, "because": one.because} for one in self.accepted]
+        return self.found.to_dict() | {"suppressed_cells": self.cells, "accepted": accepted}
+
+
+@dataclass(frozen=True)
+class Written:
+    """A release as it was written: some of its records with their originals, and all of them without."""
+
+    policy: Policy
+    plan: Plan
+    hierarchies: dict[str, BoundHierarchy]
+    sample: pl.DataFrame = field(repr=False)
+    every: int
+    scan: Callable[[], pl.LazyFrame]
+    """The released table, with ``PERSON`` where people are counted."""
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        return tuple(name for name in self.policy.quasi_identifiers if name in self.sample.columns)
+
+
+def judge(written: Written, k: int) -> Outcome:
+    """``k`` is what was recounted. Raises where k falls below what the policy demands, unless it says otherwise."""
+    required = min(written.policy.required_k, k)
+    judged = _Judgement(written, k)
+    accepted = written.policy.read_back.accept
+    outcome = Outcome(judged.found(required), k_firm=judged.k(judged.soft), accepted=accepted)
+    if written.policy.read_back.found == "stop":
+        if outcome.k_firm < required:
+            raise _refusal(judged, outcome, required)
+        return outcome
+    return _suppressed(written, judged, required)
+
+
+def _suppressed(written: Written, judged: _Judgement, required: int) -> Outcome:
+    step, before = None, judged.learnt
+    for _ in range(ROUNDS):
+        more = judged.to_suppress(required)
+        if more is None:
+            break
+        step = _both(step, more)
+        judged = _Judgement(written, judged.claimed, step, before)
+    firm = judged.k(judged.soft)
+    if judged.k(judged.spared) < required:
+        raise _refusal(judged, Outcome(judged.found(required), k_firm=firm), required)
+    cells = 0 if step is None else int(step.marked(written.sample).sum().sum_horizontal().item()) * written.every
+    return Outcome(judged.found(required), step, cells, firm, written.policy.read_back.accept)
+
+
+class _Judgement:
+    """What is told once some cells are suppressed, and what is left of k."""
+
+    def __init__(
+        self, written: Written, claimed: int, step: SuppressCellsStep | None = None, before: Learnt | None = None
+    ) -> None:
+        """``claimed`` is k as it was counted without anything read back. What was learnt ``before`` cells were
+        suppressed stays known."""
+        self.written, self.policy, self.step, self.claimed, self.before = written, written.policy, step, claimed, before
+        self.sample = written.sample if step is None else step.apply(written.sample)
+        self.people = _people(self.sample)
+        self.lesson = _lesson(written, self.sample, self.people)
+        self.learnt: Learnt = search(self.lesson)
+        self.readings = (*self.learnt.readings, *(() if before is None else before.readings))
+        self.restored = self._restore(())
+        places = list(enumerate(self.readings))
+        self.spared = tuple(place for place, one in places if self._is_accepted(one) or self._is_modelled(one))
+        self.soft = tuple(place for place, one in places if self._is_accepted(one) or self._is_sensitive(one))
+
+    def _restore(self, without: Sequence[int]) -> Restored:
+        return restore(self.lesson, self.sample, self._on(self.sample, taught=True), without)
+
+    def _on(self, frame: pl.DataFrame, *, taught: bool) -> list[tuple[View, Reading]]:
+        known = [] if self.before is None else self.before.on(frame, taught=False)
+        return [*self.learnt.on(frame, taught=taught), *known]
+
+    def k(self, without: Sequence[int]) -> int:
+        """By all readings but some. Where they split no class, it stays as it was counted."""
+        restored = self.restored if not without else self._restore(without)
+        if not restored.anything:
+            return self.claimed
+        if self.written.every > 1 and not self._by_order(without):
+            return min(self.claimed, self._streamed(without))
+        left = smallest(class_sizes(restored.labels, self.people))
+        return self.claimed if left >= self._by_classes else min(self.claimed, left)
+
+    @cached_property
+    def _by_classes(self) -> int:
+        """Where stars match any value, k is counted in another way than by classes."""
+        nothing = self._restore(range(len(self.readings)))
+        return smallest(class_sizes(nothing.labels, self.people))
+
+    def found(self, required: int) -> ReadBack:
+        told = tellings_in(self.restored, self.readings)
+        effective = self.k(())
+        sizes = class_sizes(self.restored.labels, self.people)
+        return ReadBack(
+            effective,
+            int(((sizes > 0) & (sizes < required)).sum()) if told else 0,
+            told,
+            self.lesson.rule,
+            self.sample.height,
+            self.learnt.pairs_looked_at,
+            lower_bound=bool(told) and self.written.every > 1 and self._by_order(()),
+        )
+
+    def to_suppress(self, required: int) -> SuppressCellsStep | None:
+        """The cells of columns that split classes into parts that are too small; None if nothing does.
+
+        A part is all records of a class that are told the same by every reading. Whoever knows less, or believes one
+        reading rather than another, sees larger parts; so if these are large enough, k holds for everybody.
+        """
+        quasi = list(self.written.quasi)
+        keys = self.sample.select(pl.col(name).cast(pl.String) for name in quasi)
+        classes = keys.select(pl.struct(quasi).rank("dense")).to_series().cast(pl.Int64).to_numpy() - 1
+        hidden = starred(keys)
+        told = self._told()
+        together = np.zeros(self.sample.height, dtype=np.uint64)
+        for codes in told.values():
+            together = (together ^ (codes + 2).astype(np.uint64)) * _MIX
+        frame = pl.DataFrame({"class": classes, "told": together, "who": self._who})
+        sizes = frame.select(pl.col("who").n_unique().over("class", "told")).to_series().to_numpy()
+        anything = np.zeros(self.sample.height, dtype=bool)
+        for codes in told.values():
+            anything |= codes >= 0
+        apart = np.where(hidden, anything, sizes < required)
+        in_question = np.isin(classes, np.unique(classes[apart]))
+        marks = self._marks(told, classes, hidden, in_question)
+        if not marks:
+            return None
+        marked = keys.with_columns(pl.Series(name, mark) for name, mark in marks.items())
+        found = marked.group_by(quasi).agg(pl.col(name).any() for name in marks)
+        return SuppressCellsStep(tuple(quasi), tuple(marks), found.filter(pl.any_horizontal(*marks)).sort(quasi))
+
+    @property
+    def _who(self) -> Integers:
+        return np.arange(self.sample.height) if self.people is None else self.people
+
+    def _told(self) -> dict[int, Codes]:
+        """By each reading that is not spared, what it tells of each record beyond the released label."""
+        found = {}
+        shown = {one.attribute: one for one in self.lesson.quasi}
+        released = {}
+        for name, one in shown.items():
+            codes = one.levels.label_codes(self.sample[name])
+            released[name] = np.full_like(codes, -1) if one.altered else codes
+        for place, (view, reading) in enumerate(self._on(self.sample, taught=True)):
+            if place in self.spared or reading.how is How.ORDER:
+                continue
+            labels, _ = reading.read(view)
+            finer = shown[reading.attribute].levels.finer(labels, released[reading.attribute])
+            if finer.any():
+                found[place] = np.where(finer, labels, -1)
+        return found
+
+    def _marks(self, told: Mapping[int, Codes], classes: Integers, hidden: Mask, in_question: Mask) -> dict[str, Mask]:
+        """Per column, the records of classes that it helps to split; of suppressed records, those that it tells of."""
+        free = set(self.lesson.tellers) - set(self.policy.modelled)
+        marks: dict[str, Mask] = {}
+        own = classes[in_question]
+        last = np.zeros(int(classes.max()) + 1, dtype=np.int64)
+        for place, codes in told.items():
+            columns = [name for name in self.readings[place].columns if name in free]
+            here = codes[in_question]
+            if not columns or not (here >= 0).any():
+                continue
+            last[own] = here
+            splits = np.zeros(len(last), dtype=bool)
+            splits[own[here != last[own]]] = True
+            splits[own[hidden[in_question] & (here >= 0)]] = True
+            if splits.any():
+                for name in columns:
+                    marks[name] = marks.get(name, np.zeros(len(classes), dtype=bool)) | splits[classes]
+        return marks
+
+    def _is_accepted(self, reading: Reading) -> bool:
+        accepted = self.policy.read_back.accept
+        told = set(reading.columns) - set(self.written.quasi)
+        return bool(told) and any(set(one.columns) >= told and one.tells == reading.attribute for one in accepted)
+
+    def _is_modelled(self, reading: Reading) -> bool:
+        """Whether all that tells is what models look at: starred, it would no longer be as diverse as they ask."""
+        telling = set(reading.columns) - set(self.written.quasi)
+        return bool(telling) and telling <= set(self.policy.modelled)
+
+    def _is_sensitive(self, reading: Reading) -> bool:
+        """Whether all that tells is sensitive attributes, which are what the release is for."""
+        telling = [name for name in reading.columns if name not in self.written.quasi]
+        return bool(telling) and all(self.policy.attributes[name].role is Role.SENSITIVE for name in telling)
+
+    def _by_order(self, without: Sequence[int]) -> bool:
+        return any(one.how is How.ORDER and place not in without for place, one in enumerate(self.readings))
+
+    def _streamed(self, without: Sequence[int]) -> int:
+        """All records, batch after batch, as their dictionary reads them."""
+        counted: pl.DataFrame | None = None
+        for batch in self._batches():
+            labels = restore(self.lesson, batch, self._on(batch, taught=False), without).labels
+            if PERSON in batch.columns:
+                labels = labels.with_columns(batch[PERSON])
+            more = labels.group_by(labels.columns).agg(pl.len().alias("records"))
+            both = more if counted is None else pl.concat([counted, more])
+            counted = both.group_by(labels.columns).agg(pl.col("records").sum())
+        if counted is None:
+            return 0
+        quasi = list(self.written.quasi)
+        size = pl.len() if PERSON in counted.columns else pl.col("records").sum()
+        sizes = counted.group_by(quasi).agg(size.alias("people"))
+        told = sizes.filter(~pl.all_horizontal(pl.col(name) == "*" for name in quasi))
+        return int(told["people"].min() or 0)  # type: ignore[arg-type]  # whole numbers
+
+    def _batches(self) -> Iterator[pl.DataFrame]:
+        needed = {*self.written.quasi, *(name for one in self.readings for name in one.columns)}
+        table = self.written.scan()
+        names = [name for name in table.collect_schema() if name in needed or name == PERSON]
+        for batch in table.select(names).collect_batches(chunk_size=200_000, engine="streaming"):
+            if self.step is None:
+                yield batch
+            else:
+                present = tuple(name for name in self.step.columns if name in batch.columns)
+                yield replace(self.step, columns=present).apply(batch) if present else batch
+
+
+def _lesson(written: Written, sample: pl.DataFrame, people: Integers | None) -> Lesson:
+    treated = treatments(written.policy)
+    quasi = []
+    for name in written.quasi:
+        original = sample[original_of(name)]
+        steps = bool(written.policy.attributes[name].steps)
+        if not steps and bool((_text(original) == _text(sample[name])).all()):
+            continue
+        levels = Levels.of(name, original, None if steps else written.hierarchies.get(name))
+        altered = steps or treated.get(name) is Treatment.ALTERED
+        quasi.append(Quasi(name, levels, original.alias(name), altered=altered))
+    shown = [name for name, kind in sample.schema.items() if not name.startswith(HIDDEN) and kind not in EXEMPT]
+    tellers = tuple(name for name in shown if name not in written.quasi)
+    ordered = not any(one.step.scope in (Scope.ORDER, Scope.INSERT) for one in written.plan)
+    rules = written.policy.read_back
+    released = sample.select(*written.quasi, *tellers)
+    return Lesson(
+        released, tuple(quasi), written.quasi, tellers, people, ordered, Rule(rules.records, rules.share)
+    )
+
+
+def _text(values: pl.Series) -> pl.Series:
+    return values.cast(pl.String).fill_null("\0missing")
+
+
+def _people(sample: pl.DataFrame) -> Integers | None:
+    if PERSON not in sample.columns:
+        return None
+    return sample[PERSON].rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+
+
+def _both(one: SuppressCellsStep | None, other: SuppressCellsStep) -> SuppressCellsStep:
+    """Both suppressions in one."""
+    if one is None:
+        return other
+    columns = tuple(dict.fromkeys((*one.columns, *other.columns)))
+    wide = [
+        step.classes.with_columns(pl.lit(value=False).alias(name) for name in columns if name not in step.columns)
+        for step in (one, other)
+    ]
+    order = [*one.attributes, *columns]
+    classes = pl.concat([part.select(order) for part in wide]).group_by(one.attributes).agg(pl.col(columns).any())
+    return SuppressCellsStep(one.attributes, columns, classes.sort(one.attributes))
+
+
+def _refusal(judged: _Judgement, outcome: Outcome, required: int) -> DataError:
+    soft = {(one.columns, one.attribute) for place, one in enumerate(judged.readings) if place in judged.soft}
+    firm = [one for one in outcome.found.tellings if (one.columns, one.attribute) not in soft]
+    listed = "; ".join(one.words for one in firm[:4]) + (f"; and {len(firm) - 4} more" if len(firm) > 4 else "")
+    return DataError(
+        f"k would be {outcome.k_firm} instead of {required}, because other released columns give back what was "
+        f"generalised: {listed}",
+        advice=_advice(firm),
+    )
+
+
+def _advice(firm: Sequence[Telling]) -> str:
+    if firm and all(one.how is How.ORDER for one in firm):
+        return "release the records in another order: shuffle_rows: true"
+    return (
+        "suppress the telling column, make it a quasi-identifier with a hierarchy that goes with the other's, have only "
+        "the cells that tell suppressed (read_back: {found: suppress}), or accept it with a reason (read_back: {accept: …})"
+    )
+
+
+def as_written(path: Path, output: pl.LazyFrame) -> pl.LazyFrame:
+    """The output with who each record is of, where that was put aside."""
+    if not path.exists():
+        return output
+    aside = pl.scan_ipc(path)
+    return pl.concat([output, aside.select(PERSON)], how="horizontal") if PERSON in aside.collect_schema() else output
