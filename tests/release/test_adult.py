@@ -54,6 +54,12 @@ class Case:
         lines.append(f"privacy: [{', '.join(f'{{{model}}}' for model in models)}]")
         settings = f"suppression_limit: {self.limit}, drop_suppressed: {str(self.drop).lower()}"
         lines.append(f"solve: {{recoding: {self.recoding}, {settings}}}")
+        if self.quasi == FIVE:
+            # Who was born in China is of Asian descent: what is left as it is here tells the race, and that is not the
+            # point of these cases.
+            others = ", ".join(name for name in (*EIGHT, SENSITIVE) if name not in FIVE)
+            accepted = [f"{{columns: [{others}], tells: {name}, because: left in for comparison}}" for name in FIVE]
+            lines.append(f"read_back: {{accept: [{', '.join(accepted)}]}}")
         return "\n".join(lines) + "\n"
 
 

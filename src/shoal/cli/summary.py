@@ -27,6 +27,9 @@ def print_release(release: Release) -> None:
         typer.echo(f"levels{up_to}: {levels} (loss {manifest.solution.loss:.3f}, {optimal})")
     if after.k:
         typer.echo(f"k: {before.k} before, {after.k} after; highest risk {number(after.prosecutor_max)}")
+    if manifest.read_back is not None:
+        cells = f", {manifest.read_back.cells:,} telling cells suppressed" if manifest.read_back.cells else ""
+        typer.echo(f"k with what other columns tell: {manifest.k_effective}{cells}")
     for finding in manifest.models:
         typer.echo(f"{finding.name}: required {finding.required:g}, achieved {finding.achieved:g}")
     typer.echo(f"data:     {release.data}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -161,11 +161,25 @@ def _altered(one: ColumnProfile, reason: str, *, is_person: bool) -> Choice:
 
 def _without_redundant(profile: Profile, chosen: dict[str, Choice]) -> dict[str, Choice]:
     quasi = [one for one in profile.columns if chosen[one.name].role is Role.QUASI and not chosen[one.name].suppressed]
-    out = redundant(quasi, profile.inferences)
+    out = redundant(quasi, profile.inferences) | _said_twice(profile, chosen, [one.name for one in quasi])
     left = [one for one in quasi if one.name not in out]
     for one in sorted(left, key=lambda one: (one.identifier is None, one.spread.distinct))[MOST_QUASI:]:
         out[one.name] = f"more than {MOST_QUASI} quasi-identifiers would leave little but stars"
     return {name: _left_out(one, out[name]) if name in out else one for name, one in chosen.items()}
+
+
+def _said_twice(profile: Profile, chosen: Mapping[str, Choice], quasi: Sequence[str]) -> dict[str, str]:
+    """Columns that say what a quasi-identifier says, in other words: left as they are, they would give it back."""
+    found = {}
+    for one in profile.inferences:
+        ends = {*one.columns, one.gives}
+        if one.kind != "same" or not one.in_table or len(ends) != 2:
+            continue
+        for name in ends:
+            (other,) = ends - {name}
+            if other in quasi and name not in quasi and not chosen[name].suppressed:
+                found[name] = f"it says the same as '{other}', which is generalised, and would give it back"
+    return found
 
 
 def _left_out(choice: Choice, why: str) -> Choice:

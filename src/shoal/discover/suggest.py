@@ -21,6 +21,9 @@ solve:
   recoding: local            # each record is generalised as far as it has to be; global is easier to analyse
   suppression_limit: 0.05    # at most this share of the records is starred out because they are too rare
 <BLANKLINE>
+read_back: {found: suppress} # cells of other columns that would give back what was generalised are starred
+shuffle_rows: true           # the order of the records may tell what was generalised
+<BLANKLINE>
 """
 
 from __future__ import annotations
@@ -157,6 +160,9 @@ def _solving() -> list[str]:
         "  recoding: local            # each record is generalised as far as it has to be; global is easier to analyse",
         f"  suppression_limit: {SUPPRESSION_LIMIT}    "
         "# at most this share of the records is starred out because they are too rare",
+        "",
+        "read_back: {found: suppress} # cells of other columns that would give back what was generalised are starred",
+        "shuffle_rows: true           # the order of the records may tell what was generalised",
     ]
 
 

@@ -79,13 +79,11 @@ class Engine(Protocol[TableT]):
     def reduce(self, table: TableT, step: Step) -> TableT:
         """The table that a REDUCE step makes of this one."""
 
-    def sink(
-        self, table: TableT, target: Target, *, aside: Path | None = None, sample: Sample | None = None
-    ) -> int:
+    def sink(self, table: TableT, target: Target, *, aside: Path | None = None, sample: Sample | None = None) -> int:
         """Write the visible columns to the target; the number of records.
 
         Hidden columns but those of originals go to ``aside`` (Arrow IPC, a file or a folder of files), record beside
-        record. A ``sample`` takes some of the records, hidden columns and all. A cluster may write records in any order.
+        record. A ``sample`` takes some of the records, with all hidden columns. A cluster may write in any order.
         """
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from shoal.release.evidence import Evidence
 from shoal.release.manifest import Manifest
 from shoal.release.pipeline import Rewritten
 from shoal.release.telling import facts_of
-from shoal.report.facts import AttributeFacts, FileFacts, ModelFacts, ReportFacts, RiskFacts
+from shoal.report.facts import AttributeFacts, FileFacts, ModelFacts, ReadBackFacts, ReportFacts, RiskFacts
 from shoal.report.figures import percent
 from shoal.techniques.anatomise import AnatomiseStep
 
@@ -49,10 +49,20 @@ def report_facts(policy: Policy, manifest: Manifest, done: Rewritten, evidence: 
         nodes_total=manifest.solution.nodes_total,
         warnings=manifest.warnings,
         person=policy.person is not None,
+        read_back=_read_back(manifest),
         recoding=manifest.solution.recoding,
         files=tuple(FileFacts(one.path, one.rows, one.sha256, one.about, one.for_recipient) for one in manifest.files),
         **facts_of(evidence),
     )
+
+
+def _read_back(manifest: Manifest) -> ReadBackFacts | None:
+    if manifest.read_back is None:
+        return None
+    found = manifest.read_back.found
+    words = tuple(one.words for one in found.tellings)
+    rule = found.rule
+    return ReadBackFacts(found.k, words, manifest.read_back.cells, rule.records, rule.share, found.lower_bound)
 
 
 def _risk(measurement: Measurement) -> RiskFacts:

@@ -41,6 +41,7 @@ from shoal.release.frames import FrameSource, FrameTarget, as_lazy, is_spark, li
 from shoal.release.identities import keep_identities
 from shoal.release.manifest import DataFile, Manifest
 from shoal.release.pipeline import Pipeline, Progress, Recounted, Rewritten
+from shoal.release.reading_back import Outcome
 from shoal.report import render, write_pdf
 from shoal.report.pdf import find_browser
 from shoal.report.tries import Exploration
@@ -112,7 +113,7 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
     evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), None)
     found = DataFile("", done.records, "")
     manifest = _manifest(policy, found, done, recounted, evidence, vaulted=_lasting(vault))
-    manifest = replace(manifest, read_back=read_back)
+    manifest = _with_read_back(manifest, read_back)
     manifest = _beside(manifest, policy, files, anatomy)
     html = render(report_facts(policy, manifest, done, evidence))
     frames = {file.beside.file: like(data, file.frame.collect()) for file in files}
@@ -168,7 +169,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         evidence = gather(policy, *_tables(done, source.scan(), recounted, target.scan()), study)
         written = data_told(target, done.records)
         manifest = _manifest(policy, written, done, recounted, evidence, vaulted=_lasting(secrets))
-        manifest = replace(manifest, read_back=read_back)
+        manifest = _with_read_back(manifest, read_back)
         manifest = _beside(manifest, policy, files, anatomy)
         facts = report_facts(policy, manifest, done, evidence)
         if explore is not None:
@@ -236,6 +237,13 @@ def _manifest(  # noqa: PLR0913  # one argument per part of a run
         ),
         evidence=evidence.to_dict(),
     )
+
+
+def _with_read_back(manifest: Manifest, found: Outcome | None) -> Manifest:
+    """What other columns tell comes first among the warnings."""
+    if found is None:
+        return manifest
+    return replace(manifest, read_back=found, warnings=(*found.warnings(manifest.after.k), *manifest.warnings))
 
 
 def _person(policy: Policy, recounted: Recounted) -> dict[str, str | int] | None:

@@ -15,6 +15,9 @@ from shoal.engine import HIDDEN
 from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy
 from shoal.measurement.read_back import Lesson, Levels, Quasi, ReadBack, Rule, Telling
+from shoal.measurement.read_back.chance import is_by_chance
+from shoal.measurement.read_back.levels import Codes
+from shoal.measurement.read_back.readings import Reading, View
 from shoal.measurement.read_back.recount import (
     Restored,
     class_sizes,
@@ -23,8 +26,6 @@ from shoal.measurement.read_back.recount import (
     starred,
     tellings_in,
 )
-from shoal.measurement.read_back.levels import Codes
-from shoal.measurement.read_back.readings import Reading, View
 from shoal.measurement.read_back.rule import How
 from shoal.measurement.read_back.search import Learnt, search
 from shoal.plan import Plan
@@ -39,6 +40,8 @@ from shoal.techniques.suppress_cells import SuppressCellsStep
 
 LOOKED_AT = 500_000
 """Records that are kept in memory to learn from; of larger tables, every n-th."""
+NAMED = 4
+"""Tellings that are named in a message."""
 ROUNDS = 10
 """Of suppressing cells: fewer values that tell may leave others that do."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -54,6 +57,15 @@ class Outcome:
     k_firm: int = 0
     """k by what is neither accepted nor the sensitive attributes themselves."""
     accepted: tuple[AcceptedTelling, ...] = ()
+
+    def warnings(self, k: int) -> Iterator[str]:
+        if self.found.k < k:
+            told = "; ".join(one.words for one in self.found.tellings[:NAMED])
+            more = len(self.found.tellings) - NAMED
+            further = f"; and {more} more" if more > 0 else ""
+            yield f"other released columns leave k = {self.found.k} of {k}: {told}{further}"
+        for one in self.accepted:
+            yield f"accepted: {' with '.join(one.columns)} tells {one.tells}, because {one.because}"
 
     def to_dict(self) -> dict[str, Any]:
         accepted = [{"columns": [*one.columns], "tells": one.tells, "because": one.because} for one in self.accepted]
@@ -84,7 +96,7 @@ def judge(written: Written, k: int) -> Outcome:
     accepted = written.policy.read_back.accept
     outcome = Outcome(judged.found(required), k_firm=judged.k(judged.soft), accepted=accepted)
     if written.policy.read_back.found == "stop":
-        if outcome.k_firm < required:
+        if outcome.k_firm < required and judged.k((*judged.soft, *judged.by_chance)) < required:
             raise _refusal(judged, outcome, required)
         return outcome
     return _suppressed(written, judged, required)
@@ -123,6 +135,12 @@ class _Judgement:
         places = list(enumerate(self.readings))
         self.spared = tuple(place for place, one in places if self._is_accepted(one) or self._is_modelled(one))
         self.soft = tuple(place for place, one in places if self._is_accepted(one) or self._is_sensitive(one))
+
+    @cached_property
+    def by_chance(self) -> tuple[int, ...]:
+        """Readings that would be found in as many values if nothing bound the columns. They count, but stop nothing."""
+        places = range(len(self.learnt.readings))
+        return tuple(p for p in places if is_by_chance(self.lesson, self.learnt.columns, self.readings[p]))
 
     def _restore(self, without: Sequence[int]) -> Restored:
         return restore(self.lesson, self.sample, self._on(self.sample, taught=True), without)
@@ -294,9 +312,7 @@ def _lesson(written: Written, sample: pl.DataFrame, people: Integers | None) -> 
     ordered = not any(one.step.scope in (Scope.ORDER, Scope.INSERT) for one in written.plan)
     rules = written.policy.read_back
     released = sample.select(*written.quasi, *tellers)
-    return Lesson(
-        released, tuple(quasi), written.quasi, tellers, people, ordered, Rule(rules.records, rules.share)
-    )
+    return Lesson(released, tuple(quasi), written.quasi, tellers, people, ordered, Rule(rules.records, rules.share))
 
 
 def _text(values: pl.Series) -> pl.Series:
@@ -324,9 +340,11 @@ def _both(one: SuppressCellsStep | None, other: SuppressCellsStep) -> SuppressCe
 
 
 def _refusal(judged: _Judgement, outcome: Outcome, required: int) -> DataError:
-    soft = {(one.columns, one.attribute) for place, one in enumerate(judged.readings) if place in judged.soft}
+    passed = {*judged.soft, *judged.by_chance}
+    soft = {(one.columns, one.attribute) for place, one in enumerate(judged.readings) if place in passed}
     firm = [one for one in outcome.found.tellings if (one.columns, one.attribute) not in soft]
-    listed = "; ".join(one.words for one in firm[:4]) + (f"; and {len(firm) - 4} more" if len(firm) > 4 else "")
+    more = f"; and {len(firm) - NAMED} more" if len(firm) > NAMED else ""
+    listed = "; ".join(one.words for one in firm[:NAMED]) + more
     return DataError(
         f"k would be {outcome.k_firm} instead of {required}, because other released columns give back what was "
         f"generalised: {listed}",
@@ -338,8 +356,9 @@ def _advice(firm: Sequence[Telling]) -> str:
     if firm and all(one.how is How.ORDER for one in firm):
         return "release the records in another order: shuffle_rows: true"
     return (
-        "suppress the telling column, make it a quasi-identifier with a hierarchy that goes with the other's, have only "
-        "the cells that tell suppressed (read_back: {found: suppress}), or accept it with a reason (read_back: {accept: …})"
+        "suppress the telling column, make it a quasi-identifier with a hierarchy that goes with the other's, have "
+        "only the cells that tell suppressed (read_back: {found: suppress}), or accept it and say why "
+        "(read_back: {accept: …})"
     )
 
 

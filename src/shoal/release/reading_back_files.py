@@ -21,6 +21,7 @@ from shoal.release.people import Whom, in_order
 from shoal.release.reading_back import EXEMPT, LOOKED_AT
 from shoal.schema.arrays import Integers
 
+
 def read_back_files(
     whom: Whom, original: pl.LazyFrame, quasi: tuple[str, ...], policy: Policy | None, k: int
 ) -> ReadBack | None:
@@ -64,7 +65,7 @@ def original_columns(released: pl.LazyFrame, whom: Whom) -> list[str]:
     return [name for name in released.collect_schema() if name != whom.person]
 
 
-def _lesson(  # noqa: PLR0913  # what is learnt from
+def _lesson(  # noqa: PLR0913, PLR0917  # what is learnt from
     after: pl.DataFrame,
     before: pl.DataFrame,
     quasi: tuple[str, ...],

@@ -84,6 +84,21 @@ class FileFacts:
 
 
 @dataclass(frozen=True)
+class ReadBackFacts:
+    """What other released columns tell of what was generalised."""
+
+    k: int
+    """What is left of k once it is put back."""
+    tellings: tuple[str, ...]
+    """In words, each for one set of columns and one attribute."""
+    suppressed_cells: int
+    records: int
+    share: float
+    """The rule: a value tells another if it stands in so many records, of which this share has the other."""
+    lower_bound: bool = False
+
+
+@dataclass(frozen=True)
 class ReportFacts:
     """Everything that the report of one release says."""
 
@@ -110,6 +125,7 @@ class ReportFacts:
     warnings: tuple[str, ...]
     person: bool
     """Whether k counts people rather than records."""
+    read_back: ReadBackFacts | None = None
     recoding: str = "global"
     """How the levels were chosen: one per attribute (global), or cell by cell."""
     assessment: AssessmentFacts | None = None

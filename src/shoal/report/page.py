@@ -210,6 +210,9 @@ def _risk_rows(shown: list[RiskFacts], facts: ReportFacts, *, recipient: bool) -
 
     many = words.unit(facts)[1]
     yield row("Smallest class, k", "ISO/IEC 20889, 10.2.1", *(f"{risk.k:,}" for risk in shown))
+    if facts.read_back is not None:
+        told = f"{facts.read_back.k:,}"
+        yield row("k with what other columns tell", "", *((told,) if recipient else (NONE, told)))
     yield row(
         f"{many.capitalize()} alone in their class", "ISO/IEC 20889, 7.2", *(f"{risk.uniques:,}" for risk in shown)
     )

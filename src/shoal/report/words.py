@@ -85,7 +85,9 @@ def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
     """
     kind, headline = _headline(facts.models)
     concerns = _concerns(facts, recipient=recipient)
-    sentences = [*_risk_sentences(facts), *_assessed(facts), *([] if recipient else _attacked(facts))]
+    found = _read_back(facts, recipient=recipient)
+    first = [*found, *_risk_sentences(facts)] if gives_back(facts) else [*_risk_sentences(facts), *found]
+    sentences = [*first, *_assessed(facts), *([] if recipient else _attacked(facts))]
     if kind == "unmet":
         sentences.insert(0, "Do not release this file as it is.")
     elif concerns:
@@ -109,6 +111,8 @@ def _headline(models: tuple[ModelFacts, ...]) -> tuple[str, str]:
 def _concerns(facts: ReportFacts, *, recipient: bool) -> list[str]:
     """What speaks against a release although its models are met."""
     concerns = []
+    if gives_back(facts) and facts.read_back is not None:
+        concerns.append(f"other released columns leave k = {facts.read_back.k:,}")
     if facts.assessment is not None and not facts.assessment.within:
         concerns.append("the assessed risk is above its limit")
     found = sum(one.found for one in facts.attacks)
@@ -118,6 +122,23 @@ def _concerns(facts: ReportFacts, *, recipient: bool) -> list[str]:
         total = len(facts.attacks)
         concerns.append(f"{found} of {count(total, 'attack')} {'succeeds' if found == 1 else 'succeed'}")
     return concerns
+
+
+def gives_back(facts: ReportFacts) -> bool:
+    """Whether other released columns split the classes, so that k is not what it seems."""
+    return measured(facts) and facts.read_back is not None and facts.read_back.k < facts.after.k
+
+
+def _read_back(facts: ReportFacts, *, recipient: bool) -> list[str]:
+    found = facts.read_back
+    if found is None or not measured(facts):
+        return []
+    if not gives_back(facts):
+        return ["What the other released columns tell was counted in: it splits none of these groups."]
+    least = "at least " if found.lower_bound else ""
+    told = "" if recipient else f": {'; '.join(found.tellings[:3])}"
+    left = f"With that counted in, k is {least}{found.k:,}."
+    return [f"Other released columns give back what was generalised{told}.", left]
 
 
 def _assessed(facts: ReportFacts) -> list[str]:

@@ -1,7 +1,7 @@
 """Suppression of cells that tell what was generalised elsewhere in the record (ISO/IEC 20889, 9.3.3).
 
-Where a column splits an equivalence class by what it tells of a quasi-identifier, its cells are suppressed in all records
-of that class: then nothing in it tells them apart. Text becomes ``*``, other values go missing.
+Where a column splits an equivalence class by what it tells of a quasi-identifier, its cells are suppressed in all
+records of that class: then nothing in it tells them apart. Text becomes ``*``, other values go missing.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def template_for(
     return None
 
 
-def _composed(
+def _composed(  # noqa: PLR0913, PLR0917  # what is known of each character
     levels: Levels,
     level: int,
     original: pl.Series,

@@ -140,7 +140,8 @@ def places_of(keys: Integers, asked: Integers) -> Integers:
     if keys[-1] <= DENSE * len(asked) + _SPARE:
         table = np.full(keys[-1] + 2, -1, dtype=np.int64)
         table[keys] = np.arange(len(keys))
-        return table[np.minimum(asked, keys[-1] + 1)]
+        found: Integers = table[np.minimum(asked, keys[-1] + 1)]
+        return found
     places = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
     return np.where(keys[places] == asked, places, -1)
 

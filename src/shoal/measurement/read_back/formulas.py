@@ -38,7 +38,7 @@ class Formula:
 
 
 def fit(
-    attribute: str, levels: Levels, original: pl.Series, sample: pl.DataFrame, columns: Sequence[Column], rule: Rule
+    levels: Levels, original: pl.Series, sample: pl.DataFrame, columns: Sequence[Column], rule: Rule
 ) -> Iterator[Formula]:
     """By each column alone; where none does, by all together."""
     numbers = _as_numbers(original)
@@ -98,7 +98,7 @@ def _least_squares(matrix: Floats, numbers: Floats) -> Floats | None:
     scale = np.abs(matrix).max(axis=0)
     scale[scale == 0] = 1.0
     table = np.column_stack([matrix / scale, np.ones(len(matrix))])
-    weights = np.linalg.lstsq(table, numbers, rcond=None)[0]
+    weights: Floats = np.linalg.lstsq(table, numbers, rcond=None)[0]
     off = np.abs(table @ weights - numbers)
     near = off <= np.quantile(off, _TRIMMED)
     if near.sum() >= table.shape[1]:

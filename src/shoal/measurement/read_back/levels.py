@@ -82,7 +82,8 @@ class Levels:
         fits = released < 0
         for level in range(self.height):
             fits |= higher[level][told] == released
-        return (told >= 0) & (told != released) & fits
+        finer: Mask = (told >= 0) & (told != released) & fits
+        return finer
 
 
 def places_in(known: pl.Series, values: pl.Series) -> Codes:

@@ -93,7 +93,7 @@ def tellings_in(restored: Restored, readings: Sequence[Reading]) -> tuple[Tellin
     rows = max(1, restored.labels.height)
     for attribute, told_by in restored.told_by.items():
         number = np.bincount(told_by[told_by >= 0], minlength=len(readings))
-        for place in np.flatnonzero(number):
+        for place in map(int, np.flatnonzero(number)):
             reading = readings[place]
             level = int(restored.levels[attribute][told_by == place].min())
             key = (reading.columns, attribute, reading.how)

@@ -183,7 +183,7 @@ class _Search:
     ) -> Iterator[ByFormula]:
         numbers = [self._described[name] for name in names if self._described[name].is_number]
         numbers += [self._described[name] for name in names if self._described[name].is_date]
-        for found in fit(quasi.attribute, quasi.levels, original, sample, numbers, self.rule):
+        for found in fit(quasi.levels, original, sample, numbers, self.rule):
             yield self._formula(quasi, found)
 
     def _formula(self, quasi: Quasi, found: Formula) -> ByFormula:
