@@ -82,6 +82,9 @@ def _fitted(  # noqa: PLR0913, PLR0917  # what a fit is made of
     weights = _least_squares(matrix[there], numbers[there])
     if weights is None:
         return None
+    weights = max(
+        _near(weights, matrix[there], numbers[there]), key=lambda one: _hits(one, matrix[there], numbers[there])
+    )
     computed = nearest(known[0], matrix[there] @ weights[:-1] + weights[-1])
     found = np.where(computed >= 0, known[1][computed], -1)
     for level, names in enumerate(levels.labels):
@@ -107,6 +110,22 @@ def _least_squares(matrix: Floats, numbers: Floats) -> Floats | None:
         return None
     weights[:-1] /= scale
     return weights
+
+
+def _near(weights: Floats, matrix: Floats, numbers: Floats) -> Iterator[Floats]:
+    """As fitted; with round factors, as an age falls by one a year; each with what is added in the middle of what is
+    left over, since whole numbers are often rounded down."""
+    for factors in (weights[:-1], np.array([float(f"{factor:.2g}") for factor in weights[:-1]])):
+        left = numbers - matrix @ factors
+        yield np.append(factors, weights[-1])
+        yield np.append(factors, np.median(left))
+        yield np.append(factors, sum(np.quantile(left, [0.02, 0.98])) / 2)
+
+
+def _hits(weights: Floats, matrix: Floats, numbers: Floats) -> int:
+    values = np.unique(numbers)
+    near = nearest(values, matrix @ weights[:-1] + weights[-1])
+    return int(((near >= 0) & (values[near] == numbers)).sum())
 
 
 def _as_numbers(original: pl.Series) -> Floats | None:
