@@ -12,7 +12,7 @@ from shoal.measurement.read_back.chance import is_by_chance
 from shoal.measurement.read_back.search import search
 from shoal.schema import Column, ValueType
 
-pytestmark = pytest.mark.requirement("R-02")
+pytestmark = pytest.mark.requirement("D-07")
 
 ROWS = 600
 DRAWN = np.random.default_rng(20889)

@@ -23,7 +23,7 @@ from shoal.cli import main
 from shoal.errors import DataError
 from shoal.policy import Policy
 
-pytestmark = pytest.mark.requirement("R-02", "S-01")
+pytestmark = pytest.mark.requirement("D-07", "S-01")
 
 TREE = {"a": ["a1", "a2"], "b": ["b1", "b2"], "c": ["c1", "c2"]}
 LEAVES = [leaf for leaves in TREE.values() for leaf in leaves]

@@ -38,7 +38,7 @@ from shoal.schema import Role, Scope
 from shoal.schema.arrays import Integers, Mask
 from shoal.techniques.suppress_cells import SuppressCellsStep
 
-LOOKED_AT = 500_000
+LOOKED_AT = 200_000
 """Records that are kept in memory to learn from; of larger tables, every n-th."""
 NAMED = 4
 """Tellings that are named in a message."""

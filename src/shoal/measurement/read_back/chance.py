@@ -4,7 +4,7 @@ Of many small groups of records, some agree in a common label although nothing b
 of the records has, a group of n tells it with the chance P(X ≥ share · n) of a binomial X. A pair has more to beat: the
 share that either of its values has by itself. What is expected is the sum over all groups; a reading is more than
 chance if, on some level, a Poisson number with that mean would hardly ever be as large as the number of groups that
-tell (Le Cam 1960: a sum of rare independent events is nearly Poisson).
+tell: a sum of rare independent events is nearly Poisson.
 """
 
 from __future__ import annotations

@@ -87,19 +87,19 @@ def learn(  # noqa: PLR0913, PLR0917  # what is learnt, from what
     """
     labels = np.full(number, -1, dtype=np.int32)
     on = np.full(number, -1, dtype=np.int8)
-    left = enough.copy()
+    left = enough
     there = np.flatnonzero((groups >= 0) & (values >= 0))
     own, value = groups[there].astype(np.int64), values[there]
-    for level, names in enumerate(levels.labels):
+    # From the top down: levels nest, so what differs there differs on all finer ones.
+    for level in reversed(range(levels.height)):
         still = left[own]
         if not still.any():
             break
         if not still.all():
             own, value = own[still], value[still]
-        top, most, total = _most_common(own, names[value], number, len(levels.vocabulary))
-        tells = left & (total > 0) & (most >= rule.share * total - 1e-9)
-        labels[tells], on[tells] = top[tells], level
-        left &= ~tells
+        top, most, total = _most_common(own, levels.labels[level][value], number, len(levels.vocabulary))
+        left = left & (total > 0) & (most >= rule.share * total - 1e-9)
+        labels[left], on[left] = top[left], level
     nothing = (labels < 0) | known[labels]
     labels[nothing], on[nothing] = -1, -1
     return Entries(labels, on)

@@ -15,7 +15,7 @@ from shoal.measurement.read_back.dictionary import Column, Entries, large_enough
 from shoal.measurement.read_back.formulas import Formula, fit
 from shoal.measurement.read_back.levels import Codes, Levels, as_text
 from shoal.measurement.read_back.order import is_sorted, ranked
-from shoal.measurement.read_back.parts import parts_of
+from shoal.measurement.read_back.parts import Part, parts_of
 from shoal.measurement.read_back.readings import (
     ByCharacters,
     ByCopy,
@@ -25,6 +25,7 @@ from shoal.measurement.read_back.readings import (
     ByValue,
     Key,
     Reading,
+    Told,
     View,
     series_of,
 )
@@ -35,7 +36,7 @@ from shoal.schema.detect import detect
 
 SAMPLED = 20_000
 """Records by which formulas and shared characters are looked for."""
-PAIR_WORK = 40_000_000
+PAIR_WORK = 4_000_000
 """Records × pairs × attributes that are compared; of larger tables, every n-th record is."""
 COVERED = 0.5
 """A column of which fewer records have a value that is common enough is looked at in parts too."""
@@ -128,20 +129,32 @@ class _Search:
         rare = [name for name in self.lesson.tellers if (self.columns[name].codes >= 0).mean() < COVERED]
         for name in rare:
             described = self._described[name]
-            longest = int(self.frame[name].cast(pl.String).str.len_chars().max() or 0)  # type: ignore[arg-type]
+            longest = int(self._some[name].cast(pl.String).str.len_chars().max() or 0)  # type: ignore[arg-type]
             for part in parts_of(described, longest):
-                column = Column.of(series_of(self.frame, part), self.rule)
-                if column.tells_nothing:
+                if not self._promising(part):
                     continue
-                self.columns[part] = column
+                self.columns[part] = Column.of(series_of(self.frame, part), self.rule)
                 for reading in self._by_value(part, (name,), How.PART):
-                    if self._says_something(reading):
+                    if self._says_something(reading.attribute, reading.entries.told(self.columns[part].codes)):
                         yield reading
 
-    def _says_something(self, reading: ByValue) -> bool:
+    def _promising(self, part: Part) -> bool:
+        """Whether it tells something in a part of the records; most parts don't, which is quickly seen."""
+        column = Column.of(series_of(self._some, part), self.rule)
+        if column.tells_nothing:
+            return False
+        enough = large_enough(column.codes, column.size, None, self.rule)
+        for quasi in self.lesson.quasi:
+            values, known = quasi.values[:: self._step], self._known[quasi.attribute]
+            entries = learn(column.codes, column.size, values, quasi.levels, self.rule, enough, known)
+            if (entries.told(column.codes)[0] >= 0).mean() >= COVERED / 2:
+                return True
+        return False
+
+    def _says_something(self, attribute: str, read: Told) -> bool:
         """Parts of random identifiers stand in a few records each: they seem to tell what is common anyway."""
-        quasi = next(one for one in self.lesson.quasi if one.attribute == reading.attribute)
-        told, on = reading.entries.told(self.columns[reading.key].codes)
+        quasi = next(one for one in self.lesson.quasi if one.attribute == attribute)
+        told, on = read
         if (told >= 0).mean() < COVERED:
             return False
         common = {level: _most_common(names[quasi.values]) for level, names in enumerate(quasi.levels.labels)}
@@ -150,8 +163,7 @@ class _Search:
 
     def _computed(self) -> Iterator[Reading]:
         """Copies, formulas, shared characters: where values are too rare for a dictionary."""
-        step = max(1, -(-self.rows // SAMPLED))
-        sample = self.frame.gather_every(step)
+        step, sample = self._step, self._some
         if sample.height < self.rule.records:
             return
         for quasi in self.lesson.quasi:
@@ -220,8 +232,12 @@ class _Search:
 
     def _orders(self) -> Iterator[ByOrder]:
         """Sorted as a whole, or within the values of a column by which the table is sorted."""
-        sorting = [name for name in self.frame.columns if is_sorted(ranked(self.frame[name]), None, self.rule)]
+        first = self.frame.head(SAMPLED)
+        sorting = [name for name in first.columns if is_sorted(ranked(first[name]), None, self.rule)]
         for quasi in self.lesson.quasi:
+            own = ranked(quasi.original.head(SAMPLED))
+            if not any(is_sorted(own, within, self.rule) for within in (None, *(ranked(first[n]) for n in sorting))):
+                continue
             own = ranked(quasi.original)
             if is_sorted(own, None, self.rule):
                 yield ByOrder((), quasi.attribute, How.ORDER, quasi.levels, quasi.values)
@@ -268,9 +284,18 @@ class _Search:
                 labels[(told >= 0) & (on <= entries.levels)] = -1
         return Entries(labels, np.where(labels >= 0, entries.levels, -1).astype(np.int8))
 
+    @property
+    def _step(self) -> int:
+        return max(1, -(-self.rows // SAMPLED))
+
+    @cached_property
+    def _some(self) -> pl.DataFrame:
+        """Enough records to see whether it is worth while to look at all."""
+        return self.frame.gather_every(self._step)
+
     @cached_property
     def _described(self) -> dict[str, Described]:
-        return detect(self.frame.lazy(), self.lesson.tellers)
+        return detect(self._some.lazy(), self.lesson.tellers)
 
 
 def _keys(reading: Reading) -> tuple[Key, ...]:
