@@ -23,7 +23,7 @@ from shoal.cli.output import fail, fail_with_bug
 from shoal.cli.scan import scan
 from shoal.cli.scrub import scrub
 from shoal.cli.shares import shares
-from shoal.cli.streams import READER_GONE, give_up, last_words, printing
+from shoal.cli.streams import READER_GONE, give_up, last_words, printing, settled
 from shoal.cli.suggest import suggest
 from shoal.cli.vault import app as vault
 from shoal.errors import InputError, ShoalError
@@ -81,7 +81,11 @@ def _plainly(error: TyperException) -> str:
 
 
 def main() -> None:
-    as_json = "--json" in sys.argv
+    with settled():
+        _main(as_json="--json" in sys.argv)
+
+
+def _main(*, as_json: bool) -> None:
     try:
         with printing():
             sys.exit(_run())
