@@ -55,6 +55,8 @@ class FileTarget:
     label: str
     plain: bool = False
     """Whether the source is a text file in which no quotation mark stands."""
+    private: bool = False
+    """For its owner's eyes only, as what holds values that others were spared."""
 
     @property
     def specials(self) -> str | None:
@@ -70,12 +72,12 @@ class FileTarget:
             batches = frame.collect_batches(chunk_size=_TEXT_BATCH, maintain_order=True, engine="streaming")
             self.write_batches(frame.collect_schema(), batches)
             return
-        with whole(self.path, self.label) as hidden:
+        with whole(self.path, self.label, private=self.private) as hidden:
             self._sink(frame, hidden)
 
     def write_batches(self, schema: pl.Schema, batches: Iterator[pl.DataFrame], *, quotes: bool = True) -> None:
         """A delimited file, batch by batch: a quarter faster than a lazy sink over batches that Python makes."""
-        with whole(self.path, self.label) as hidden, hidden.open("wb") as file:
+        with whole(self.path, self.label, private=self.private) as hidden, hidden.open("wb") as file:
             self._append(pl.DataFrame(schema=schema), file, header=True, quotes=quotes)
             for batch in batches:
                 self._append(batch.select(schema.names()), file, header=False, quotes=quotes)
@@ -123,7 +125,9 @@ def open_target(options: TargetOptions, *, base: Path | None = None, like: Sourc
     return file_target((base or Path()) / Path(options.path).expanduser(), like=like, file_format=options.format)
 
 
-def file_target(path: Path, *, like: Source | None = None, file_format: Format | None = None) -> FileTarget:
+def file_target(
+    path: Path, *, like: Source | None = None, file_format: Format | None = None, private: bool = False
+) -> FileTarget:
     """A file that is not there yet. A name without an ending gets that of its format: the source's, else Parquet."""
     said = file_format or SUFFIXES.get(path.suffix.lower())
     chosen: Format = said or _format_of(like)
@@ -136,7 +140,7 @@ def file_target(path: Path, *, like: Source | None = None, file_format: Format |
     if isinstance(like, DelimitedSource) and like.format == chosen:
         dialect = Dialect(like.dialect.separator, like.dialect.quote, "utf-8", like.dialect.mark, like.dialect.line_end)
         plain = not like.quoted
-    return FileTarget(path, chosen, dialect, label, plain)
+    return FileTarget(path, chosen, dialect, label, plain, private)
 
 
 def database_target(options: DatabaseTargetOptions, *, base: Path | None = None) -> Target:

@@ -23,6 +23,7 @@ from shoal.io import (
     explained,
     open_source,
     open_target,
+    write_whole,
     writing,
 )
 from shoal.measurement import Risk
@@ -67,7 +68,7 @@ class Release:
 
     def report(self, path: str | Path) -> Path:
         """Write the report as one HTML file."""
-        Path(path).write_text(self.html, encoding="utf-8")
+        write_whole(Path(path), self.html)
         return Path(path)
 
 
