@@ -270,3 +270,13 @@ def test_side_files_tell_of_what_was_done_and_stay_as_they_were_where_nothing_wa
     assert json.loads(Path("side.json").read_text())["documents"][0]["document"] == "letter.txt"
     assert len(Path("table.csv").read_text().splitlines()) == 5
     assert not [path for path in Path().rglob(".*") if "partial" in path.name]
+
+
+def test_cells_that_a_spreadsheet_would_run_are_told(call):
+    Path("notes.csv").write_text("who,note\nAsha Rao,=cmd|x\nDr. Lim,-5\n")
+    done = call("scrub", "notes.csv", "-o", "clean.csv")
+    assert Path("clean.csv").read_text() == "who,note\n[PERSON],=cmd|x\n[PERSON],-5\n"
+    assert "warning: notes.csv: left as they are: 1 × formula that a spreadsheet would run" in done.stderr
+    Path("letter.txt").write_text("Dear +Asha Rao")
+    done = call("scrub", "letter.txt", "-o", "out.txt", "--table", "table.csv", "--replace", "mask", "--char", "=")
+    assert "warning: the table: 1 × formula that a spreadsheet would run" in done.stderr

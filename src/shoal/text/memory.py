@@ -12,10 +12,10 @@ where none is, it works things out anew.
 >>> with memory.in_use():
 ...     [length(word) for word in ("Pune", "Goa", "Pune")]
 [4, 3, 4]
->>> asked, length("Pune")
-(['Pune', 'Goa'], 4)
 >>> asked
-['Pune', 'Goa', 'Pune']
+['Pune', 'Goa']
+>>> length("Pune"), asked
+(4, ['Pune', 'Goa', 'Pune'])
 """
 
 from __future__ import annotations
