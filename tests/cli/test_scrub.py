@@ -7,6 +7,7 @@ import io
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -243,3 +244,39 @@ def test_a_pipe_is_passed_on_line_by_line_and_ctrl_c_ends_it(tmp_path, root):
     assert b"Traceback" not in said
     side = json.loads((tmp_path / "side.json").read_text(encoding="utf-8"))
     assert side["types"] == {"person": 3}
+
+
+@pytest.mark.requirement("T-02")
+def test_original_values_are_for_their_owner_alone(call, letter):
+    """Even where the table was there before and others could read it."""
+    for name in ("table.csv", "side.json"):
+        Path(name).write_text("old")
+        Path(name).chmod(0o644)
+    call("scrub", str(letter), "-o", "out.txt", "--table", "table.csv", "--report", "side.json", "--keep-values")
+    assert stat.S_IMODE(Path("table.csv").stat().st_mode) == 0o600
+    assert stat.S_IMODE(Path("side.json").stat().st_mode) == 0o644
+    assert "Asha Rao" in Path("table.csv").read_text()
+
+
+@pytest.mark.requirement("T-02")
+def test_side_files_tell_of_what_was_done_and_stay_as_they_were_where_nothing_was(call, letter):
+    for name in ("table.csv", "side.json", "out.txt"):
+        Path(name).write_text("old")
+    sides = ("--table", "table.csv", "--report", "side.json")
+    assert call("scrub", "nowhere.txt", "-o", "out.txt", *sides).code == 2
+    assert {Path(name).read_text() for name in ("table.csv", "side.json", "out.txt")} == {"old"}
+    assert call("scrub", str(letter), "nowhere.txt", "-o", "clean", *sides).code == 2
+    assert Path("clean/letter.txt").read_text() == CLEAN
+    assert json.loads(Path("side.json").read_text())["documents"][0]["document"] == "letter.txt"
+    assert len(Path("table.csv").read_text().splitlines()) == 5
+    assert not [path for path in Path().rglob(".*") if "partial" in path.name]
+
+
+def test_cells_that_a_spreadsheet_would_run_are_told(call):
+    Path("notes.csv").write_text("who,note\nAsha Rao,=cmd|x\nDr. Lim,-5\n")
+    done = call("scrub", "notes.csv", "-o", "clean.csv")
+    assert Path("clean.csv").read_text() == "who,note\n[PERSON],=cmd|x\n[PERSON],-5\n"
+    assert "warning: notes.csv: left as they are: 1 × formula that a spreadsheet would run" in done.stderr
+    Path("letter.txt").write_text("Dear +Asha Rao")
+    done = call("scrub", "letter.txt", "-o", "out.txt", "--table", "table.csv", "--replace", "mask", "--char", "=")
+    assert "warning: the table: 1 × formula that a spreadsheet would run" in done.stderr

@@ -15,15 +15,27 @@ import polars as pl
 import pytest
 
 from shoal.errors import TargetError
-from shoal.io import Staging, commit, file_target, sha256_of
+from shoal.io import Staging, commit, file_target, hidden, sha256_of
 
 pytestmark = pytest.mark.requirement("D-01")
+
+
+def manifest(version: str = "1", *files: str) -> str:
+    """As little as makes a folder a release: whose it is, and its files."""
+    return json.dumps(
+        {
+            "shoal": "0",
+            "version": version,
+            "data": {"path": "data.csv"},
+            "files": [{"path": path} for path in ("parts/more", *files)],
+        }
+    )
 
 
 def release(folder: Path, version: str = "1", *, force: bool = False) -> None:
     with Staging(folder, force=force) as staging:
         (staging.path / "data.csv").write_text(version)
-        (staging.path / "release.json").write_text(json.dumps({"version": version}))
+        (staging.path / "release.json").write_text(manifest(version))
         (staging.path / "parts").mkdir()
         (staging.path / "parts" / "more").write_text(version)
         staging.commit()
@@ -34,7 +46,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def whole(version: str = "1") -> dict[str, str]:
-    return {"data.csv": version, "release.json": json.dumps({"version": version}), "parts/more": version}
+    return {"data.csv": version, "release.json": manifest(version), "parts/more": version}
 
 
 @pytest.fixture(params=["exchange", "two renames"])
@@ -74,6 +86,39 @@ def test_force_replaces_releases_only(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     release(tmp_path / "empty", force=True)
     assert contents(tmp_path / "empty") == whole()
+
+
+@pytest.mark.parametrize("told", ["{}", "[]", "", '{"name": "mine"}', "nothing of ours", "[" * 100_000])
+def test_a_manifest_that_is_not_ours_is_no_licence(tmp_path: Path, told: str) -> None:
+    release(tmp_path / "home")
+    (tmp_path / "home" / "release.json").write_text(told)
+    before = contents(tmp_path / "home")
+    with pytest.raises(TargetError, match=r"is not a release \(its release\.json is not Shoal's\)"):
+        release(tmp_path / "home", "2", force=True)
+    assert contents(tmp_path / "home") == before
+
+
+@pytest.mark.parametrize("name", ["letter.txt", "parts/letter.txt", "data.csv.bak", ".git/config"])
+def test_force_never_removes_what_others_put_there(tmp_path: Path, name: str) -> None:
+    release(tmp_path / "out")
+    theirs = tmp_path / "out" / name
+    theirs.parent.mkdir(exist_ok=True)
+    theirs.write_text("dear")
+    with pytest.raises(TargetError, match=f"out: holds what is not the release's: {name} ") as refused:
+        release(tmp_path / "out", "2", force=True)
+    assert "move it elsewhere first" in str(refused.value)
+    assert contents(tmp_path / "out") == {**whole(), name: "dear"}
+    theirs.unlink()
+    release(tmp_path / "out", "2", force=True)
+    assert contents(tmp_path / "out") == whole("2")
+
+
+def test_many_files_that_are_not_ours_are_counted(tmp_path: Path) -> None:
+    release(tmp_path / "out")
+    for place in range(5):
+        (tmp_path / "out" / f"{place}.txt").write_text("x")
+    with pytest.raises(TargetError, match=r"release's: 0\.txt, 1\.txt, 2\.txt and 2 more"):
+        release(tmp_path / "out", "2", force=True)
 
 
 def test_what_turns_into_something_else_meanwhile_is_put_back(tmp_path: Path, way: str) -> None:
@@ -154,6 +199,9 @@ def test_links_inside_a_replaced_release_are_not_followed(tmp_path: Path) -> Non
     (tmp_path / "precious" / "letter").write_text("dear")
     release(tmp_path / "out")
     (tmp_path / "out" / "link").symlink_to(tmp_path / "precious")
+    with pytest.raises(TargetError, match="holds what is not the release's: link"):
+        release(tmp_path / "out", "2", force=True)
+    (tmp_path / "out" / "release.json").write_text(manifest("1", "link"))
     release(tmp_path / "out", "2", force=True)
     assert contents(tmp_path / "precious") == {"letter": "dear"}
 
@@ -179,7 +227,7 @@ def test_a_late_sweep_takes_nothing_newer(tmp_path: Path) -> None:
         with Staging(tmp_path / "out", force=True) as staging:
             assert staging.path not in seen
             seen.add(staging.path)
-            (staging.path / "release.json").write_text(str(turn))
+            (staging.path / "release.json").write_text(manifest(str(turn)))
             staging.commit()
 
 
@@ -189,14 +237,14 @@ def test_what_comes_out_of_an_exchange_is_locked(tmp_path: Path, monkeypatch: py
 
     def look(folder: Path) -> bool:
         try:
-            os.close(commit._lock(folder))
+            os.close(hidden.lock(folder))
             seen.append("free")
         except BlockingIOError:
             seen.append("held")
         return True
 
     with Staging(tmp_path / "out", force=True) as staging:
-        monkeypatch.setattr(commit, "_is_replaceable", look)
+        monkeypatch.setattr(commit, "is_replaceable", look)
         staging.commit()
     assert seen == ["held", "held"]
 
@@ -253,8 +301,10 @@ if way == "two renames":
 
 def put(version):
     with Staging(folder, force=True) as staging:
-        for name in ("a", "b", "release.json"):
-            (staging.path / name).write_text(str(version) * 100)
+        for name in ("a", "b"):
+            (staging.path / name).write_text(str(version))
+        files = [{"path": "a"}, {"path": "b"}]
+        (staging.path / "release.json").write_text(json.dumps({"shoal": "0", "files": files, "version": version}))
         staging.commit()
 
 def child(work):
@@ -286,6 +336,7 @@ def look(where):
             return f"LOST {where}"
     except Exception as error:
         texts = {path.name: path.read_text() for path in folder.iterdir()}
+        texts["release.json"] = str(json.loads(texts["release.json"])["version"])
         fine = len(texts) == 3 and len(set(texts.values())) == 1 and "exists already" in str(error)
         return "whole" if fine else f"BROKEN {where} {sorted(texts)} {error}"
 
@@ -318,7 +369,7 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_whole(tmp_path: Path, wa
 
 
 RACER = """
-import sys
+import json, sys
 from pathlib import Path
 from shoal.io import Staging
 from shoal.errors import TargetError
@@ -328,8 +379,10 @@ won = 0
 for _ in range(30 if force else 1):
     try:
         with Staging(folder, force=force) as staging:
-            for part in ("a", "b", "release.json"):
+            for part in ("a", "b"):
                 (staging.path / part).write_text(name)
+            told = {"shoal": "0", "files": [{"path": "a"}, {"path": "b"}], "version": name}
+            (staging.path / "release.json").write_text(json.dumps(told))
             staging.commit()
         won += 1
     except TargetError as error:
@@ -359,7 +412,7 @@ def test_two_processes_at_one_folder(tmp_path: Path, mode: str) -> None:
     assert sum(won) == (90 if mode == "force" else 1)
     texts = contents(tmp_path / "out")
     assert set(texts) == {"a", "b", "release.json"}
-    assert len(set(texts.values())) == 1
+    assert texts["a"] == texts["b"] == json.loads(texts["release.json"])["version"]
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 

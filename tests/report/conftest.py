@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -429,16 +431,45 @@ def read() -> Callable[[str], Document]:
     return Document
 
 
-@pytest.fixture(scope="session")
-def screen() -> Iterator[Page]:
-    """One page of Debian's Chromium. What it shows can't be shown without it: the skip says so."""
+FAMILIES = {"wide": "DejaVu Sans", "narrow": "Liberation Sans"}
+"""What a page falls back on where the reader has none of the fonts that it names, by how wide its letters are."""
+
+
+@pytest.fixture(scope="session", params=FAMILIES)
+def screen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """One page of Debian's Chromium on a machine with one family of letters.
+
+    What it shows can't be shown without it: the skip says so.
+    """
     path = os.environ.get("SHOAL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.skip("CHROMIUM ABSENT: the rendered report is not checked (apt-get install chromium)")
     sync_api = pytest.importorskip(
         "playwright.sync_api", reason="PLAYWRIGHT ABSENT: the rendered report is not checked"
     )
+    fonts = tmp_path_factory.mktemp("fonts")
+    environment = {**os.environ, "FONTCONFIG_FILE": str(_only(FAMILIES[request.param], fonts))}
     with sync_api.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        chromium = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"], env=environment)
         yield chromium.new_page()
         chromium.close()
+
+
+def _only(family: str, home: Path) -> Path:
+    """Settings by which a program finds the fonts of one family, and those of its kind with other letters."""
+    tool = shutil.which("fc-list")
+    listed = subprocess.run([tool, family, "file"], check=True, capture_output=True, text=True).stdout if tool else ""
+    folders = sorted({Path(line.split(":")[0]).parent for line in listed.splitlines()})
+    if not folders:
+        pytest.skip(
+            f"{family.upper()} ABSENT: the report is not checked with letters of its width "
+            "(apt-get install fonts-dejavu-core fonts-liberation)"
+        )
+    named = {"sans-serif": family, "monospace": family.replace("Sans", "Mono" if "Lib" in family else "Sans Mono")}
+    inside = "".join(f"<dir>{folder}</dir>" for folder in folders) + "".join(
+        f"<alias binding='strong'><family>{kind}</family><prefer><family>{name}</family></prefer></alias>"
+        for kind, name in named.items()
+    )
+    settings = home / "fonts.conf"
+    settings.write_text(f"<fontconfig>{inside}<cachedir>{home / 'cache'}</cachedir></fontconfig>", encoding="utf-8")
+    return settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page, Request
 
 WIDTHS = [390, 768, 1280]
+ALL_WIDTHS = [320, *WIDTHS, 705, 961]
+"""With the narrowest phone, and the narrowest screens on which tables are tables."""
+SPACINGS = ["normal", "0.06em"]
+"""As the fonts are, and wider than those of any family."""
 SAMPLES = ["facts", "unmet", "aggregated", "empty", "full", "broken"]
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 LONG = "a_very_long_attribute_name_without_any_place_to_break_it_" * 4
@@ -137,6 +142,38 @@ SPILT = """() => [...document.querySelectorAll('.attacks td.amount')].map(cell =
 })"""
 
 
+def test_the_page_is_written_in_letters_of_either_width(page: Page, facts: ReportFacts) -> None:
+    """What every test here is run with: a guard that the two families are really used, and differ."""
+    page.set_content(render(facts))
+    session = page.context.new_cdp_session(page)
+    session.send("DOM.enable")
+    session.send("CSS.enable")
+    root = session.send("DOM.getDocument")["root"]["nodeId"]
+    node = session.send("DOM.querySelector", {"nodeId": root, "selector": ".lead"})["nodeId"]
+    used = {font["familyName"] for font in session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]}
+    session.detach()
+    page.set_content("<span style='font: 100px sans-serif'>Anonymisation</span>")
+    width = page.evaluate("document.querySelector('span').getBoundingClientRect().width")
+    assert (used, width > 720) in [({"DejaVu Sans"}, True), ({"Liberation Sans"}, False)]
+
+
+# Words of free tables that stand on more than one line; heads that are hidden on a narrow screen don't count.
+BROKEN_WORDS = """() => {
+  const broken = [];
+  for (const cell of document.querySelectorAll('.free :is(th, td)')) {
+    if (getComputedStyle(cell.closest('thead, tbody')).position === 'absolute') continue;
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) for (const word of walker.currentNode.data.matchAll(/\\S+/g)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, word.index);
+      range.setEnd(walker.currentNode, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+}"""
+
+
 @pytest.mark.parametrize("recipient", [False, True], ids=["internal", "recipient"])
 @pytest.mark.parametrize("sample", [*SAMPLES, "hostile", "hostile_full", "many"])
 def test_nothing_sticks_out_at_any_width(
@@ -144,10 +181,12 @@ def test_nothing_sticks_out_at_any_width(
 ) -> None:
     page.set_content(render(request.getfixturevalue(sample), recipient=recipient))
     sticking = {}
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        sticking[width] = page.evaluate(OVERFLOW)
-    assert sticking == dict.fromkeys(WIDTHS, 0)
+    for spacing in SPACINGS:
+        page.add_style_tag(content=f"* {{ letter-spacing: {spacing} !important; }}")
+        for width in ALL_WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            sticking[spacing, width] = page.evaluate(OVERFLOW)
+    assert sticking == dict.fromkeys(product(SPACINGS, ALL_WIDTHS), 0)
 
 
 @pytest.mark.parametrize("text", ["Linked with a list", LONG, RTL * 9])
@@ -188,7 +227,23 @@ def test_small_risks_stay_in_their_column(page: Page, full: ReportFacts) -> None
         replace(one, risk=risk) for one, risk in zip(full.attacks, (0.002788, 0.00002, 0.1771, 1.0), strict=True)
     )
     page.set_content(render(replace(full, attacks=tiny)))
-    assert max(page.evaluate(SPILT)) < 1
+    for spacing in SPACINGS:
+        page.add_style_tag(content=f"* {{ letter-spacing: {spacing} !important; }}")
+        for width in (961, 1280):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert max(page.evaluate(SPILT)) < 1
+
+
+@pytest.mark.parametrize("columns", [4, 5, 6, 9])
+def test_no_word_of_a_table_is_broken(page: Page, full: ReportFacts, columns: int) -> None:
+    """Where words as long as "ENCOUNTER" have room, they stay on one line, in heads and in cells."""
+    header = ("Attacker", *["Highest"] * (columns - 1))
+    table = FigureTable("Title", "", "", header, (("ENCOUNTER", *["1.0"] * (columns - 1)),))
+    page.set_content(render(replace(full, tables=(table,))))
+    for width in (320, 390, 705, 768, 961, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(BROKEN_WORDS) == [], width
+        assert page.evaluate(OVERFLOW) == 0
 
 
 def test_small_and_large_distributions_leave_no_holes(page: Page, full: ReportFacts) -> None:

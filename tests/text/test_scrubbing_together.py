@@ -235,11 +235,10 @@ def test_no_finder_tells_more_digits_apart_than_are_kept():
 
 def test_what_is_remembered_is_bounded(monkeypatch):
     monkeypatch.setattr(words, "MOST_REMEMBERED", 16)
-    words._memory.clear()
+    finder = Words()
     for number in range(100):
-        Words().find(f"line {'x' * number}")
-        assert len(words._memory) <= 16
-    words._memory.clear()
+        finder.find(f"line {'x' * number}")
+        assert 0 < len(finder.memory.table(Words)) <= 16
 
 
 # --- walls ------------------------------------------------------------------------------------------------------------

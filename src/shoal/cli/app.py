@@ -1,6 +1,7 @@
 """The ``shoal`` command and its exit codes: 0 done, 1 a required threshold is not met, 2 wrong input, 3 our bug.
 
-Beyond these, as shells count them: 130 interrupted, 141 the reader of the output went away.
+Beyond these, as shells count them: 130 interrupted, 143 asked to end (SIGTERM), 129 the terminal is gone (SIGHUP), 141
+the reader of the output went away.
 """
 
 from __future__ import annotations
@@ -23,12 +24,11 @@ from shoal.cli.output import fail, fail_with_bug
 from shoal.cli.scan import scan
 from shoal.cli.scrub import scrub
 from shoal.cli.shares import shares
-from shoal.cli.streams import READER_GONE, give_up, last_words, printing
+from shoal.cli.signals import INTERRUPTED, ended_by_signals
+from shoal.cli.streams import READER_GONE, give_up, last_words, printing, settled
 from shoal.cli.suggest import suggest
 from shoal.cli.vault import app as vault
 from shoal.errors import InputError, ShoalError
-
-INTERRUPTED = 130
 
 app = typer.Typer(
     name="shoal",
@@ -81,7 +81,11 @@ def _plainly(error: TyperException) -> str:
 
 
 def main() -> None:
-    as_json = "--json" in sys.argv
+    with settled(), ended_by_signals():
+        _main(as_json="--json" in sys.argv)
+
+
+def _main(*, as_json: bool) -> None:
     try:
         with printing():
             sys.exit(_run())

@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli.output import print_table, progress
 from shoal.examples import hospital
+from shoal.io import write_whole
 from shoal.policy import Policy
 from shoal.release.attacking import read_table
 from shoal.release.evidence import Study
@@ -22,7 +23,7 @@ OTHERS = 2
 def run_demo(folder: Path, *, force: bool) -> Release:
     folder.mkdir(parents=True, exist_ok=True)
     hospital.write(folder / "hospital.csv")
-    (folder / "hospital.yaml").write_text(hospital.policy(), encoding="utf-8")
+    write_whole(folder / "hospital.yaml", hospital.policy())
     hospital.write(folder / "control.csv", seed=OTHERS)
     policy = Policy.load(folder / "hospital.yaml")
     with progress() as report:

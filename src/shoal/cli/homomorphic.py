@@ -56,10 +56,7 @@ def sum_(  # noqa: PLR0913, PLR0917  # one parameter for each option
     file = encrypted_file(release, column)
     masks = {ALL: None} if where is None and by is None else _masks(release, where, by)
     totals = encrypted_sums(file, masks)
-    try:
-        totals.write(output)
-    except OSError as error:
-        raise InputError(f"{output}: can't be written: {error.strerror}") from None
+    totals.write(output)
     records = {name: total.records for name, total in totals.totals.items()}
     if json:
         print_json({"path": str(output), "column": column, "records": records})

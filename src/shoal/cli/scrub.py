@@ -98,22 +98,28 @@ def scrub(  # noqa: PLR0913, PLR0917  # a Typer command has one parameter for ea
             dates=None if dates is None else dates.value,
             ages=None if ages is None else ages.value,
         )
-        side, rows = (held.enter_context(_written(path)) for path in (report, table))
+        done: list[Path] = []
+        side = held.enter_context(_written(report, done))
+        rows = held.enter_context(_written(table, done, private=keep_values))
         account = Account(side, rows, keep_values=keep_values)
         held.callback(account.finish)
         cleaner = Cleaner(scrubber, account, encoding, STACK_TRACE if records else None, _carrier)
-        _clean(cleaner, list(zip(given, targets, strict=True)))
+        _clean(cleaner, list(zip(given, targets, strict=True)), done)
     _say(account, as_json=json)
 
 
-def _clean(cleaner: Cleaner, jobs: list[tuple[Path, Path | None]]) -> None:
+def _clean(cleaner: Cleaner, jobs: list[tuple[Path, Path | None]], done: list[Path]) -> None:
+    """``done`` grows by what others may have seen of the work: all of a file, any part of a stream."""
     for source, target in jobs:
+        if source == STDIN or target is None:
+            done.append(source)
         try:
             _clean_one(cleaner, source, target)
         except KeyboardInterrupt:
             if source != STDIN:
                 raise
             _stop_reading()
+        done.append(source)
 
 
 def _clean_one(cleaner: Cleaner, source: Path, target: Path | None) -> None:
@@ -129,20 +135,25 @@ def _clean_one(cleaner: Cleaner, source: Path, target: Path | None) -> None:
 
 @contextmanager
 def _out(target: Path | None) -> Iterator[BinaryIO]:
+    """Where a stream goes. A file is whole at its end; Ctrl-C is one too, so what was read by then is kept."""
     if target is None:
         yield sys.stdout.buffer
         return
-    from shoal.io import writing
+    from shoal.io import whole_file
 
-    with writing(str(target)):
-        out = target.open("wb")
-    with out:
-        yield out
+    interrupted: KeyboardInterrupt | None = None
+    with whole_file(target) as out:
+        try:
+            yield out
+        except KeyboardInterrupt as error:
+            interrupted = error
+    if interrupted is not None:
+        raise interrupted
 
 
 def _stop_reading() -> NoReturn:
     """Ctrl-C ends a stream: what was read is written, and the side files are whole."""
-    from shoal.cli.app import INTERRUPTED
+    from shoal.cli.signals import INTERRUPTED
 
     sys.stdout.buffer.flush()
     sys.exit(INTERRUPTED)
@@ -201,16 +212,23 @@ def _secrets(
 
 
 @contextmanager
-def _written(path: Path | None) -> Iterator[TextIO | None]:
+def _written(path: Path | None, done: list[Path], *, private: bool = False) -> Iterator[TextIO | None]:
+    """A file beside the work. Where the work breaks off, it tells of what was done by then, if anything was."""
     if path is None:
         yield None
         return
-    from shoal.io import writing
+    from shoal.io import whole_text
 
-    with writing(str(path)):
-        file = path.open("w", encoding="utf-8", newline="")
-    with file:
-        yield file
+    broken_off: BaseException | None = None
+    with whole_text(path, private=private) as file:
+        try:
+            yield file
+        except BaseException as error:
+            if not done:
+                raise
+            broken_off = error
+    if broken_off is not None:
+        raise broken_off
 
 
 def _carrier(path: Path) -> Carrier:

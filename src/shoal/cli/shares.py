@@ -53,7 +53,9 @@ def sum_(
         _print_total(together(sums), as_json=json)
         return
     if output is not None:
-        write_text(output, texts.dumps(sums[0].to_dict(), indent=1))
+        from shoal.io import write_whole
+
+        write_whole(output, texts.dumps(sums[0].to_dict(), indent=1) + "\n")
     _print_share(sums[0], output, as_json=json)
 
 
@@ -78,18 +80,11 @@ def rebuild(
     if output.exists():
         raise InputError(f"{output}: is there already")
     table = put_together(files)
-    file_target(output, like=FrameSource(table.lazy())).write(table.lazy())
+    file_target(output, like=FrameSource(table.lazy()), private=True).write(table.lazy())
     if json:
         print_json({"path": str(output), "records": table.height, "columns": table.columns[1:]})
     else:
         typer.echo(f"{output}: {table.height:,} records of {', '.join(table.columns[1:])}")
-
-
-def write_text(path: Path, text: str) -> None:
-    try:
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: can't be written: {error.strerror}") from None
 
 
 def _print_total(total: SharedTotal, *, as_json: bool) -> None:

@@ -26,15 +26,32 @@ def printing() -> Iterator[None]:
     """Around a command: raise BrokenPipeError if its reader went away, TargetError if its output can't be written."""
     _need_open_streams()
     try:
-        yield
-    except SystemExit as ended:
-        if isinstance(ended.__context__, BrokenPipeError):  # for which Typer and Rich end with 1
-            raise ended.__context__ from None
-        raise
+        try:
+            yield
+        except SystemExit as ended:
+            if isinstance(ended.__context__, BrokenPipeError):  # for which Typer and Rich end with 1
+                raise ended.__context__ from None
+            sys.stdout.flush()
+            raise
+        sys.stdout.flush()
     except OSError as error:
         if error.errno not in _FULL:
             raise
         raise TargetError(f"the output can't be written: {error.strerror}") from None
+
+
+@contextmanager
+def settled() -> Iterator[None]:
+    """Around all that a process says: nothing is left in a buffer that the interpreter would fail on when it ends,
+    with an exit code of its own (120).
+    """
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # as where the caller closed it
+                with last_words(stream):
+                    stream.flush()
 
 
 @contextmanager
@@ -47,7 +64,7 @@ def last_words(stream: TextIO) -> Iterator[None]:
 
 
 def give_up(stream: TextIO) -> None:
-    """What is left in its buffer goes nowhere; else it might fail when the interpreter ends, with a code of its own."""
+    """What is left in its buffer goes nowhere."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json as json_text
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -215,16 +215,14 @@ def _certificate(path: Path | None) -> Iterator[IO[str] | None]:
     if path is None:
         yield None
         return
-    try:
-        file = path.open("x", encoding="utf-8")
-    except OSError as error:
-        raise TargetError(f"{path}: the certificate can't be written ({error.strerror})") from None
-    try:
-        with file:
-            yield file
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+    from shoal.io import new_file
+
+    with ExitStack() as held:
+        try:
+            file = held.enter_context(new_file(path))
+        except OSError as error:
+            raise TargetError(f"{path}: the certificate can't be written ({error.strerror})") from None
+        yield file
 
 
 def _moment(since: str | None) -> datetime.datetime | None:

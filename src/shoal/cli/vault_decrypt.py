@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -50,29 +48,18 @@ def decrypt(  # noqa: PLR0913, PLR0917  # one parameter for each option
     technique = _from_options(scheme, domain) if policy is None else _from_policy(policy, column)
     _refuse_scheme(technique)
     source = source_at(data_file(data))
-    target = file_target(output, like=source)
+    target = file_target(output, like=source, private=True)
     with explained(source):
         frame = source.scan()
         if column not in frame.collect_schema().names():
             raise InputError(f"the data has no column '{column}'")
         with door.open() as vault:
             opened = _opened(frame, column, technique, _Opening(vault, reason))
-        with _for_its_owner():
-            target.write(opened)
+        target.write(opened)
     if json:
         print_json({"column": column, "path": str(target.path)})
         return
     typer.echo(f"{target.path}: '{column}' is readable")
-
-
-@contextmanager
-def _for_its_owner() -> Iterator[None]:
-    """What is written now, nobody else reads."""
-    before = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(before)
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def _login() -> str:
 
 
 def _stop(line: str) -> NoReturn:
-    from shoal.cli.app import INTERRUPTED
+    from shoal.cli.signals import INTERRUPTED
 
     typer.echo(line, err=True)
     sys.exit(INTERRUPTED)

@@ -43,6 +43,7 @@ from shoal.examples.lives import (
     Illness,
 )
 from shoal.examples.names import COMMUNITIES, Community
+from shoal.io import whole
 from shoal.randomness import Randomness
 from shoal.schema.arrays import Floats
 
@@ -86,7 +87,8 @@ def table(people: int = PEOPLE, seed: int = SEED) -> pl.DataFrame:
 
 def write(path: str | Path, people: int = PEOPLE, seed: int = SEED) -> None:
     """The table as a CSV file."""
-    table(people, seed).write_csv(path)
+    with whole(Path(path)) as partial:
+        table(people, seed).write_csv(partial)
 
 
 def policy() -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.examples import hospital
+from shoal.io import whole_file
 
 CARD = "4111 1111 1111 1111"
 PAGE = (420, 330)
@@ -26,7 +27,8 @@ def write(folder: str | Path) -> None:
     """The three files, into a folder that is there or is made."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, content in papers().items():
-        Path(folder, name).write_bytes(content)
+        with whole_file(Path(folder, name)) as file:
+            file.write(content)
 
 
 def papers() -> dict[str, bytes]:

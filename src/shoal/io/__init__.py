@@ -16,7 +16,7 @@ from shoal.io.parts import Part, PartsSource, PartsTarget, parts_target
 from shoal.io.sources import Referring, Source, explained, open_source
 from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target, write_all
 from shoal.io.unquoted import QuotesNeeded, refuse_specials
-from shoal.io.whole import whole, write_whole
+from shoal.io.whole import new_file, replacement, whole, whole_file, whole_text, write_whole
 
 __all__ = [
     "DatabaseOptions",
@@ -37,14 +37,18 @@ __all__ = [
     "database_target",
     "explained",
     "file_target",
+    "new_file",
     "open_source",
     "open_target",
     "parse_source",
     "parse_target",
     "parts_target",
     "refuse_specials",
+    "replacement",
     "sha256_of",
     "whole",
+    "whole_file",
+    "whole_text",
     "write_all",
     "write_whole",
     "writing",

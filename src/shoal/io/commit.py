@@ -2,15 +2,14 @@
 
 A kill at any moment leaves the old folder or the new one, never a mixture:
 
-- the hidden folder ``.NAME.partial-XXXX`` is locked while its process lives; the next run sweeps those whose lock is
-  free, so that nothing stays behind for good. No name is used twice: a sweep that is late finds nothing, never a
-  newer folder;
+- what is unfinished is hidden, and swept by the next run if its process was killed (see ``hidden``);
 - every file and folder is flushed to disk before the rename, and the parent folder after it;
 - an existing release is replaced by *exchanging* the two names in one step of the kernel (``renameat2``). Where the
   file system lacks that (NFS, some FUSE), the old folder is first renamed to ``.NAME.replaced-XXXX``. A kill between
   the two renames leaves it there whole, and the next run puts it back.
 
-``force`` replaces releases only: a folder that holds anything but has no ``release.json`` is refused.
+``force`` replaces releases only: a folder that is none, or holds what is not the release's, is refused (see
+``ownership``).
 """
 
 from __future__ import annotations
@@ -22,22 +21,22 @@ import fcntl
 import hashlib
 import os
 import shutil
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from shoal.errors import TargetError
+from shoal.io import hidden
 from shoal.io.failures import no_room, writing
+from shoal.io.ownership import MANIFEST, foreign_files, is_replaceable
 
-MANIFEST: Final = "release.json"
 _AT_FDCWD: Final = -100
 _NOREPLACE: Final = 1
 _EXCHANGE: Final = 2
 _UNSUPPORTED: Final = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
 _TRIES: Final = 1000
-_LOCKLESS: Final = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EBADF})
-"""What file systems answer that can't lock folders. Nothing is swept there."""
+_SHOWN: Final = 3
+"""Names of files that are in the way, of any number."""
 
 
 class Staging:
@@ -69,8 +68,8 @@ class Staging:
                 _restore(self._final)
                 _refuse_existing(self._final, self.label, force=self._force)
                 self._made = _make_folders(self._final.parent)
-                _sweep(self._final)
-                self.path, self._lock = _locked_sibling(self._final)
+                hidden.sweep(self._final)
+                self.path, self._lock = hidden.locked_folder(self._final)
         except BaseException:
             self._clean()
             raise
@@ -79,14 +78,15 @@ class Staging:
     def commit(self) -> None:
         """Make it durable and give it its final name. After this the release is there, whatever happens."""
         with writing(self.label):
-            _flush(self.path)
+            hidden.flush(self.path)
+            hidden.committing(self.path)
             try:
                 _rename(self.path, self._final, _NOREPLACE)
             except FileExistsError:
                 if not self._force:
                     raise TargetError(f"{self.label}: has appeared while this run was at work") from None
                 self._replace()
-            _flush_folder(self._final.parent)
+            hidden.flush_folder(self._final.parent)
         self._committed = True
 
     def __exit__(
@@ -102,19 +102,19 @@ class Staging:
         try:
             self._exchanged = True
             _rename(self.path, self._final, _EXCHANGE)
-            if not _is_replaceable(self.path):
+            if not is_replaceable(self.path):
                 _rename(self.path, self._final, _EXCHANGE)
                 self._exchanged = False
                 raise TargetError(f"{self.label}: has become something else while this run was at work")
             self._lock, outgoing = outgoing, self._lock
         finally:
-            _close(outgoing)
+            hidden.close(outgoing)
 
     def _clean(self) -> None:
         # Under the hidden name lies what is unfinished or, after an exchange, what was replaced; only a release may go.
-        if self.path != Path() and (not self._exchanged or _is_replaceable(self.path)):
+        if self.path != Path() and (not self._exchanged or is_replaceable(self.path)):
             shutil.rmtree(self.path, ignore_errors=True)
-        _close(self._lock)
+        hidden.release(self.path, self._lock)
         if not self._committed:
             for folder in reversed(self._made):
                 with contextlib.suppress(OSError):
@@ -127,12 +127,9 @@ def sha256_of(path: Path) -> str:
 
 
 def _settled(final: Path) -> Path:
-    """The absolute path; a link is followed, so that what it points to is replaced and the link stays."""
-    path = Path(os.path.abspath(final))  # noqa: PTH100 - Path.resolve would follow the links in the parents as well
-    if path.is_symlink():
-        if not path.exists():
-            raise TargetError(f"{final}: is a link to something that is not there")
-        path = path.resolve()
+    path = hidden.settled(final)
+    if Path(final).is_symlink() and not path.exists():
+        raise TargetError(f"{final}: is a link to something that is not there")
     if not path.name:
         raise TargetError(f"{final}: is not a folder that could be written")
     return path
@@ -145,12 +142,17 @@ def _refuse_existing(final: Path, label: str, *, force: bool) -> None:
         raise TargetError(f"{label}: is a file, not a folder")
     if not force:
         raise TargetError(f"{label}: exists already", advice="--force replaces it")
-    if not _is_replaceable(final):
-        raise TargetError(f"{label}: is not a release (it holds no {MANIFEST}), so it is not replaced")
-
-
-def _is_replaceable(folder: Path) -> bool:
-    return folder.is_dir() and ((folder / MANIFEST).is_file() or not list(folder.iterdir()))
+    if is_replaceable(final):
+        return
+    foreign = foreign_files(final)
+    if foreign is None:
+        why = f"it holds no {MANIFEST}" if not (final / MANIFEST).is_file() else f"its {MANIFEST} is not Shoal's"
+        raise TargetError(f"{label}: is not a release ({why}), so it is not replaced")
+    more = f" and {len(foreign) - _SHOWN:,} more" if len(foreign) > _SHOWN else ""
+    raise TargetError(
+        f"{label}: holds what is not the release's: {', '.join(foreign[:_SHOWN])}{more}",
+        advice="move it elsewhere first",
+    )
 
 
 def _make_folders(folder: Path) -> list[Path]:
@@ -158,47 +160,6 @@ def _make_folders(folder: Path) -> list[Path]:
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     return missing[::-1]
-
-
-def _hidden(final: Path, kind: str) -> str:
-    return f".{final.name}.{kind}-"
-
-
-def _siblings(final: Path, kind: str) -> list[Path]:
-    if not final.parent.is_dir():
-        return []
-    beginning = _hidden(final, kind)
-    return [path for path in final.parent.iterdir() if path.name.startswith(beginning) and not path.is_symlink()]
-
-
-def _locked_sibling(final: Path) -> tuple[Path, int]:
-    """A new hidden folder and the lock that tells that its process lives. A sweep may take it before it is locked."""
-    for _ in range(_TRIES):
-        path = final.parent / f"{_hidden(final, 'partial')}{os.getpid()}-{time.time_ns()}"
-        try:
-            path.mkdir()
-            lock = _lock(path)
-        except (FileExistsError, FileNotFoundError, BlockingIOError):
-            continue
-        except OSError as error:
-            if error.errno in _LOCKLESS:
-                return path, -1
-            raise
-        if path.is_dir() and os.fstat(lock).st_ino == path.stat().st_ino:
-            return path, lock
-        os.close(lock)
-    raise FileNotFoundError(errno.ENOENT, "no folder can be made there")
-
-
-def _lock(folder: Path) -> int:
-    """An open, locked folder. BlockingIOError if another process holds the lock."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BaseException:
-        os.close(handle)
-        raise
-    return handle
 
 
 def _held(folder: Path) -> int:
@@ -213,23 +174,9 @@ def _held(folder: Path) -> int:
     raise FileNotFoundError(errno.ENOENT, "it changes faster than it can be locked")
 
 
-def _close(handle: int) -> None:
-    if handle >= 0:
-        os.close(handle)
-
-
-def _sweep(final: Path) -> None:
-    """Remove what processes left behind that were killed. What can't be locked may be alive and stays."""
-    for path in _siblings(final, "partial"):
-        with contextlib.suppress(OSError):
-            lock = _lock(path)
-            shutil.rmtree(path, ignore_errors=True)
-            os.close(lock)
-
-
 def _restore(final: Path) -> None:
     """Undo or finish a replacement in two steps that was cut short."""
-    for path in _siblings(final, "replaced"):
+    for path in hidden.siblings(final, "replaced"):
         if final.exists():
             shutil.rmtree(path, ignore_errors=True)
         else:
@@ -248,7 +195,7 @@ def _rename(source: Path, target: Path, flag: int) -> None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         source.rename(target)
         return
-    aside = target.with_name(f"{_hidden(target, 'replaced')}{os.getpid()}")
+    aside = target.with_name(f"{hidden.hidden_name(target, 'replaced')}{os.getpid()}")
     target.rename(aside)
     try:
         source.rename(target)
@@ -266,23 +213,3 @@ def _renameat2(source: Path, target: Path, flag: int) -> int:
         return errno.ENOSYS
     done = call(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), ctypes.c_uint(flag))
     return 0 if done == 0 else ctypes.get_errno()
-
-
-def _flush(folder: Path) -> None:
-    """Every file and folder below, to the disk."""
-    for place, _, files in os.walk(folder):
-        for name in files:
-            _flush_one(Path(place) / name, os.O_RDONLY)
-        _flush_folder(Path(place))
-
-
-def _flush_folder(folder: Path) -> None:
-    _flush_one(folder, os.O_RDONLY | os.O_DIRECTORY)
-
-
-def _flush_one(path: Path, flags: int) -> None:
-    handle = os.open(path, flags)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -18,6 +18,7 @@ from shoal.errors import TargetError
 from shoal.io.delimited import DelimitedSource, header_of, scan_delimited
 from shoal.io.dialect import Dialect
 from shoal.io.files import SUFFIXES
+from shoal.io.formulas import escaped, texts_in, without_escapes
 from shoal.io.options import DatabaseTargetOptions, FileOptions, Format, TargetOptions
 from shoal.io.sources import Source, open_source
 from shoal.io.whole import whole
@@ -55,11 +56,16 @@ class FileTarget:
     label: str
     plain: bool = False
     """Whether the source is a text file in which no quotation mark stands."""
+    private: bool = False
+    """For its owner's eyes only, as what holds values that others were spared."""
+    escape_formulas: bool = False
+    """Whether cells that a spreadsheet would run get an apostrophe in front, in text files."""
 
     @property
     def specials(self) -> str | None:
         """The characters that altered cells must not hold to be written without quotes; None if quotes it must be."""
-        return f'{self.dialect.separator}{self.dialect.quote or ""}"\r\n' if self.plain else None
+        plain = self.plain and not self.escape_formulas  # the apostrophe may be the quotation mark
+        return f'{self.dialect.separator}{self.dialect.quote or ""}"\r\n' if plain else None
 
     @property
     def delimited(self) -> bool:
@@ -70,20 +76,21 @@ class FileTarget:
             batches = frame.collect_batches(chunk_size=_TEXT_BATCH, maintain_order=True, engine="streaming")
             self.write_batches(frame.collect_schema(), batches)
             return
-        with whole(self.path, self.label) as hidden:
+        with whole(self.path, self.label, private=self.private) as hidden:
             self._sink(frame, hidden)
 
     def write_batches(self, schema: pl.Schema, batches: Iterator[pl.DataFrame], *, quotes: bool = True) -> None:
         """A delimited file, batch by batch: a quarter faster than a lazy sink over batches that Python makes."""
-        with whole(self.path, self.label) as hidden, hidden.open("wb") as file:
+        with whole(self.path, self.label, private=self.private) as hidden, hidden.open("wb") as file:
             self._append(pl.DataFrame(schema=schema), file, header=True, quotes=quotes)
             for batch in batches:
                 self._append(batch.select(schema.names()), file, header=False, quotes=quotes)
 
     def scan(self) -> pl.LazyFrame:
-        """What was written, read anew."""
+        """What was written, read anew; without what was put in front of formulas."""
         if self.delimited:
-            return scan_delimited(self.path, self.dialect, header_of(self.path, self.dialect, self.label))
+            written = scan_delimited(self.path, self.dialect, header_of(self.path, self.dialect, self.label))
+            return without_escapes(written) if self.escape_formulas else written
         return open_source(FileOptions(path=str(self.path), format=self.format)).scan()
 
     def _sink(self, frame: pl.LazyFrame, path: Path) -> None:
@@ -98,6 +105,8 @@ class FileTarget:
         sinks[self.format]()
 
     def _append(self, frame: pl.DataFrame, file: BinaryIO, *, header: bool, quotes: bool) -> None:
+        if self.escape_formulas:
+            frame = frame.with_columns(escaped(name) for name in texts_in(frame.schema))
         frame.write_csv(
             file,
             include_header=header,
@@ -116,14 +125,24 @@ def _sink_excel(frame: pl.LazyFrame, path: Path) -> None:
     write_excel(path, columns, frame.collect_batches(chunk_size=_EXCEL_BATCH, maintain_order=True, engine="streaming"))
 
 
-def open_target(options: TargetOptions, *, base: Path | None = None, like: Source | None = None) -> Target:
+def open_target(
+    options: TargetOptions, *, base: Path | None = None, like: Source | None = None, escape_formulas: bool = False
+) -> Target:
     """The target behind the options. ``like`` is the source whose format and dialect are kept where nothing is said."""
     if isinstance(options, DatabaseTargetOptions):
         return database_target(options, base=base)
-    return file_target((base or Path()) / Path(options.path).expanduser(), like=like, file_format=options.format)
+    path = (base or Path()) / Path(options.path).expanduser()
+    return file_target(path, like=like, file_format=options.format, escape_formulas=escape_formulas)
 
 
-def file_target(path: Path, *, like: Source | None = None, file_format: Format | None = None) -> FileTarget:
+def file_target(
+    path: Path,
+    *,
+    like: Source | None = None,
+    file_format: Format | None = None,
+    private: bool = False,
+    escape_formulas: bool = False,
+) -> FileTarget:
     """A file that is not there yet. A name without an ending gets that of its format: the source's, else Parquet."""
     said = file_format or SUFFIXES.get(path.suffix.lower())
     chosen: Format = said or _format_of(like)
@@ -136,7 +155,7 @@ def file_target(path: Path, *, like: Source | None = None, file_format: Format |
     if isinstance(like, DelimitedSource) and like.format == chosen:
         dialect = Dialect(like.dialect.separator, like.dialect.quote, "utf-8", like.dialect.mark, like.dialect.line_end)
         plain = not like.quoted
-    return FileTarget(path, chosen, dialect, label, plain)
+    return FileTarget(path, chosen, dialect, label, plain, private, escape_formulas)
 
 
 def database_target(options: DatabaseTargetOptions, *, base: Path | None = None) -> Target:

@@ -104,6 +104,10 @@ class Output(Parameters):
         default=False,
         description="As a folder of parts, data.parquet/part-00000.parquet and so on, instead of one file.",
     )
+    escape_formulas: bool = Field(
+        default=False,
+        description="In CSV, an apostrophe before cells that a spreadsheet would run: =, @, a sign without a number.",
+    )
 
 
 class Policy(Parameters):

@@ -18,6 +18,7 @@ import polars as pl
 from shoal.errors import BugError, InputError
 from shoal.io import FileTarget, PartsTarget, Source, file_target, parts_target, sha256_of, writing
 from shoal.io.files import SUFFIXES
+from shoal.io.formulas import count_formulas, formula_warnings
 from shoal.io.parts import checksum
 from shoal.plan import Plan
 from shoal.release.manifest import DataFile, FurtherFile
@@ -25,6 +26,7 @@ from shoal.schema.steps import Beside
 
 _TAKEN: Final = frozenset({"data", "release", "report", "recipient", "history"})
 """Names that the release folder has files of its own under."""
+TEXTS: Final = frozenset({"csv", "tsv"})
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,9 @@ class Written:
     frame: pl.LazyFrame
 
 
-def data_target(path: Path, like: Source, *, in_parts: bool) -> FileTarget | PartsTarget:
+def data_target(path: Path, like: Source, *, in_parts: bool, escape: bool = False) -> FileTarget | PartsTarget:
     """Where the data of a release goes: one file in the format of the source, or a folder of such files."""
-    target = file_target(path, like=like)
+    target = file_target(path, like=like, escape_formulas=escape)
     return parts_target(target) if in_parts else target
 
 
@@ -64,9 +66,19 @@ def refuse_for_aggregates(files: Sequence[Beside]) -> None:
         raise InputError(f"aggregate leaves no records that further files ({listed}) could stand beside")
 
 
-def write_files(files: Iterable[Beside], aside: Path, folder: Path, *, like: Source) -> tuple[Written, ...]:
+def write_files(
+    files: Iterable[Beside], aside: Path, folder: Path, *, like: Source, escape: bool = False
+) -> tuple[Written, ...]:
     """Into the folder, in the format of the source unless a file needs another."""
-    return tuple(_write(beside, aside, folder, like) for beside in files)
+    return tuple(_write(beside, aside, folder, like, escape=escape) for beside in files)
+
+
+def formulas_in(target: FileTarget | PartsTarget, files: Iterable[Written], *, escape: bool) -> Iterable[str]:
+    """What to know of cells of text files that a spreadsheet would run."""
+    delimited = (target.whole if isinstance(target, PartsTarget) else target).delimited
+    texts = [(target.path.name, target.scan())] if delimited else []
+    texts += [(file.told.path, file.frame) for file in files if SUFFIXES[PurePosixPath(file.told.path).suffix] in TEXTS]
+    return formula_warnings([(path, count_formulas(frame)) for path, frame in texts], escape=escape)
 
 
 def collect_files(files: Iterable[Beside], aside: Path) -> tuple[Written, ...]:
@@ -86,9 +98,9 @@ def remove_aside(aside: Path) -> None:
         aside.unlink(missing_ok=True)
 
 
-def _write(beside: Beside, aside: Path, folder: Path, like: Source) -> Written:
+def _write(beside: Beside, aside: Path, folder: Path, like: Source, *, escape: bool) -> Written:
     ending = "" if beside.ending is None else f".{beside.ending}"
-    target = file_target(folder / f"{beside.file}{ending}", like=like)
+    target = file_target(folder / f"{beside.file}{ending}", like=like, escape_formulas=escape)
     with writing(beside.file):
         target.path.parent.mkdir(parents=True, exist_ok=True)
     target.write(_content(beside, aside))

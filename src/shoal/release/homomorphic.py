@@ -17,6 +17,7 @@ import polars as pl
 from shoal.crypto import Key
 from shoal.crypto.homomorphic import PublicKey, SecretKey, Total
 from shoal.errors import DataError, IntegrityError, SourceError
+from shoal.io import write_whole
 from shoal.schema.arrays import Mask
 from shoal.schema.values import ValueType
 from shoal.techniques.encrypt_homomorphic import FOLDER, SCHEMA, bound_to
@@ -54,7 +55,7 @@ class EncryptedTotals:
         ]
         about = {"shoal": "encrypted totals", "column": self.column, "type": str(self.type), "scale": self.scale}
         secret = {"set": self.identity, "sealed_key": _text(self.sealed_key)}
-        Path(path).write_text(json.dumps({**about, **secret, "totals": totals}, indent=1), encoding="utf-8")
+        write_whole(Path(path), json.dumps({**about, **secret, "totals": totals}, indent=1))
 
     @classmethod
     def read(cls, path: str | Path) -> EncryptedTotals:

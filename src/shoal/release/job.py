@@ -23,6 +23,7 @@ from shoal.io import (
     explained,
     open_source,
     open_target,
+    write_whole,
     writing,
 )
 from shoal.measurement import Risk
@@ -36,7 +37,7 @@ from shoal.release.anatomy import anatomy_finding, anatomy_warnings, recount_ana
 from shoal.release.describe import report_facts
 from shoal.release.engines import make_engine
 from shoal.release.evidence import Evidence, Study, Table, gather
-from shoal.release.files import Written, collect_files, data_target, data_told, remove_aside, write_files
+from shoal.release.files import Written, collect_files, data_target, data_told, formulas_in, remove_aside, write_files
 from shoal.release.frames import FrameSource, FrameTarget, as_lazy, is_spark, like, source_at
 from shoal.release.identities import keep_identities
 from shoal.release.manifest import DataFile, Manifest
@@ -68,7 +69,7 @@ class Release:
 
     def report(self, path: str | Path) -> Path:
         """Write the report as one HTML file."""
-        Path(path).write_text(self.html, encoding="utf-8")
+        write_whole(Path(path), self.html)
         return Path(path)
 
 
@@ -153,14 +154,15 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
             chosen = make_engine(chosen, progress=progress, spool=staging.path, master=master)
         pipeline = Pipeline(policy, chosen, randomness, progress, secrets, traced=study is not None)
         aside = staging.path / ".aside.arrow"
-        elsewhere = open_target(policy.target, base=policy.folder) if policy.target else None
+        escape = policy.output.escape_formulas
+        elsewhere = open_target(policy.target, base=policy.folder, escape_formulas=escape) if policy.target else None
         in_parts = policy.output.parts if parts is None else parts
-        target = data_target(staging.path / "data", source, in_parts=in_parts)
+        target = data_target(staging.path / "data", source, in_parts=in_parts, escape=escape)
         with closing(chosen):
             done = pipeline.rewrite(source, target, aside=aside)
             recounted = pipeline.recount(target.scan(), done, aside=aside)
             done, read_back = pipeline.look_back(target.scan, done, recounted.after, aside=aside)
-        files = write_files(done.files, aside, staging.path, like=source)
+        files = write_files(done.files, aside, staging.path, like=source, escape=escape)
         keep_identities(done.plan, target.scan(), aside, secrets)
         anatomy = recount_anatomy(policy, target.scan(), files, done.records)
         study = None if study is None else study.tracing(aside)
@@ -171,6 +173,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         manifest = _manifest(policy, written, done, recounted, evidence, vaulted=_lasting(secrets))
         manifest = _with_read_back(manifest, read_back)
         manifest = _beside(manifest, policy, files, anatomy)
+        manifest = manifest.warned(formulas_in(target, files, escape=escape))
         facts = report_facts(policy, manifest, done, evidence)
         if explore is not None:
             facts = replace(facts, exploration=explore())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from shoal import __version__
@@ -101,6 +101,10 @@ class Manifest:
     @property
     def met(self) -> bool:
         return all(finding.met for finding in self.models)
+
+    def warned(self, warnings: Iterable[str]) -> Manifest:
+        """With these too."""
+        return replace(self, warnings=(*self.warnings, *warnings))
 
     def to_dict(self) -> dict[str, Any]:
         return {

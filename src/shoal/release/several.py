@@ -12,8 +12,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
+
 from shoal.errors import InputError
 from shoal.io import FileOptions, Source, Staging, Target, explained, open_source, open_target, write_all, writing
+from shoal.io.formulas import without_escapes
 from shoal.policy.references import Reference, is_released
 from shoal.policy.several import SeveralTables
 from shoal.pseudonyms import Secrets
@@ -93,7 +96,7 @@ def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
             for name in ("report", "recipient"):
                 html = render_several(whole.facts(), recipient=name == "recipient")
                 (staging.path / f"{name}.html").write_text(html, encoding="utf-8")
-        write_all([(target, written[name].scan()) for name, target in targets.items()])
+        write_all([(target, _unescaped(several, name, written[name].scan())) for name, target in targets.items()])
         staging.commit()
     return whole
 
@@ -129,10 +132,15 @@ def _read_anew(data: Path, like: Source) -> Source:
 def _targets(several: SeveralTables) -> dict[str, Target]:
     """Opened before the work, so that it is not in vain; written after it, when every table is known to be good."""
     return {
-        name: open_target(policy.target, base=policy.folder)
+        name: open_target(policy.target, base=policy.folder, escape_formulas=policy.output.escape_formulas)
         for name, policy in several.tables.items()
         if policy.target is not None
     }
+
+
+def _unescaped(several: SeveralTables, name: str, released: pl.LazyFrame) -> pl.LazyFrame:
+    """What stands before formulas in a text file is the file's, not the table's."""
+    return without_escapes(released) if several.tables[name].output.escape_formulas else released
 
 
 def _follow(

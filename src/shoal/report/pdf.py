@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from shoal.errors import InputError, SourceError, TargetError
+from shoal.io import replacement
 
 VARIABLE = "SHOAL_CHROMIUM"
 BROWSERS = (
@@ -40,7 +41,8 @@ def write_pdf(html: Path, pdf: Path, *, timeout: float = 120.0) -> None:
         ) as folder:
             printed = Path(folder) / "page.pdf"
             _print(browser, html, printed, timeout)
-            printed.replace(pdf)
+            with replacement(pdf) as partial:
+                shutil.copyfile(printed, partial)
     except OSError as error:
         raise TargetError(f"{pdf} can't be written: {error.strerror or 'the system refused'}") from None
 

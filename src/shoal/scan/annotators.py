@@ -1,11 +1,17 @@
-"""One annotator for all that is read in a process: to make one takes longer than to read a page with it."""
+"""One annotator for all that is read by a command: to make one takes longer than to read a page with it.
+
+Patterns, which remember nothing of what they read, are shared by all commands of a process.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 
 from shoal.text import Annotator, Span
+from shoal.text.patterns import Patterns
+from shoal.text.words import Words
 
 Annotate = Callable[[str], list[Span]]
 """What finds personal data in a text."""
@@ -14,11 +20,23 @@ THRESHOLD = 0.6
 """A scan is surer than scrubbing is: two capitalised words alone don't stop a pipeline."""
 
 
-@cache
-def _shared(threshold: float) -> Annotator:
-    return Annotator(threshold=threshold)
-
-
 def annotate_by(threshold: float = THRESHOLD) -> Annotate:
-    """What finds personal data in texts; it is made when the first text is read."""
-    return lambda text: _shared(threshold).annotate(text)
+    """What finds personal data in texts; it is made when the first text is read, and what it remembers goes with it."""
+    return _WhenRead(threshold).annotate
+
+
+@cache
+def _patterns() -> Patterns:
+    return Patterns()
+
+
+@dataclass(frozen=True)
+class _WhenRead:
+    threshold: float
+
+    @cached_property
+    def _annotator(self) -> Annotator:
+        return Annotator((_patterns(), Words()), self.threshold)
+
+    def annotate(self, text: str) -> list[Span]:
+        return self._annotator.annotate(text)

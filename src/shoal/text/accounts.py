@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from shoal import __version__
+from shoal.io.formulas import is_formula
 from shoal.text.outcome import Action
 
 COLUMNS = ("document", "start", "end", "type", "value")
@@ -32,6 +33,7 @@ class Account:
         self._rows = None if table is None else csv.writer(table)
         self._keep_values = keep_values
         self._first = True
+        self._formulas = 0
         if self._rows is not None:
             self._rows.writerow((*COLUMNS, ORIGINAL) if keep_values else COLUMNS)
         self._write(f'{{"shoal": {json.dumps(__version__)}, "documents": [')
@@ -62,7 +64,9 @@ class Account:
         if self._rows is not None:
             document = f"{self._document}: {place}" if place else self._document
             told = (document, action.start, action.end, action.type, value)
-            self._rows.writerow((*told, original) if self._keep_values else told)
+            row = (*told, original) if self._keep_values else told
+            self._formulas += any(is_formula(cell) for cell in row if isinstance(cell, str))
+            self._rows.writerow(row)
 
     @property
     def wants_rows(self) -> bool:
@@ -74,6 +78,8 @@ class Account:
         self._write(json.dumps(entries))
 
     def finish(self) -> None:
+        if self._formulas:
+            self.warnings.append(f"the table: {self._formulas:,} × formula that a spreadsheet would run")
         self._write(f'\n], "types": {json.dumps(dict(sorted(self.counts.items())))}}}\n')
 
     def to_dict(self) -> dict[str, object]:

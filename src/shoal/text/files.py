@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from shoal.errors import InputError, SourceError
+from shoal.io import whole_file
 from shoal.text.accounts import Account
 from shoal.text.carriers.accounts import Account as CarrierAccount
 from shoal.text.carriers.accounts import Entry
-from shoal.text.carriers.base import Carrier, reading, replacing
+from shoal.text.carriers.base import Carrier, reading
 from shoal.text.outcome import Scrubbed
 from shoal.text.scrubbing import Scrubber
 from shoal.text.streaming import read_together, scrub_together
@@ -47,7 +48,7 @@ class Cleaner:
         _refuse(path)
         with self.account.document(path.name):
             if is_plain(path):
-                with reading(path) as source, replacing(target) as out:
+                with reading(path) as source, whole_file(target) as out:
                     self._plain(path, source, out)
             else:
                 self._carried(path, target)

@@ -16,11 +16,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module, resources
 from pkgutil import iter_modules
 
 from shoal.discover.recognisers import RECOGNISERS
+from shoal.text.memory import remembered
 
 LARGE_CITY = 100_000
 """Inhabitants from which a city's name speaks for itself; smaller ones need words around them that speak of a place."""
@@ -72,7 +73,7 @@ _LETTERS = str.maketrans(
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered(most=1 << 16)
 def _bare(word: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", word.lower()))).translate(
         _LETTERS

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
@@ -38,6 +39,7 @@ firms that it has not seen the model is often wrong about the kind, seldom about
 LONGEST = 100_000
 """Characters that the model is given at once; longer texts are cut at line ends."""
 BATCH = 64
+_READING = Lock()
 _DATED = re.compile(
     r"\b(?:1[89]|20)\d\d\b|\d.*(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|(?:ary|ch|il|ay|une|uly|ust|ber) \d"
 )
@@ -66,18 +68,20 @@ class Learned:
         return iter(next(iter(self.find_many([text]))))
 
     def find_many(self, texts: Iterable[str]) -> Iterator[list[Span]]:
-        """The spans of each text; many texts at once are quicker than one by one."""
-        pieces = ((piece, (first, offset)) for text in texts for piece, offset, first in _pieces(text))
-        spans: list[Span] | None = None
-        for doc, (first, offset) in _loaded(self.model).pipe(pieces, as_tuples=True, batch_size=BATCH):
-            if first:
-                if spans is not None:
-                    yield spans
-                spans = []
-            if spans is not None:
-                spans += _spans(doc, offset, self.model)
-        if spans is not None:
-            yield spans
+        """The spans of each text; many texts at once are quicker than one by one.
+
+        A model is loaded once, and keeps every word that it has met; so each reading has a memory of its own, which is
+        taken from the model at its end. Two readings at once would share it.
+        """
+        pieces = [(piece, (first, offset)) for text in texts for piece, offset, first in _pieces(text)]
+        each: list[list[Span]] = []
+        model = _loaded(self.model)
+        with _READING, model.memory_zone():
+            for doc, (first, offset) in model.pipe(pieces, as_tuples=True, batch_size=BATCH):
+                if first:
+                    each.append([])
+                each[-1] += _spans(doc, offset, self.model)
+        return iter(each)
 
 
 def _spans(doc: Doc, offset: int, model: str) -> Iterator[Span]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import NamedTuple
 
 from shoal.text.gazetteers import LONGEST_PHRASE, Kind, folded, lexicon, sections_in, words_in
+from shoal.text.memory import remembered
 
 
 def _ranges(letters: list[int]) -> str:
@@ -126,7 +127,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 Known = tuple[str, str, int, bool, bool]
 
 
-@lru_cache(maxsize=1 << 15)
+@remembered(most=1 << 15)
 def _read(run: str) -> tuple[tuple[int, int, Known], ...]:
     """The words of a run: start and end in it, the word with what is known of it."""
     if " " not in run and "\u00a0" not in run:
@@ -134,7 +135,7 @@ def _read(run: str) -> tuple[tuple[int, int, Known], ...]:
     return tuple((part.start(), part.end(), (part[0], *_known(part[0]))) for part in _WORDS.finditer(run))
 
 
-@lru_cache(maxsize=1 << 15)
+@remembered(most=1 << 15)
 def _known(text: str) -> tuple[str, int, bool, bool]:
     """Key, kinds, whether it is an initial, whether it has a capital."""
     entries = lexicon().entries

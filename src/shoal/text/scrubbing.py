@@ -31,6 +31,7 @@ from shoal.text.ages import generalised_age
 from shoal.text.annotating import Annotator
 from shoal.text.choices import AGES, DATES, OTHER, UNCHECKED, Ages, Dates, Replace, known_types
 from shoal.text.dates import days_for, shifted_date
+from shoal.text.memory import Memory
 from shoal.text.ours import Ours, not_ours
 from shoal.text.outcome import Action, Scrubbed
 from shoal.text.people import people_in
@@ -79,6 +80,7 @@ class Scrubber:
     """Types that labels may name."""
     _ours: Ours = field(init=False, repr=False, compare=False)
     stand_ins: StandIns = field(init=False, repr=False, compare=False)
+    _memory: Memory = field(default_factory=Memory, init=False, repr=False, compare=False)
 
     def __post_init__(self, secrets: Secrets | None) -> None:
         self._check()
@@ -132,7 +134,8 @@ class Scrubber:
 
     def ours(self, text: str) -> list[Range]:
         """What a scrubber with the same settings wrote."""
-        return self._ours.find(text)
+        with self._memory.in_use():
+            return self._ours.find(text)
 
     @property
     def wants_all(self) -> bool:

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache, lru_cache
+from functools import cache
 from math import log
 
 from shoal.text.gazetteers import NAME, Kind, lexicon, words_in
+from shoal.text.memory import remembered
 
 NAME_LIKE = 2.0
 """The logarithm of how much likelier a name is than an everyday word."""
@@ -29,7 +30,7 @@ _MADE = re.compile(
 )
 
 
-@lru_cache(maxsize=1 << 14)
+@remembered(most=1 << 14)
 def looks_made(key: str) -> bool:
     """Whether a folded word is made of two everyday words, or ends as names of firms do."""
     plain = _plain()
@@ -37,7 +38,7 @@ def looks_made(key: str) -> bool:
     return _MADE.search(key) is not None or any(key[:cut] in plain and key[cut:] in plain for cut in parts)
 
 
-@lru_cache(maxsize=1 << 14)
+@remembered(most=1 << 14)
 def is_double_surname(key: str) -> bool:
     """Two surnames with a hyphen, as firms are called after their founders; not "jean-pierre"."""
     first, hyphen, second = key.partition("-")
@@ -56,7 +57,7 @@ def _first_of_two() -> frozenset[str]:
     return frozenset(name.partition("-")[0] for name in names)
 
 
-@lru_cache(maxsize=1 << 14)
+@remembered(most=1 << 14)
 def looks_like_a_name(key: str) -> bool:
     return not looks_made(key) and likelihood(key) >= NAME_LIKE
 
@@ -71,7 +72,7 @@ def is_no_name(key: str) -> bool:
     return "-" in key and _NO_NAME.search(key) is not None
 
 
-@lru_cache(maxsize=1 << 12)
+@remembered(most=1 << 12)
 def is_adverb(key: str) -> bool:
     """ "luckily", "honestly": an everyday word with an ending, as sentences begin."""
     if key[-2:] != "ly" or len(key) < 6:
@@ -88,7 +89,7 @@ _SUFFIX = re.compile(
 )
 
 
-@lru_cache(maxsize=1 << 13)
+@remembered(most=1 << 13)
 def is_derived(key: str) -> bool:
     """ "remind", "approver": on no list, but an everyday word with what English puts before or after it."""
     entries = lexicon().entries
@@ -107,7 +108,7 @@ _TOWN = re.compile(
 _LEAST_LETTERS = 8
 
 
-@lru_cache(maxsize=1 << 13)
+@remembered(most=1 << 13)
 def looks_like_a_town(key: str) -> bool:
     """ "catherinefurt", "wrightshire": ends as towns do, above all behind a person's name."""
     ending = _TOWN.search(key)
@@ -117,7 +118,7 @@ def looks_like_a_town(key: str) -> bool:
     return bool(kinds & NAME) or (len(key) >= _LEAST_LETTERS and not kinds & Kind.COMMON)
 
 
-@lru_cache(maxsize=1 << 13)
+@remembered(most=1 << 13)
 def is_called_after_a_person(key: str) -> bool:
     """A town with a person's name in it: "adrianmouth"."""
     ending = _TOWN.search(key)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 
 import polars as pl
 
@@ -31,6 +31,7 @@ from shoal.pseudonyms.name import Name, names_of
 from shoal.pseudonyms.nric import Nric
 from shoal.pseudonyms.pan import Pan
 from shoal.pseudonyms.phone import Phone
+from shoal.text.memory import remembered
 from shoal.text.people import mention_of, titles_of
 
 MARK = "°"
@@ -125,7 +126,7 @@ def is_stand_in_name(first: str, last: str, locale: str) -> bool:
     return first in known_first and last in known_last
 
 
-@lru_cache(maxsize=4096)
+@remembered(most=4096)
 def is_stand_in_number(text: str) -> bool:
     bare = _SEPARATORS.sub("", text)
     return _SHAPE.fullmatch(bare) is not None and any(

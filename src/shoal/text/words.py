@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from shoal.text.addresses import addresses
 from shoal.text.figures import figures
 from shoal.text.gazetteers import lexicon, sections_in
 from shoal.text.listed import listed, stands_apart
+from shoal.text.memory import Memory, remembered
 from shoal.text.names import persons
 from shoal.text.occupations import occupations
 from shoal.text.organisations import organisations
@@ -39,10 +40,10 @@ MOST_REMEMBERED = 16_384
 class Words:
     """Names, places, organisations, addresses, peoples, beliefs and occupations, without a learned model."""
 
+    memory: Memory = field(default_factory=Memory, repr=False, compare=False)
+
     def find(self, text: str) -> Sequence[Span]:
-        if not _is_remembered(text):
-            return found(text)
-        return _remembered(text, with_even_digits(text))
+        return self._remembered(text, with_even_digits(text)) if _is_remembered(text) else self._found(text)
 
     def find_many(self, texts: Sequence[str]) -> list[Sequence[Span]]:
         """What is found in each text; the digits of all are evened out at once."""
@@ -53,9 +54,24 @@ class Words:
         start = 0
         for text in texts:
             end = start + len(text)
-            each.append(_remembered(text, evened[start:end]))
+            each.append(self._remembered(text, evened[start:end]))
             start = end + 1
         return each
+
+    def _found(self, text: str) -> Sequence[Span]:
+        with self.memory.in_use():
+            return found(text)
+
+    def _remembered(self, text: str, evened: bytes) -> Sequence[Span]:
+        table: dict[bytes, Sequence[Span] | None] = self.memory.table(Words)
+        known = table.get(evened, _NEVER_MET)
+        if known is _NEVER_MET:
+            if len(table) >= MOST_REMEMBERED:
+                table.clear()
+            with self.memory.in_use():
+                others = _in_even_digits(evened.translate(_ALL_EVEN))
+                known = table[evened] = None if others is None else _with_numbers(evened.decode("ascii"), others)
+        return self._found(text) if known is None else known
 
 
 def found(text: str) -> list[Span]:
@@ -81,9 +97,8 @@ def _with_numbers(text: str, others: Found) -> list[Span]:
 
 # --- texts that are alike ---------------------------------------------------------------------------------------------
 
-_memory: dict[bytes, Sequence[Span] | None] = {}
-"""What was found, by the text with even digits; None where the digits of a listed word may matter."""
 _NEVER_MET: list[Span] = []
+"""Apart from None, which is remembered where the digits of a listed word may matter."""
 _ALL_EVEN = bytes.maketrans(b"012346789", b"555555555")
 _EVEN = bytes.maketrans(b"12346789", b"55555555")
 _CENTURY = re.compile(rb"[12](?:(?<=1)[89]|(?<=2)0)(?=[0-9]{2})(?:(?<![0-9]{3})|(?=[0-9]{2}(?![0-9])))")
@@ -98,18 +113,8 @@ def _is_remembered(text: str) -> bool:
     return len(text) <= LONGEST_REMEMBERED and text.isascii()
 
 
-def _remembered(text: str, evened: bytes) -> Sequence[Span]:
-    known = _memory.get(evened, _NEVER_MET)
-    if known is _NEVER_MET:
-        if len(_memory) >= MOST_REMEMBERED:
-            _memory.clear()
-        others = _remembered_without_numbers(evened.translate(_ALL_EVEN))
-        known = _memory[evened] = None if others is None else _with_numbers(evened.decode("ascii"), others)
-    return found(text) if known is None else known
-
-
-@lru_cache(maxsize=MOST_REMEMBERED)
-def _remembered_without_numbers(evened: bytes) -> Found | None:
+@remembered(most=MOST_REMEMBERED)
+def _in_even_digits(evened: bytes) -> Found | None:
     text = evened.decode("ascii")
     listed_with_digits = _words_with_digits().find_matches_as_indexes(text.lower(), overlapping=True)
     return (

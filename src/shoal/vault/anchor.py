@@ -11,13 +11,13 @@ import fcntl
 import hashlib
 import json
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.errors import IntegrityError, TargetError
+from shoal.io import replacement
 
 FOLDER = "SHOAL_STATE"
 
@@ -108,12 +108,8 @@ class Anchor:
 
 
 def _replace(path: Path, text: str) -> None:
-    beside = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    with replacement(path) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 def default_folder() -> Path:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -27,6 +26,7 @@ from shoal.crypto.boxes import close_box, open_box, public_of
 from shoal.crypto.mac import mac, same
 from shoal.crypto.passphrase import MIN_LENGTH, RFC_9106_SECOND, Effort, new_salt, stretch
 from shoal.errors import AccessError, InputError, IntegrityError, TargetError
+from shoal.io import new_file
 
 NAME: Final = re.compile(r"[\w][\w .@-]{0,62}")
 SERVICES: Final = "shoal.key_services"
@@ -191,11 +191,10 @@ def with_master(person: Person, held: Opened) -> Person:
 def make_key_file(path: Path) -> None:
     """A new key, for its owner's eyes only."""
     try:
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with new_file(path, private=True) as file:
+            file.write(Key.new().material.hex() + "\n")
     except OSError as error:
         raise TargetError(f"{path}: the key file can't be made ({error.strerror})") from None
-    with os.fdopen(handle, "w") as file:
-        file.write(Key.new().material.hex() + "\n")
 
 
 def read_key_file(path: Path) -> Key:

@@ -8,7 +8,6 @@ names it, or the file is refused.
 from __future__ import annotations
 
 import os
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, ClassVar, Final, Literal
 
 from shoal.errors import InputError, SourceError
-from shoal.io import writing
+from shoal.io import whole_file
 from shoal.text.carriers.accounts import Account, Ledger
 from shoal.text.carriers.edits import Scrub
 
@@ -89,7 +88,7 @@ class Carrier(ABC):
     def rewrite(self, path: Path, target: Path, scrub: Scrub) -> Account:
         """Write the cleaned file, whole or not at all; the target may be the source."""
         ledger = Ledger(scrub)
-        with reading(path) as source, replacing(target) as out:
+        with reading(path) as source, whole_file(target) as out:
             self.clean(source, out, ledger, path.name)
         return ledger.account()
 
@@ -102,24 +101,6 @@ def reading(path: Path) -> Iterator[BinaryIO]:
         raise SourceError(f"{path}: can't be read ({os.strerror(error.errno or 0)})") from None
     with source:
         yield source
-
-
-@contextmanager
-def replacing(target: Path) -> Iterator[BinaryIO]:
-    """A file that is written beside the target and takes its place at the end, or leaves nothing behind."""
-    beside = target.parent / f".{target.name}.partial-{os.getpid()}-{time.time_ns()}"
-    with writing(str(target)):
-        out = beside.open("xb")
-    try:
-        with out:
-            yield out
-            with writing(str(target)):
-                out.flush()
-                os.fsync(out.fileno())
-        with writing(str(target)):
-            beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def missing_extra(what: str) -> InputError:

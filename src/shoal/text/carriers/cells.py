@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from typing import BinaryIO, ClassVar, Final
 
 from shoal.errors import SourceError
+from shoal.io.formulas import is_formula
 from shoal.text.carriers.accounts import Ledger
 from shoal.text.carriers.base import Carrier, Piece
 from shoal.text.carriers.plain import LONGEST_LINE, decoded, encoding
 
 _HEAD: Final = 1 << 14
+
+
+FORMULA: Final = "formula that a spreadsheet would run"
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,11 @@ class Cells(Carrier):
             write = csv.writer(out, delimiter=separator, lineterminator=ending).writerow
             names: list[str] = []
             for line, row in enumerate(rows):
-                write([ledger.clean(f"column {at + 1}", cell, _name(names, at)) for at, cell in enumerate(row)])
+                cleaned = [ledger.clean(f"column {at + 1}", cell, _name(names, at)) for at, cell in enumerate(row)]
+                for at, cell in enumerate(cleaned):
+                    if is_formula(cell):
+                        ledger.kept(f"column {at + 1}", FORMULA)
+                write(cleaned)
                 names = names if line else row
 
 

@@ -1,0 +1,75 @@
+"""Files are written by one mechanism, whole or not at all (``shoal.io.whole``, ``shoal.io.commit``)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "shoal"
+
+INSIDE = {
+    "io/whole.py": "the mechanism itself",
+    "io/hidden.py": "the mechanism itself",
+    "io/targets.py": "under the hidden name that the mechanism gives",
+    "io/excel.py": "under the hidden name that the mechanism gives",
+    "io/spool.py": "a file that never has a name",
+    "vault/anchor.py": "under the hidden name that the mechanism gives; and a lock, which stays empty",
+    "examples/hospital.py": "under the hidden name that the mechanism gives",
+    "release/job.py": "into a folder in the making",
+    "release/several.py": "into a folder in the making",
+    "engine/spark/staging.py": "into a folder in the making",
+    "engine/spark/source.py": "into a folder in the making",
+    "cli/streams.py": "a stream that goes nowhere",
+}
+"""Where a file is written directly, and why that is right."""
+MODES = set("wxabt+")
+WRITES = {
+    "write_text",
+    "write_bytes",
+    "write_csv",
+    "write_parquet",
+    "write_ipc",
+    "write_ndjson",
+    "write_excel",
+    "touch",
+}
+
+
+def direct_writes(code: str) -> Iterator[str]:
+    """Calls that write a file under its own name."""
+    for node in ast.walk(ast.parse(code)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        given = [*node.args, *(one.value for one in node.keywords)]
+        modes = [one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        opened = name in {"open", "fdopen"} and any(set(mode) <= MODES and set(mode) & set("wxa") for mode in modes)
+        if opened or name in WRITES or name.startswith("sink_"):
+            yield f"line {node.lineno}: {name}"
+
+
+def test_files_are_written_by_one_mechanism() -> None:
+    found = {
+        path.relative_to(SOURCE).as_posix(): list(direct_writes(path.read_text(encoding="utf-8")))
+        for path in SOURCE.rglob("*.py")
+    }
+    assert {name: writes for name, writes in found.items() if writes and name not in INSIDE} == {}
+    assert [name for name in INSIDE if not found[name]] == [], "what no longer writes is struck off the list"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "path.write_text('x')", "Path(p).open('w')", "open(p, mode='wb')", "path.open('x', encoding='utf-8')",
+        "frame.sink_parquet(p)", "frame.write_csv(p)", "os.fdopen(handle, 'w')",
+    ],
+)  # fmt: skip
+def test_a_direct_write_would_be_seen(code: str) -> None:
+    assert list(direct_writes(code))
+
+
+def test_reading_is_no_writing() -> None:
+    assert not list(direct_writes("path.open('rb'); open(p); path.read_text('utf-8'); frame.select('a')"))

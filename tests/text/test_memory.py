@@ -1,0 +1,155 @@
+"""No word of anybody's text outlives the object that read it."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import pickle
+import pkgutil
+import subprocess
+import sys
+import types
+from collections.abc import Iterator
+
+import pytest
+
+import shoal
+from shoal.text.learned import available
+from shoal.text.memory import Memory, remembered
+from shoal.text.words import Words
+
+pytestmark = pytest.mark.requirement("X-02")
+
+AT_LEAST = 5
+
+# A process that reads texts with a word that stands nowhere else, drops what read them, and looks for the word in every
+# text that a living object refers to. The word itself is never whole in the program.
+READER = """
+import gc, sys
+PIECES = ("Zorva", "xquin")
+
+def texts():
+    word = "".join(PIECES)
+    line = (f"Dear {word} Thistlemoor of {word} Systems Ltd, {word}ville Road 12, {word.lower()}@example.org, "
+        f"called +91 98450 12345 on 2026-01-05 from the {word}-based clinic; {word}ly, Tan-{word}.")
+    marked = f"ok {word} Rao\\u00b0 +919845012345\\u00b0"
+    return [line, line + f" {word}\\u00e9, {word}\\u00e9 Lim.", f"{word} 4711\\n" * 60, marked]
+
+def texts_in(holder):
+    # Tables of plain texts are not tracked themselves, only what refers to them is.
+    waiting = [holder]
+    while waiting:
+        for part in gc.get_referents(waiting.pop()):
+            if isinstance(part, str | bytes):
+                yield part if isinstance(part, str) else part.decode("latin-1")
+            elif isinstance(part, dict | tuple) and not gc.is_tracked(part):
+                waiting.append(part)
+
+def found():
+    gc.collect()
+    needle = "".join(PIECES).lower()
+    holders = []
+    for holder in gc.get_objects():
+        if any(text is not needle and needle in text.lower() for text in texts_in(holder)):
+            holders.append(f"{type(holder).__name__} {getattr(holder, '__wrapped__', '')}")
+    return holders
+
+def read(model):
+    from shoal.scan.annotators import annotate_by
+    from shoal.text.scrubbing import Scrubber, standard_annotator
+    for replace in ("label", "pseudonym", "mask"):
+        scrubber = Scrubber(standard_annotator(model), replace)
+        scrubber.scrub_many(texts(), "who")
+        for text in texts():
+            scrubber.scrub(scrubber.scrub(text).text)
+    annotate = annotate_by()
+    for text in texts():
+        annotate(text)
+    return found()
+
+model = sys.argv[1]
+during = read(model)
+from shoal.text import learned
+strings = () if model == "none" else learned._loaded(model).vocab.strings
+known = [text for text in strings if "".join(PIECES).lower() in text.lower()]
+print(len(during), found(), known)
+"""
+
+
+@pytest.mark.parametrize("model", ["none", available() or "none"], ids=["lists", "learned"])
+def test_a_text_is_gone_with_whoever_read_it(model: str) -> None:
+    done = subprocess.run([sys.executable, "-c", READER, model], check=True, capture_output=True, text=True)
+    during, _, after = done.stdout.strip().partition(" ")
+    assert int(during) > AT_LEAST, "what is remembered has to be seen while its owner lives, or nothing is shown"
+    assert after == "[] []"
+
+
+def modules() -> Iterator[types.ModuleType]:
+    for found in pkgutil.walk_packages(shoal.__path__, "shoal."):
+        if not found.name.endswith("__main__") and ".spark" not in found.name:
+            yield importlib.import_module(found.name)
+
+
+KEYS_OF_OURS = {
+    "shoal.discover.recognisers.checks.check_named": "the name of a check, from a recogniser's file",
+    "shoal.pseudonyms.name.names_of": "a locale",
+    "shoal.pseudonyms.phone._beginnings": "a country",
+    "shoal.text.gazetteers.sections_in": "the name of a list",
+    "shoal.text.learned._loaded": "the name of a model",
+    "shoal.text.stand_ins._known": "a locale",
+    "shoal.privacy.population_uniqueness._too_many": "sizes of classes",
+}
+"""What module-level caches may be asked for by text: names that the program or the policy's author gave, no data."""
+
+
+def process_wide(module: types.ModuleType) -> Iterator[str]:
+    """Caches of a module whose functions take an argument that can be a text."""
+    for name, value in vars(module).items():
+        if isinstance(value, functools._lru_cache_wrapper) and value.__module__ == module.__name__:
+            taken = inspect.signature(value.__wrapped__).parameters.values()
+            if any(str(one.annotation) not in {"float", "int", "bool"} for one in taken):
+                yield f"{module.__name__}.{name}"
+
+
+def test_no_cache_of_a_module_takes_texts() -> None:
+    assert {name for module in modules() for name in process_wide(module)} == set(KEYS_OF_OURS)
+
+
+def test_a_cache_of_texts_would_be_seen() -> None:
+    bad = types.ModuleType("bad")
+
+    def names(text: str) -> str:
+        return text
+
+    names.__module__ = "bad"
+    bad.names = functools.lru_cache(names)  # type: ignore[attr-defined]
+    assert list(process_wide(bad)) == ["bad.names"]
+
+
+def test_each_finder_remembers_for_itself() -> None:
+    one, other = Words(), Words()
+    one.find("Dear Asha Rao")
+    assert one.memory.table(Words)
+    assert not other.memory.table(Words)
+    assert one == other
+    assert not pickle.loads(pickle.dumps(one)).memory.table(Words)  # noqa: S301
+
+
+def test_what_is_remembered_is_bounded_and_goes_with_its_memory() -> None:
+    asked: list[str] = []
+
+    @remembered(most=3)
+    def of(word: str) -> str:
+        asked.append(word)
+        return word
+
+    memory = Memory()
+    with memory.in_use():
+        for word in "abcab":
+            of(word)
+        assert asked == ["a", "b", "c"]
+        of("d")
+        assert len(memory.table(of.__wrapped__)) == 1  # type: ignore[attr-defined]
+    of("a")
+    assert asked == ["a", "b", "c", "d", "a"]
