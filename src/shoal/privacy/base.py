@@ -122,6 +122,10 @@ class PrivacyModel(Parameters, ABC):
         """What no class can do without; ``whole`` has the records per value of each sensitive attribute."""
         return Floor()
 
+    def floor_in(self, spread: Mapping[str, Histograms]) -> Floor:
+        """The same where the hierarchies of the sensitive attributes are known too."""
+        return self.floor({name: histograms.whole for name, histograms in spread.items()})
+
     def most_kept(self, classes: Classes) -> Integers:
         """For each class, how many of its records can be kept at most, however finely it is divided."""
         return classes.records
@@ -170,10 +174,11 @@ class SensitiveModel(PrivacyModel):
         return np.asarray(block.sum(axis=1))
 
     def most_kept(self, classes: Classes) -> Integers:
-        histograms = classes.histograms(self.attribute)
-        kept = np.empty(len(classes), dtype=np.int64)
+        kept = classes.records.copy()
+        failing = np.flatnonzero(~self.holds(classes))
+        histograms = classes.histograms(self.attribute).at(failing)
         for rows, block in histograms.blocks():
-            kept[rows] = self.room(block, histograms)
+            kept[failing[rows]] = self.room(block, histograms)
         return kept
 
 

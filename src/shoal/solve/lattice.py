@@ -90,7 +90,9 @@ class Search:
         self._flat = self._bounds.reshape(-1)
         self._start = self._flat.copy()
         self._strides = [prod(utility.shape[axis + 1 :]) for axis in range(len(utility.shape))]
-        monotone = all(model.local and model.monotone_under_generalisation for model in problem.models)
+        # Where people are in several classes, what is counted over the whole table may change as classes merge.
+        apart = not len(problem.counts.shared)
+        monotone = all((model.local or apart) and model.monotone_under_generalisation for model in problem.models)
         self._failing_falls = self._allowed == 0 and monotone
 
     @property

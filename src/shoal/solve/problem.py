@@ -39,6 +39,11 @@ class Tally:
     def whole(self) -> Integers:
         return sums_by(self.value, self.count, self.values)
 
+    @property
+    def none(self) -> Histograms:
+        """Of no class: what is known of the whole table."""
+        return Histograms.of(self.whole, np.zeros((0, self.values), dtype=np.int64), self.tree)
+
     def within(self, member: Integers, number: int) -> Histograms:
         """By class, when combination i belongs to class ``member[i]``."""
         if number * self.values > BLOCK_CELLS:
@@ -98,10 +103,10 @@ class Problem:
     @cached_property
     def floor(self) -> Floor:
         """What no class can do without, by all models together."""
-        whole = {name: tally.whole for name, tally in self.tallies.items()}
+        spread = {name: tally.none for name, tally in self.tallies.items()}
         together = Floor()
         for model in self.models:
-            together |= model.floor(whole)
+            together |= model.floor_in(spread)
         return together
 
     @cached_property
