@@ -174,11 +174,10 @@ class SensitiveModel(PrivacyModel):
         return np.asarray(block.sum(axis=1))
 
     def most_kept(self, classes: Classes) -> Integers:
-        kept = classes.records.copy()
-        failing = np.flatnonzero(~self.holds(classes))
-        histograms = classes.histograms(self.attribute).at(failing)
+        histograms = classes.histograms(self.attribute)
+        kept = np.empty(len(classes), dtype=np.int64)
         for rows, block in histograms.blocks():
-            kept[failing[rows]] = self.room(block, histograms)
+            kept[rows] = self.room(block, histograms)
         return kept
 
 

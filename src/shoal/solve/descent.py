@@ -104,12 +104,11 @@ class Descent:
         if self.best is not None and self.utility.at_best(node) >= self.best.value:
             return inf
         table = self.rollup.at(node)
-        lost = (table.records > 0) & ~self.judge.above_floor(table)
+        lost = self.judge.too_small(table)
         if int(table.records[lost].sum()) > self.problem.allowed:
             return inf
-        places = np.flatnonzero(~lost)
         cost = inf
-        for look in self.judge.looks(table, self.judge.classes(table, places), places):
+        for look in self.judge.looks(table, self.judge.candidates(table, lost)):
             if look.suppressed <= self.problem.allowed:
                 cost = min(cost, look.value)
                 if self.best is None or look.value < self.best.value:
@@ -125,7 +124,8 @@ def raise_lowest(problem: Problem) -> Problem:
 
     def too_low(place: int, level: int) -> bool:
         table = rollup.at((*highest[:place], level, *highest[place + 1 :]))
-        lost = (table.records > 0) & ~judge.above_floor(table)
+        lost = judge.too_small(table)
+        judge.candidates(table, lost)
         return int(table.records[lost].sum()) > problem.allowed
 
     ladders = []

@@ -24,11 +24,12 @@ from math import inf, prod
 
 import numpy as np
 
+from shoal.schema.arrays import Mask
 from shoal.solve.advice import infeasible
 from shoal.solve.descent import descend, raise_lowest
 from shoal.solve.judge import Judge, Look
 from shoal.solve.problem import Problem
-from shoal.solve.rollup import Node, Rollup
+from shoal.solve.rollup import ClassTable, Node, Rollup
 from shoal.solve.solution import Solution
 from shoal.solve.utility import Utility, box, make_utility
 
@@ -168,8 +169,7 @@ class Search:
     def _no_worse(self, node: Node) -> Look | None:
         self._looked[tuple(level - low for level, low in zip(node, self.lowest, strict=True))] = True
         table = self.rollup.at(node)
-        places = np.flatnonzero((table.records == 0) | self.judge.above_floor(table))
-        for look in self.judge.looks(table, self.judge.classes(table, places), places):
+        for look in self.judge.looks(table, self.judge.candidates(table, self.judge.too_small(table))):
             fewer = self.best is None or look.suppressed <= self.best.suppressed
             if fewer and look.suppressed <= self._allowed and look.value <= self.cost:
                 return look
@@ -178,7 +178,7 @@ class Search:
     def _settle(self, place: int) -> None:
         """Look at a node; or, on the way upwards, rule it out by the highest node above it that can."""
         path = [place]
-        if self.utility.bounds_above and (self._failing_falls or self.judge.tells_of_below):
+        if self.utility.bounds_above and self._limited and (self._failing_falls or self.judge.tells_of_below):
             path = self._path(place)
         low, high = 0, len(path) - 1
         while low <= high:
@@ -217,25 +217,41 @@ class Search:
         steps = np.unravel_index(place, self.utility.shape)
         node = tuple(int(step) + low for step, low in zip(steps, self.lowest, strict=True))
         table = self.rollup.at(node)
-        lost = (table.records > 0) & ~self.judge.above_floor(table)
-        places = np.flatnonzero(~lost)
-        if self._limited and int(table.records[lost].sum()) > self._allowed:
+        lost = self.judge.too_small(table)
+        if self._too_many(table, lost):
             return self._rule_out(node)
-        candidates = self.judge.classes(table, places)
+        if self._settled_by_size(place, table, lost):
+            return inf
+        candidates = self.judge.candidates(table, lost)
+        if self._too_many(table, lost):
+            return self._rule_out(node)
         if self.utility.bounds_above or self._open_below(node):
-            trimmed = self.judge.trimmed(table, candidates, places)
+            # Measures of whole classes take nothing from it but what rules nodes out.
+            useful = self._limited or not self.utility.bounds_above
+            trimmed = self.judge.trimmed(table, candidates) if useful else None
             if self._limited and trimmed is not None and int(trimmed.sum()) > self._allowed:
                 return self._rule_out(node)
             self.utility.tighten(self._bounds, table, lost, trimmed)
         bound, self._flat[place] = self._flat[place], inf
         if not bound < self.cost:
             return inf
-        looks = [look for look in self.judge.looks(table, candidates, places) if look.suppressed <= self._allowed]
+        looks = [look for look in self.judge.looks(table, candidates) if look.suppressed <= self._allowed]
         if not looks and self._failing_falls:
             return self._rule_out(node)
         for look in looks:
             self._consider(look)
         return min((look.value for look in looks), default=inf)
+
+    def _settled_by_size(self, place: int, table: ClassTable, lost: Mask) -> bool:
+        """Whether a node is too dear, by a measure of whole classes, even if no class is lost but the small ones."""
+        if self._limited or not self.utility.bounds_above or self.utility.value(table, ~lost) < self.cost:
+            return False
+        self.utility.tighten(self._bounds, table, lost, None)
+        self._flat[place] = inf
+        return True
+
+    def _too_many(self, table: ClassTable, lost: Mask) -> bool:
+        return self._limited and int(table.records[lost].sum()) > self._allowed
 
     def _open_below(self, node: Node) -> bool:
         """Whether any node below, besides it, may be better than the best. Of many some are: that needs no count."""

@@ -44,13 +44,17 @@ class Tally:
         """Of no class: what is known of the whole table."""
         return Histograms.of(self.whole, np.zeros((0, self.values), dtype=np.int64), self.tree)
 
-    def within(self, member: Integers, number: int) -> Histograms:
-        """By class, when combination i belongs to class ``member[i]``."""
+    def within(self, member: Integers, number: int, *, some: bool = False) -> Histograms:
+        """By class, when combination i belongs to class ``member[i]``; with ``some``, to none where that is negative."""
+        owner, value, count = member[self.combination], self.value, self._weights
+        if some:
+            here = np.flatnonzero(owner >= 0)
+            owner, value, count = owner[here], value[here], count[here]
         if number * self.values > BLOCK_CELLS:
-            return Histograms(self.whole, member[self.combination], self.value, self.count, number, self.tree)
-        key = (member * self.values)[self.combination]
-        key += self.value
-        dense = np.bincount(key, weights=self._weights, minlength=number * self.values).astype(np.int64)
+            return Histograms(self.whole, owner, value, count.astype(np.int64), number, self.tree)
+        owner *= self.values
+        owner += value
+        dense = np.bincount(owner, weights=count, minlength=number * self.values).astype(np.int64)
         return Histograms.of(self.whole, dense.reshape(number, self.values), self.tree)
 
     @cached_property

@@ -56,17 +56,17 @@ class ClassTable:
     def cells(self) -> Integers:
         return np.column_stack(self.codes) if self.codes else np.zeros((self.number, 0), dtype=np.int64)
 
-    def histograms(self, name: str, tally: Tally) -> Histograms:
-        """How a sensitive attribute is spread in each class; made once for each table."""
-        if name not in self._made:
-            self._made[name] = self._spread(name, tally)
-        return self._made[name]
-
-    def _spread(self, name: str, tally: Tally) -> Histograms:
+    def histograms(self, name: str, tally: Tally, places: Integers) -> Histograms:
+        """How a sensitive attribute is spread in some of the classes; ``places`` rise."""
         if self.origin is None:
-            return tally.within(self.member, self.number)
-        below, groups = self.origin
-        return below.tally(name, tally).within(groups, self.number)
+            below, groups = tally, self.member
+        else:
+            below, groups = self.origin[0].tally(name, tally), self.origin[1]
+        if len(places) == self.number:
+            return below.within(groups, self.number)
+        place = np.full(self.number, -1, dtype=np.int64)
+        place[places] = np.arange(len(places))
+        return below.within(place[groups], len(places), some=True)
 
     def tally(self, name: str, tally: Tally) -> Tally:
         """The same by class of this table, which is shorter; made once, for all tables that are rolled up from it."""
@@ -80,10 +80,6 @@ class ClassTable:
     @cached_property
     def raised(self) -> dict[tuple[int, int], Integers]:
         """By attribute and level, the codes on that level: see ``Rollup``."""
-        return {}
-
-    @cached_property
-    def _made(self) -> dict[str, Histograms]:
         return {}
 
     @cached_property
