@@ -63,7 +63,8 @@ def solve_lattice(
     if total > MOST_NODES:
         smaller = raise_lowest(problem)
     if lattice_size(smaller) > MOST_NODES:
-        return descend(smaller, utility, Budget.of_seconds(time_limit or LARGE_SECONDS), progress, total)
+        budget = Budget.of_seconds(LARGE_SECONDS if time_limit is None else time_limit)
+        return descend(smaller, utility, budget, progress, total)
     search = Search(smaller, make_utility(utility, smaller), progress)
     search.run(Budget.of_seconds(MOST_SECONDS if time_limit is None else time_limit))
     return replace(search.solution(), nodes_total=total)
