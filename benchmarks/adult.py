@@ -1,4 +1,4 @@
-"""Census data of 30,162 adults with ARX's hierarchies, as a problem for the solvers."""
+"""Census data of 30,162 adults, and 100,937 road accidents, with ARX's hierarchies, as problems for the solvers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,20 @@ ALL = ("sex", "age", "race", "marital-status", "education", "native-country", "w
 EIGHT = tuple(name for name in ALL if name != "occupation")
 
 
+ACCIDENTS = ("iage", "irace", "ideathmon", "ideathday", "isex", "ihispanic", "istatenum", "iinjury")
+
+
 class Adult:
     """
     ``Adult(shared).problem(ALL, [KAnonymity(k=5)], limit=0.05)``; ``repeat`` stands for as many times the records.
     """
 
+    name = "adult"
+
     def __init__(self, shared: Path, *, repeat: int = 1) -> None:
-        self.folder = shared / "data" / "adult"
-        self.table = pl.read_csv(self.folder / "adult.csv", separator=";", infer_schema=False)
-        self.subset = pl.read_csv(self.folder / "adult_subset.csv", separator=";", infer_schema=False)
+        self.folder = shared / "data" / self.name
+        self.table = pl.read_csv(self.folder / f"{self.name}.csv", separator=";", infer_schema=False)
+        self.subset = pl.read_csv(self.folder / f"{self.name}_subset.csv", separator=";", infer_schema=False)
         self.repeat = repeat
 
     def counts(self, attributes: Sequence[str]) -> Counts:
@@ -34,7 +39,7 @@ class Adult:
         return Counts.from_frame(counted, tuple(attributes), "n")
 
     def hierarchy(self, name: str, counts: Counts) -> BoundHierarchy:
-        return Csv(path=self.folder / f"adult_hierarchy_{name}.csv").bind(Column(name), counts.value_counts(name))
+        return Csv(path=self.folder / f"{self.name}_hierarchy_{name}.csv").bind(Column(name), counts.value_counts(name))
 
     def problem(
         self,
@@ -64,3 +69,7 @@ class Adult:
         here = counts.frame().join(counted, on=counts.attributes, how="left", maintain_order="left", nulls_equal=True)
         records = here["n"].fill_null(0).cast(pl.Int64).to_numpy()
         return Counts(counts.attributes, counts.values, counts.codes, records, records)
+
+
+class Fars(Adult):
+    name = "fars"

@@ -159,28 +159,33 @@ class TestRare:
         assert bound.loss(pl.Series(races), 1).tolist() == [2 / 3, 0, 2 / 3, 2 / 3]
 
     @pytest.mark.parametrize(
-        ("records", "others"),
+        ("records", "others", "starred"),
         [
-            ({"a": 50, "b": 40, "c": 12, "d": 3}, {"c", "d"}),
-            ({"a": 50, "b": 40, "c": 10, "d": 10}, set()),
-            ({"a": 50, "b": 40, "c": 6, "d": 4}, {"c", "d"}),
-            ({"a": 50, "b": 11, "c": 11, "d": 9}, {"b", "d"}),
-            ({"a": 3, "b": 2, "c": 1}, {"a", "b", "c"}),
-            ({"a": 50, "b": 1, "Others": 20}, {"b", "Others"}),
-            ({"a": 50, "b": 1, "c": 12, "Others": 60}, {"b", "Others"}),
-            ({"a": 50, "b": 30, "Others": 2}, {"b", "Others"}),
-            ({"a": 50, "b": 1, "Others": 8}, {"a", "b", "Others"}),
-            ({"a": 9}, {"a"}),
+            ({"a": 50, "b": 40, "c": 12, "d": 3}, set(), {"d"}),
+            ({"a": 50, "b": 40, "c": 10, "d": 10}, set(), set()),
+            ({"a": 50, "b": 40, "c": 6, "d": 4}, {"c", "d"}, set()),
+            ({"a": 50, "b": 11, "c": 11, "d": 9}, set(), {"d"}),
+            ({"a": 3, "b": 2, "c": 1}, set(), {"a", "b", "c"}),
+            ({"a": 50, "b": 1, "Others": 20}, {"b", "Others"}, set()),
+            ({"a": 50, "b": 1, "c": 12, "Others": 60}, {"b", "Others"}, set()),
+            ({"a": 50, "b": 30, "Others": 2}, set(), {"Others"}),
+            ({"a": 50, "b": 1, "Others": 8}, set(), {"b", "Others"}),
+            ({"a": 9}, set(), {"a"}),
         ],
     )
-    def test_the_group_is_not_rare_itself(self, bind: Bind, records: dict[str, int], others: set[str]) -> None:
+    def test_a_group_that_is_rare_itself_is_starred_and_no_common_value_joins_it(
+        self, bind: Bind, records: dict[str, int], others: set[str], starred: set[str]
+    ) -> None:
         bound = bind({"rare": {"minimum": 10}}, list(records), records=list(records.values()))
-        labels = bound.generalise(pl.Series(list(records)), 1)
-        assert {value for value, label in zip(records, labels, strict=True) if label == "Others"} == others
+        labels = dict(zip(records, bound.generalise(pl.Series(list(records)), 1), strict=True))
+        assert {value for value, label in labels.items() if label == "Others"} == others
+        assert {value for value, label in labels.items() if label == "*"} == starred
+        assert all(labels[value] == value for value in set(records) - others - starred)
+        assert all(bound.loss(pl.Series([value]), 1).item() == 1 for value in starred)
 
     def test_missing_values_stay_apart(self, bind: Bind) -> None:
         bound = bind({"rare": 10}, ["a", None, "b"], records=[50, 2, 3])
-        assert bound.generalise(pl.Series(["a", None, "b"]), 1).to_list() == ["Others", None, "Others"]
+        assert bound.generalise(pl.Series(["a", None, "b"]), 1).to_list() == ["a", None, "*"]
 
     @pytest.mark.parametrize("spec", [{"minimum": 1}, {"label": ""}])
     def test_wrong_parameters(self, spec: dict[str, object]) -> None:

@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from shoal.privacy import Histograms, SensitiveModel
 from shoal.privacy.alpha_k import AlphaK
 from shoal.privacy.beta_likeness import BetaLikeness
+from shoal.privacy.delta_disclosure import DeltaDisclosure
 from shoal.privacy.room import within_distance
-from shoal.privacy.t_closeness import TCloseness
+from shoal.privacy.t_closeness import Distance, TCloseness
 
 pytestmark = pytest.mark.requirement("S-03", "S-04")
 
 TREE = (np.array([0, 0, 1]), np.array([0, 0, 0]))
 MODELS: list[SensitiveModel] = [
-    *(TCloseness(attribute="s", t=t, distance=kind) for t in (0.0, 0.1, 0.3) for kind in ("equal", "hierarchical")),
+    *(TCloseness(attribute="s", t=t, distance=kind) for t in (0.0, 0.1, 0.3) for kind in Distance),
+    *(DeltaDisclosure(attribute="s", delta=delta) for delta in (0.3, 1.0, 3.0)),
     BetaLikeness(attribute="s", beta=0.5, kind="basic"),
     BetaLikeness(attribute="s", beta=1.0, kind="enhanced"),
     AlphaK(attribute="s", alpha=0.5, k=1),
@@ -42,6 +44,7 @@ def test_no_part_that_holds_is_larger(model: SensitiveModel, whole: tuple[int, .
     assert largest <= bound <= sum(row)
     if model.accepts(model.spread(np.array([row]), histograms)).all():
         assert bound == sum(row)
+        assert sum(row) >= model.floor_in({"s": histograms}).records
 
 
 @given(
@@ -53,8 +56,8 @@ def test_one_level_in_closed_form_is_what_the_steps_lead_to(
     rows: list[tuple[int, ...]], weights: tuple[int, ...], most: float
 ) -> None:
     block, shares = np.array(rows), np.array(weights) / sum(weights)
-    at_once = within_distance([block], [shares], most)
-    by_steps = within_distance([block, block], [shares, shares], most)
+    at_once = within_distance(block.sum(axis=1), [block], [shares], most)
+    by_steps = within_distance(block.sum(axis=1), [block, block], [shares, shares], most)
     assert (at_once <= by_steps).all()
     for row, kept in zip(block, at_once.tolist(), strict=True):
         more = kept + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -13,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InfeasibleError
+from shoal.hierarchy.rare import Rare
 from shoal.privacy import Histograms, PrivacyModel, SensitiveModel
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.l_diversity import Kind, LDiversity
 from shoal.privacy.t_closeness import Distance, TCloseness
-from shoal.schema import Counts
-from shoal.solve import Ladder, Problem, Solution, Tally
+from shoal.schema import Column, Counts
+from shoal.solve import Ladder, Problem, Solution, Tally, build_ladder, solve_rare
 from shoal.solve.local import join, solve_local, sweep
 from shoal.solve.local.sweep import cheapest_nodes
 
@@ -308,3 +310,38 @@ def test_adult_by_t_loses_less_than_forty_per_cent(adult: Adult) -> None:
         spread = values[members].sum(axis=0)
         assert spread.sum() >= 5
         assert np.abs(spread / spread.sum() - whole).sum() / 2 <= 0.2 + 1e-9
+
+
+def _races(records: dict[str, int], models: list[PrivacyModel], others: int = 2) -> tuple[Problem, list[list[str]]]:
+    """A table of races beside a second attribute with ``others`` values, and the labels of race on each level."""
+    frame = pl.DataFrame(
+        [(race, place % others) for race, count in records.items() for place in range(count)],
+        schema={"race": pl.String, "side": pl.Int64},
+        orient="row",
+    )
+    counts = Counts.from_frame(frame.group_by("race", "side").len("n"), ("race", "side"), "n")
+    bound = Rare(minimum=10).bind(Column("race"), counts.value_counts("race"))
+    values = counts.values_of("race").alias("race")
+    side = Ladder("side", (np.arange(others), np.zeros(others, np.int64)), (np.zeros(others), np.ones(others)), 0, 1, 2)
+    labels = [bound.generalise(values, level).to_list() for level in range(bound.height + 1)]
+    return Problem(counts, [build_ladder(bound, values), side], models), labels
+
+
+@pytest.mark.parametrize("solve", [solve_local, solve_rare])
+@pytest.mark.parametrize(
+    "records",
+    [{"white": 98, "black": 4, "asian": 3}, {"white": 60, "malay": 9, "indian": 6, "thai": 2}, {"a": 30, "b": 1}],
+)
+@pytest.mark.requirement("T-13")
+def test_others_are_nobody_who_is_named(records: dict[str, int], solve: Callable[[Problem], Solution]) -> None:
+    """Neither a common value among the others nor a value of theirs that keeps its name elsewhere."""
+    problem, labels = _races(records, [KAnonymity(k=3)])
+    solution = solve(problem)
+    assert solution.cells is not None
+    shown = ~solution.withheld
+    released = [
+        (labels[0][code], labels[level][code])
+        for code, level in zip(problem.counts.codes[shown, 0], solution.cells[shown, 0], strict=True)
+    ]
+    named = {label for _, label in released} - {"Others", "*"}
+    assert not named & {value for value, label in released if label == "Others"}

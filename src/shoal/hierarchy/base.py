@@ -19,7 +19,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from shoal.errors import DataError
-from shoal.schema.arrays import Floats
+from shoal.schema.arrays import Floats, Mask
 from shoal.schema.columns import Column
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import Registry
@@ -77,6 +77,10 @@ class Hierarchy(Parameters, ABC):
         values and records, never a value.
         """
 
+    def bind_uncounted(self, column: Column, values: pl.Series) -> BoundHierarchy:
+        """The same where the records of the values are not known: with every label that a value may have been given."""
+        return self.bind(column, pl.DataFrame({"value": values, "records": [1] * len(values)}))
+
 
 @dataclass(frozen=True)
 class BoundHierarchy(ABC):
@@ -103,6 +107,10 @@ class BoundHierarchy(ABC):
     @property
     def leaf_count(self) -> int | None:
         """How many values the hierarchy knows; None where it is open (any number, any text)."""
+        return None
+
+    def pooled(self, values: pl.Series) -> Mask | None:
+        """The values whose label on level 1 says *none of those that keep their name*; None where no label does."""
         return None
 
     def bounds(self, values: pl.Series, level: int) -> tuple[pl.Series, pl.Series] | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import polars as pl
 
@@ -31,7 +32,7 @@ class Ladder(BoundHierarchy):
         distinct: pl.DataFrame,
         *,
         lists_missing: bool = False,
-    ) -> Ladder:
+    ) -> Self:
         """The ladder, once every distinct value of the data is found on it."""
         bound = cls(column, tuple(pl.Series("rung", rung, dtype=pl.String) for rung in rungs), lists_missing)
         keys = bound._keys(distinct["value"])

@@ -1,18 +1,21 @@
 """Rare values become one (PDPC annex B, race and marital status): those with few records → ``Others`` → ``*``.
 
 A value that few people have singles them out; common values stay as they are. The group of rare values must not be
-rare itself: while it has fewer records than the minimum, the next rarest value joins it.
+rare itself: where all of them together have fewer records than the minimum, they become ``*`` at once. No common value
+fills the group up: its people would be called others beside those who keep the value.
 
-Loss of a cell: (distinct values that became one − 1) ÷ (distinct values − 1).
+Loss of a cell: (distinct values that became one − 1) ÷ (distinct values − 1); 1 for ``*``.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 from pydantic import Field
 
-from shoal.hierarchy.base import Hierarchy
+from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.ladder import Ladder
+from shoal.schema.arrays import Floats, Mask
 from shoal.schema.columns import Column
 
 
@@ -30,7 +33,7 @@ class Rare(Hierarchy):
     def refuse(self, column: Column) -> str | None:
         return None
 
-    def bind(self, column: Column, distinct: pl.DataFrame) -> Ladder:
+    def bind(self, column: Column, distinct: pl.DataFrame) -> RareLadder:
         """
         >>> known = pl.DataFrame({"value": ["Chinese", "Malay", "Indian"], "records": [12, 2, 1]})
         >>> bound = Rare(minimum=3).bind(Column("race"), known)
@@ -39,9 +42,22 @@ class Rare(Hierarchy):
         """
         values, records = pl.col("value"), pl.col("records")
         known = distinct.select(values.cast(pl.String), records.cast(pl.Int64)).filter(values.is_not_null())
-        # Rarest first; a value that has the group's name already belongs to the group, however common it is.
-        known = known.sort(values != self.label, records, values)
-        rare = records < self.minimum
-        needed = rare.any() & (records.cum_sum() - records < self.minimum)
-        labels = pl.when(rare | needed).then(pl.lit(self.label)).otherwise(values)
-        return Ladder.build(column, [known["value"], known.select(labels).to_series()], distinct)
+        # A value that has the group's name already belongs to the group, however common it is.
+        pooled = (records < self.minimum) | (values == self.label)
+        enough = pooled & (records.filter(pooled).sum() >= self.minimum)
+        labels = pl.when(enough).then(pl.lit(self.label)).when(pooled).then(pl.lit(TOP)).otherwise(values)
+        return RareLadder.build(column, [known["value"], known.select(labels).to_series()], distinct)
+
+    def bind_uncounted(self, column: Column, values: pl.Series) -> RareLadder:
+        """Any value may have been one of a group that was large enough."""
+        labels = [values, pl.Series("rung", [self.label]).new_from_index(0, len(values))]
+        return RareLadder.build(column, labels, pl.DataFrame({"value": values, "records": [1] * len(values)}))
+
+
+class RareLadder(Ladder):
+    def share(self, values: pl.Series, level: int) -> Floats:
+        return np.where(self.label(values, level) == TOP, 1.0, super().share(values, level))
+
+    def pooled(self, values: pl.Series) -> Mask:
+        """Whether level 1 calls a value by another name."""
+        return (self.label(values, 1) != values.cast(pl.String)).fill_null(value=False).to_numpy()

@@ -122,6 +122,10 @@ class PrivacyModel(Parameters, ABC):
         """What no class can do without; ``whole`` has the records per value of each sensitive attribute."""
         return Floor()
 
+    def floor_in(self, spread: Mapping[str, Histograms]) -> Floor:
+        """The same where the hierarchies of the sensitive attributes are known too."""
+        return self.floor({name: histograms.whole for name, histograms in spread.items()})
+
     def most_kept(self, classes: Classes) -> Integers:
         """For each class, how many of its records can be kept at most, however finely it is divided."""
         return classes.records

@@ -180,14 +180,12 @@ class Classes:
             None if self.population is None else self.population[places],
             self.attributes,
             None if self.cells is None else self.cells[places],
-            _restricted(self.shared_people, places, len(self)),
+            self.shared_people and among(self.shared_people, places, len(self)),
         )
 
 
-def _restricted(people_in: PeopleIn | None, places: Integers, classes: int) -> PeopleIn | None:
+def among(people_in: PeopleIn, places: Integers, classes: int) -> PeopleIn:
     """Counting people in some of the classes only: the others go to one more group, which is left out."""
-    if people_in is None:
-        return None
 
     def restricted(groups: Integers, number: int) -> Integers:
         everywhere = np.full(classes, number, dtype=np.int64)

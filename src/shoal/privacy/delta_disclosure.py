@@ -16,6 +16,7 @@ from pydantic import Field
 
 from shoal.privacy.base import ROUNDING, Figures, Floor, SensitiveModel
 from shoal.privacy.classes import Histograms
+from shoal.privacy.room import SLACK, within_caps
 from shoal.schema.arrays import Integers, Mask
 
 
@@ -36,6 +37,7 @@ class DeltaDisclosure(SensitiveModel):
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
+    trims = True
 
     attribute: str = Field(description="The sensitive attribute.")
     delta: float = Field(gt=0, description="The bound on |ln(share in a class ÷ share in the whole table)|.")
@@ -53,6 +55,13 @@ class DeltaDisclosure(SensitiveModel):
 
     def accepts(self, figures: Figures) -> Mask:
         return figures < self.delta - ROUNDING
+
+    def room(self, block: Integers, histograms: Histograms) -> Integers:
+        occurs = histograms.whole > 0
+        known = histograms.whole[occurs] / histograms.whole.sum()
+        scarce = (block[:, occurs] / (known * exp(-self.delta))).min(axis=1)
+        caps = np.minimum(1, known * exp(self.delta))
+        return np.minimum(within_caps(block[:, occurs], caps), np.floor(scarce * (1 + SLACK)).astype(np.int64))
 
     def floor(self, whole: Mapping[str, Integers]) -> Floor:
         """Every value has to occur, the rarest too, and one record of it may not be too much: 1 ÷ records < p e^δ."""

@@ -6,7 +6,7 @@ people are in the table: records ÷ population records is the probability that o
 
 So with δ_min above 0 a class that only the population has breaks the model: its people are known to be absent, and no
 suppression can help, as there is nothing to suppress. Such classes (no records, but a population) are to be handed in
-with the others; if there is one, no class may stay. ARX overlooks them where another model sets a least class size;
+with the others; if there is one, no class may stay, here and in every finer partition. ARX overlooks them where another model sets a least class size;
 ``judge_absent: false`` does so too, and then δ_min is promised only to those who look like somebody in the table.
 """
 
@@ -20,8 +20,8 @@ from pydantic import Field, model_validator
 from shoal.errors import BugError
 from shoal.privacy.base import Figures, Finding, PrivacyModel
 from shoal.privacy.classes import Classes
-from shoal.schema.arrays import Mask
-
+from shoal.privacy.room import SLACK
+from shoal.schema.arrays import Integers, Mask
 
 class DeltaPresence(PrivacyModel):
     """
@@ -36,6 +36,7 @@ class DeltaPresence(PrivacyModel):
     clause = "ISO/IEC 20889, annex E"
     monotone_under_suppression = True
     more_is_safer = False
+    trims = True
 
     minimum: float = Field(
         default=0.0, ge=0, le=1, description="δ_min: the least share of a class that is in the table."
@@ -70,16 +71,29 @@ class DeltaPresence(PrivacyModel):
 
     def figures(self, classes: Classes) -> Figures:
         """Someone who is not in the population at all is there for certain, and more."""
+        population = self._population(classes)
+        share = np.where(classes.records > 0, np.inf, 0.0)
+        return np.divide(classes.records, population, out=share, where=population > 0)
+
+    def _population(self, classes: Classes) -> Integers:
         if classes.population is None:
             raise BugError("the classes were made without their population")
-        share = np.where(classes.records > 0, np.inf, 0.0)
-        return np.divide(classes.records, classes.population, out=share, where=classes.population > 0)
+        return classes.population
 
     def holds(self, classes: Classes) -> Mask:
         figures = self.figures(classes)
         if not self.local and not figures.all():
             return np.zeros(len(classes), dtype=bool)
         return (figures >= self.minimum) & (figures <= self.maximum)
+
+    def most_kept(self, classes: Classes) -> Integers:
+        """No division has room for more than δ_max of the population; what is below δ_min has a part that is too."""
+        figures = self.figures(classes)
+        if not self.local and not figures.all():
+            return np.zeros(len(classes), dtype=np.int64)
+        room = np.floor((self.maximum * (1 + SLACK)) * self._population(classes) + SLACK).astype(np.int64)
+        short = not self.local and self.minimum > 0
+        return np.minimum(classes.records - (short & (figures < self.minimum)), room)
 
     def find(self, classes: Classes) -> Finding:
         """Of the two bounds, the one that is broken."""

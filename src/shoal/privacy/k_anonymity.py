@@ -45,6 +45,14 @@ class KAnonymity(PrivacyModel):
         return self.plain
 
     @property
+    def trims(self) -> bool:  # type: ignore[override]  # by all of them the floor says it
+        return not self.plain
+
+    def most_kept(self, classes: Classes) -> Integers:
+        """Raising attributes joins whole groups, so a group that is too small is too small on every node below."""
+        return classes.records if self.plain else np.where(self.holds(classes), classes.records, 0)
+
+    @property
     def required(self) -> float:
         return self.k
 

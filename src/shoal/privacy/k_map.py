@@ -74,6 +74,17 @@ class KMap(PrivacyModel):
         return self.population is not None or self.sample_size is not None
 
     @property
+    def trims(self) -> bool:  # type: ignore[override]  # the floor speaks of the sample, not of a population table
+        return self.population is not None
+
+    def most_kept(self, classes: Classes) -> Integers:
+        """A part stands for no more people than the whole; and of more people than the population has, some go."""
+        if self.population is None or classes.population is None:
+            return classes.records
+        fitting = classes.records - np.maximum(classes.people - classes.population, 0)
+        return np.where(classes.population >= self.k, fitting, 0)
+
+    @property
     def more_is_safer(self) -> bool:  # type: ignore[override]  # records are, a probability of error is not
         return self.population is not None
 

@@ -34,6 +34,7 @@ class Lkc(PrivacyModel):
     monotone_under_generalisation = True
     monotone_under_suppression = False
     local = False
+    trims = True
 
     l: int = Field(ge=1, description="How many quasi-identifiers an attacker may know.")  # noqa: E741  # its name
     k: int = Field(ge=1, description="The least number of people who match what the attacker knows.")
@@ -73,6 +74,14 @@ class Lkc(PrivacyModel):
                 break
             kept[kept] = stay
         return kept
+
+    def most_kept(self, classes: Classes) -> Integers:
+        """Raising attributes joins whole groups, so a group of too few people has too few on every node below."""
+        enough = np.ones(len(classes), dtype=bool)
+        for known in combinations(classes.attributes, min(self.l, len(classes.attributes))):
+            groups, number = classes.grouped_by(known)
+            enough &= classes.people_in(groups, number)[groups] >= self.k
+        return np.where(enough, classes.records, 0)
 
     def explain(self) -> str:
         return (

@@ -41,15 +41,17 @@ def within_caps(block: Integers, caps: Floats) -> Integers:
     return _whole(size)
 
 
-def within_distance(blocks: Sequence[Integers], shares: Sequence[Floats], most: float) -> Integers:
+def within_distance(
+    size: Integers, blocks: Sequence[Integers], shares: Sequence[Floats], most: float
+) -> Integers:
     """The most records N of each row such that, on average over the levels, Σ max(0, share − records ÷ N) ≤ ``most``.
 
-    One block and one set of shares per level. The sum is what the values lack, half of the sum of all differences.
+    One block and one set of shares per level; ``size`` is what a row has to begin with. The sum is what the values
+    lack, half of the sum of all differences.
 
-    >>> within_distance([np.array([[9, 1]])], [np.array([0.5, 0.5])], 0.25).tolist()
+    >>> within_distance(np.array([10]), [np.array([[9, 1]])], [np.array([0.5, 0.5])], 0.25).tolist()
     [4]
     """
-    size = blocks[0].sum(axis=1)
     goal = (most + SLACK) * len(blocks)
     if len(blocks) == 1:
         return _on_one_level(blocks[0], shares[0], size, goal)
@@ -80,6 +82,8 @@ def _on_one_level(block: Integers, known: Floats, size: Integers, goal: float) -
     occurs = known > 0
     if not occurs.all():
         block, known = block[:, occurs], known[occurs]
+    if not len(known):
+        return size
     order = np.argsort(block / known, axis=1)
     share = np.cumsum(known[order], axis=1) - goal
     order += np.arange(0, block.size, block.shape[1])[:, None]

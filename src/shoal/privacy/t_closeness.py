@@ -13,7 +13,7 @@ for a distance of 0 to 1 between values (Li et al. 2007). In closed form:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TypeVar
 
@@ -55,6 +55,7 @@ class TCloseness(SensitiveModel):
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
+    trims = True
 
     attribute: str = Field(description="The sensitive attribute.")
     t: float = Field(ge=0, le=1, description="How far a class may be from the whole table; 0: not at all.")
@@ -80,16 +81,30 @@ class TCloseness(SensitiveModel):
     def accepts(self, figures: Figures) -> Mask:
         return figures <= self.t + ROUNDING
 
-    @property
-    def trims(self) -> bool:  # type: ignore[override]  # what is far in order may lie near in shares
-        return self.distance is not Distance.ORDERED
-
     def room(self, block: Integers, histograms: Histograms) -> Integers:
-        blocks, shares = [block], [_shares(histograms.whole)]
+        """By the ordered distance: what lacks of the values up to each one, or of those above it, has to be moved."""
+        blocks, shares, most = [block], [_shares(histograms.whole)], self.t + ROUNDING
+        if self.distance is Distance.ORDERED:
+            occurs = histograms.whole > 0
+            blocks, shares = [_both_sides(block[:, occurs])], [_both_sides(shares[0][occurs])]
+            most *= max(1, shares[0].size // 2)
         if self.distance is Distance.HIERARCHICAL:
             blocks += [_sums(block, groups) for groups in histograms.tree[:-1]]
             shares += [_sums(shares[0][None, :], groups)[0] for groups in histograms.tree[:-1]]
-        return within_distance(blocks, shares, self.t + ROUNDING)
+        return within_distance(block.sum(axis=1), blocks, shares, most)
+
+    def floor_in(self, spread: Mapping[str, Histograms]) -> Floor:
+        """By the hierarchical distance: the smallest class that can be close enough on all levels, each by itself."""
+        histograms = spread[self.attribute]
+        if self.distance is not Distance.HIERARCHICAL or not histograms.tree or not histograms.whole.any():
+            return super().floor_in(spread)
+        whole = _shares(histograms.whole)[None, :]
+        levels = [whole[0], *(_sums(whole, groups)[0] for groups in histograms.tree[:-1])]
+        return Floor(records=next((size for size in range(1, SIZES_TRIED) if self._near(levels, size)), SIZES_TRIED))
+
+    def _near(self, levels: Sequence[Figures], size: int) -> bool:
+        nearest = [_equal(_largest_remainders(known, size) / size - known) for known in levels]
+        return bool(self.accepts(np.asarray(sum(nearest) / len(levels))))
 
     def floor(self, whole: Mapping[str, Integers]) -> Floor:
         """The smallest class that can be close enough, and how many values it needs; unknown without the hierarchy."""
@@ -143,6 +158,12 @@ def _hierarchical(surplus: Figures, tree: tuple[Integers, ...]) -> Figures:
     """On the top level all values are one group, so only the levels below it tell classes apart."""
     distances = [_equal(surplus), *(_equal(_sums(surplus, groups)) for groups in tree[:-1])]
     return np.asarray(sum(distances) / len(tree))
+
+
+def _both_sides(counts: NDArray[Number]) -> NDArray[Number]:
+    """The values up to each but the last, and those above it."""
+    up_to = np.cumsum(counts, axis=-1)
+    return np.concatenate((up_to[..., :-1], up_to[..., -1:] - up_to[..., :-1]), axis=-1)
 
 
 def _sums(surplus: NDArray[Number], groups: Integers) -> NDArray[Number]:

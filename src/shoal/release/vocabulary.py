@@ -104,7 +104,7 @@ def _open(hierarchy: Hierarchy, values: pl.Series, said: Mapping[str, Column]) -
 def _table(hierarchy: Hierarchy, column: Column, values: pl.Series) -> pl.DataFrame:
     """Each value counts once: how many have it in the table that was released is not known to a hierarchy that asks,
     and any value may have been a rare one."""
-    bound = hierarchy.bind(column, pl.DataFrame([values, pl.Series("records", [1]).new_from_index(0, len(values))]))
+    bound = hierarchy.bind_uncounted(column, values)
     levels = [bound.generalise(values, level).cast(pl.String).alias(f"{level}") for level in range(1, bound.height + 1)]
     return pl.DataFrame([values, *levels])
 

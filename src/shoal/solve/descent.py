@@ -1,23 +1,28 @@
-"""Lattices too large to be searched whole: first made smaller where that is provable, then searched downhill.
+"""Lattices too large to be searched whole: first made smaller where that is provable, then searched step by step.
 
 1. For each attribute, the lowest level that can be part of any solution is found: with all other attributes at the top,
    a level on which too many classes are too small for the models (their ``floor``) rules out all nodes below it. What
    is left may be small enough for the exact search.
-2. Otherwise from several nodes that will do, one step at a time, always to the best of the nodes one level below; where
-   none of them is better, to the best of those with one attribute lower and another higher. The result is not proven to
-   be the best; ``bound`` says below what no node can be.
+2. Otherwise downhill from the top, always to the best of the nodes one level below. Where none is better, one attribute
+   goes down and others up in exchange: the exchanges are tried in the order of what they are expected to cost, by what
+   single steps were seen to suppress. Where no exchange helps, one attribute is moved by force, as low or as high as it
+   goes, the others are mended around it, and it goes downhill from there. All of it follows from the counts, nothing is
+   drawn by lot.
+
+The result is not proven to be the best. ``group_bound`` says below what no node can be.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import inf, prod
 
 import numpy as np
 
+from shoal.schema.arrays import Integers
 from shoal.solve.advice import infeasible
+from shoal.solve.budget import Budget
 from shoal.solve.judge import Judge, Look
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import Node, Rollup
@@ -26,95 +31,183 @@ from shoal.solve.utility import make_utility
 
 Progress = Callable[[int, int], None]
 
+FIRST_TRIED = 6
+"""Steps that are tried at once, of those that are expected to be best."""
+EXCHANGES = 80
+"""Exchanges that are tried around one node."""
+
 
 class Descent:
-    def __init__(self, problem: Problem, utility: str, progress: Progress | None) -> None:
+    def __init__(self, problem: Problem, utility: str, budget: Budget, progress: Progress | None = None) -> None:
         self.problem = problem
         self.utility = make_utility(utility, problem)
         self.judge = Judge(problem, self.utility)
         self.rollup = Rollup(problem)
+        self.budget = budget
         self.size = prod(ladder.highest - ladder.lowest + 1 for ladder in problem.ladders)
-        self.looked: dict[Node, float] = {}
+        self.lowest: Node = tuple(ladder.lowest for ladder in problem.ladders)
+        self.highest: Node = tuple(ladder.highest for ladder in problem.ladders)
+        self.looked: dict[Node, tuple[float, int]] = {}
+        """The cost of a node, infinite where the models can't be met; and how many records it suppresses at least."""
         self.best: Look | None = None
         self._progress = progress
+        self._steps = [np.zeros(high, dtype=np.int64) for high in self.highest]
+        """By attribute and level, how many more records the step down to it was last seen to suppress."""
 
     @property
-    def lowest(self) -> Node:
-        return tuple(ladder.lowest for ladder in self.problem.ladders)
+    def cost(self) -> float:
+        return inf if self.best is None else self.best.value
 
-    @property
-    def highest(self) -> Node:
-        return tuple(ladder.highest for ladder in self.problem.ladders)
-
-    def run(self, deadline: float | None) -> None:
-        for start in self._starts():
-            node, cost = start, self._look(start)
-            while cost < inf:
-                better = self._best_of(self._below(node), deadline)
-                if not better[0] < cost:
-                    better = self._best_of(self._beside(node), deadline)
-                if not better[0] < cost:
+    def run(self, start: Node | None = None) -> None:
+        node = self._downhill(start or self.highest, thorough=True)
+        node = self._exchanged(node)
+        improved = True
+        while improved and not self.budget.spent:
+            improved = False
+            before = self.cost
+            for kicked in self._kicks(node):
+                if self.budget.spent:
+                    return
+                landed = self._exchanged(self._downhill(kicked, thorough=False))
+                if self._value(landed) < before:
+                    node, before, improved = landed, self._value(landed), True
                     break
-                cost, node = better
-            if _late(deadline) and self.best is not None:
-                return
 
-    def solution(self, total: int) -> Solution:
+    def solution(self, total: int, bound: float) -> Solution:
         if self.best is None:
             raise infeasible(self.problem, self.rollup)
-        bound = min(self.best.value, self.utility.at_best(self.lowest))
-        return self.judge.solution(self.best, total, len(self.looked), bound, optimal=False)
+        least = max(bound, self.utility.at_best(self.lowest))
+        return self.judge.solution(self.best, total, len(self.looked), min(self.cost, least), optimal=False)
 
-    def _starts(self) -> Iterator[Node]:
-        """The top; then the top with one attribute as low as it goes; then all attributes half way up."""
-        yield self.highest
+    def _downhill(self, node: Node, *, thorough: bool) -> Node:
+        """From a node that will do, or from the nearest above it that does, to one with no better node just below."""
+        node = self._mended(node)
+        while not self.budget.spent and self._value(node) < inf:
+            better = self._best_step(node, list(self._below(node)), thorough=thorough)
+            if better is None:
+                break
+            node = better
+        return node
+
+    def _best_step(self, node: Node, steps: list[Node], *, thorough: bool) -> Node | None:
+        """The best of the nodes, if it is better than this one; in haste, the best of the first that are."""
+        value = self._value(node)
+        if not steps:
+            return None
+        order = self._in_order(node, np.array(steps))
+        several = len(order) if thorough else FIRST_TRIED
+        for first in range(0, len(order), several):
+            found = min((self._value(step), step) for step in order[first : first + several])
+            if found[0] < value:
+                return found[1]
+        return None
+
+    def _exchanged(self, node: Node) -> Node:
+        """The node after all exchanges that make it better, each followed by steps down."""
+        while not self.budget.spent:
+            for above in self._above(node):
+                self._value(above)
+            value = self._value(node)
+            pairs = self._exchanges(node)
+            pairs = pairs[self.utility.at_best_of(pairs) < value]
+            order = self._in_order(node, pairs)[:EXCHANGES]
+            better = next((pair for pair in order if self._value(pair) < value), None)
+            if better is None:
+                return node
+            node = self._downhill(better, thorough=False)
+        return node
+
+    def _kicks(self, node: Node) -> Iterator[Node]:
+        """One attribute by force at its top, or on a lower level; the others are still where they were."""
+        for place, high in enumerate(self.highest):
+            if node[place] < high:
+                yield _with(node, place, high)
         for place, low in enumerate(self.lowest):
-            yield (*self.highest[:place], low, *self.highest[place + 1 :])
-        yield tuple((low + high + 1) // 2 for low, high in zip(self.lowest, self.highest, strict=True))
+            for level in range(low, node[place]):
+                yield _with(node, place, level)
 
-    def _below(self, node: Node) -> list[Node]:
-        steps = [
-            (*node[:place], node[place] - 1, *node[place + 1 :])
-            for place, low in enumerate(self.lowest)
-            if node[place] > low
+    def _mended(self, node: Node) -> Node:
+        """A node that will do: attributes are raised, those first that are expected to save most for their price."""
+        while self._value(node) == inf and node != self.highest and not self.budget.spent:
+            steps = self._in_order(node, np.array(list(self._above(node))))
+            node = min(steps[:FIRST_TRIED], key=lambda step: (self._value(step), self._suppressed(step), step))
+        return node
+
+    def _in_order(self, node: Node, others: Integers) -> list[Node]:
+        """Nodes by what they can be expected to cost, from what single steps near this node suppressed."""
+        records = max(1, self.problem.records)
+        gone = np.full(len(others), self._suppressed(node))
+        for place, (level, steps) in enumerate(zip(node, self._steps, strict=True)):
+            from_top = np.concatenate((np.cumsum(steps[::-1])[::-1], [0]))
+            gone += from_top[others[:, place]] - from_top[level]
+        share = np.clip(gone / records, 0, 1)
+        too_many = np.maximum(0, gone - self.problem.allowed) / records
+        kept = self.utility.at_best_of(others)
+        dearest = self.utility.all_suppressed
+        expected = kept + share * np.maximum(0.0, dearest - kept) + too_many * dearest
+        return [tuple(row) for row in others[np.argsort(expected, kind="stable")].tolist()]
+
+    def _below(self, node: Node) -> Iterator[Node]:
+        return (_with(node, place, node[place] - 1) for place, low in enumerate(self.lowest) if node[place] > low)
+
+    def _above(self, node: Node) -> Iterator[Node]:
+        return (_with(node, place, node[place] + 1) for place, high in enumerate(self.highest) if node[place] < high)
+
+    def _exchanges(self, node: Node) -> Integers:
+        """One attribute one or two levels lower, another one or two higher."""
+        places = range(len(node))
+        pairs = [
+            _with(_with(node, down, lower), up, higher)
+            for down in places
+            for lower in range(max(self.lowest[down], node[down] - 2), node[down])
+            for up in places
+            if up != down
+            for higher in range(node[up] + 1, min(self.highest[up], node[up] + 2) + 1)
         ]
-        return sorted(steps, key=self.utility.at_best)
+        return np.array(pairs, dtype=np.int64).reshape(-1, len(node))
 
-    def _beside(self, node: Node) -> list[Node]:
-        """One attribute a level lower, another a level higher."""
-        return [
-            (*lower[:place], lower[place] + 1, *lower[place + 1 :])
-            for lower in self._below(node)
-            for place, high in enumerate(self.highest)
-            if lower[place] == node[place] < high
-        ]
+    def _value(self, node: Node) -> float:
+        return self._seen(node)[0]
 
-    def _best_of(self, nodes: list[Node], deadline: float | None) -> tuple[float, Node]:
-        return min(((self._look(node), node) for node in nodes if not _late(deadline)), default=(inf, self.highest))
+    def _suppressed(self, node: Node) -> int:
+        return self._seen(node)[1]
 
-    def _look(self, node: Node) -> float:
-        """The cost of a node; infinite where the models can't be met."""
+    def _seen(self, node: Node) -> tuple[float, int]:
         if node not in self.looked:
+            if self.budget.spent and self.looked:
+                return inf, self.problem.records
             self.looked[node] = self._judged(node)
+            self._learn(node)
             if self._progress:
                 self._progress(len(self.looked), self.size)
         return self.looked[node]
 
-    def _judged(self, node: Node) -> float:
-        if self.best is not None and self.utility.at_best(node) >= self.best.value:
-            return inf
+    def _learn(self, node: Node) -> None:
+        """What the steps to and from neighbours that were looked at suppress."""
+        here = self.looked[node][1]
+        for place, level in enumerate(node):
+            above = self.looked.get(_with(node, place, level + 1))
+            if above is not None:
+                self._steps[place][level] = here - above[1]
+            below = self.looked.get(_with(node, place, level - 1))
+            if below is not None:
+                self._steps[place][level - 1] = below[1] - here
+
+    def _judged(self, node: Node) -> tuple[float, int]:
         table = self.rollup.at(node)
-        lost = (table.records > 0) & ~self.judge.above_floor(table)
-        if int(table.records[lost].sum()) > self.problem.allowed:
-            return inf
-        places = np.flatnonzero(~lost)
+        self.budget.spend(table, 1)
+        lost = self.judge.too_small(table)
+        gone = int(table.records[lost].sum())
+        if gone > self.problem.allowed:
+            return inf, gone
         cost = inf
-        for look in self.judge.looks(table, self.judge.classes(table, places), places):
+        for look in self.judge.looks(table, self.judge.candidates(table, lost)):
+            gone = look.suppressed
             if look.suppressed <= self.problem.allowed:
                 cost = min(cost, look.value)
-                if self.best is None or look.value < self.best.value:
+                if look.value < self.cost:
                     self.best = look
-        return cost
+        return cost, gone
 
 
 def raise_lowest(problem: Problem) -> Problem:
@@ -124,8 +217,9 @@ def raise_lowest(problem: Problem) -> Problem:
     highest = tuple(ladder.highest for ladder in problem.ladders)
 
     def too_low(place: int, level: int) -> bool:
-        table = rollup.at((*highest[:place], level, *highest[place + 1 :]))
-        lost = (table.records > 0) & ~judge.above_floor(table)
+        table = rollup.at(_with(highest, place, level))
+        lost = judge.too_small(table)
+        judge.candidates(table, lost)
         return int(table.records[lost].sum()) > problem.allowed
 
     ladders = []
@@ -136,12 +230,5 @@ def raise_lowest(problem: Problem) -> Problem:
     return replace(problem, ladders=ladders)
 
 
-def descend(problem: Problem, utility: str, deadline: float | None, progress: Progress | None, total: int) -> Solution:
-    """``total`` is how many nodes the lattice had before it was made smaller."""
-    descent = Descent(problem, utility, progress)
-    descent.run(deadline)
-    return descent.solution(total)
-
-
-def _late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() > deadline
+def _with(node: Node, place: int, level: int) -> Node:
+    return (*node[:place], level, *node[place + 1 :])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.privacy import Classes, kept_by
+from shoal.privacy import Classes, PrivacyModel, kept_by
+from shoal.privacy.classes import PeopleIn, among
 from shoal.schema.arrays import Integers, Mask
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable
@@ -30,11 +31,50 @@ class Look:
         return ~self.kept[self.table.member]
 
 
+class Candidates:
+    """The classes of a node that are not lost from the start; each model is asked about them once."""
+
+    def __init__(self, places: Integers, classes: Classes) -> None:
+        self.places = places
+        self.classes = classes
+        self._held: dict[int, Mask] = {}
+
+    def held(self, models: Sequence[PrivacyModel]) -> Mask:
+        """The classes that all of the models, which look at one class at a time, let stay."""
+        held = np.ones(len(self.places), dtype=bool)
+        for model in models:
+            held &= self._holds(model)
+        return held
+
+    def most_kept(self, model: PrivacyModel) -> Integers:
+        """How many records of each class can be kept at most, however finely it is divided."""
+        records = self.classes.records
+        if not model.local:
+            return model.most_kept(self.classes)
+        failing = np.flatnonzero(~self._holds(model))
+        most = records.copy()
+        if len(failing):
+            most[failing] = model.most_kept(self.classes.at(failing))
+        return most
+
+    def _holds(self, model: PrivacyModel) -> Mask:
+        if id(model) not in self._held:
+            real = self.classes.records > 0
+            self._held[id(model)] = model.holds(self.classes) if real.all() else self._of_real(model, real)
+        return self._held[id(model)]
+
+    def _of_real(self, model: PrivacyModel, real: Mask) -> Mask:
+        held = np.ones(len(real), dtype=bool)
+        held[real] = model.holds(self.classes.only(real))
+        return held
+
+
 class Judge:
     def __init__(self, problem: Problem, utility: Utility) -> None:
         self.problem = problem
         self.utility = utility
-        self._local = all(model.local for model in problem.models)
+        self._one_by_one = [model for model in problem.models if model.local]
+        self._together = [model for model in problem.models if not model.local]
         self._trims = any(model.trims for model in problem.models)
         self._ties = any(model.takes_smallest for model in problem.models)
 
@@ -46,38 +86,53 @@ class Judge:
             self._trims or floor.people > 1 or floor.records > 1 or any(least > 1 for least in floor.distinct.values())
         )
 
-    def above_floor(self, table: ClassTable) -> Mask:
+    def too_small(self, table: ClassTable) -> Mask:
+        """Classes with fewer people or records than the models' floor: they are lost here and on every node below."""
         floor = self.problem.floor
-        above = table.people >= floor.people
+        small = table.people < floor.people
         if floor.records > floor.people or table.people is not table.records:
-            above &= table.records >= floor.records
-        for name, least in () if self._trims else floor.distinct.items():
-            if least > 1:
-                some = table.histograms(name, self.problem.tallies[name]).only(above)
-                above[above] = some.distinct() >= least
-        return above
+            small |= table.records < floor.records
+        if self.problem.population is not None:
+            small &= table.records > 0
+        return small
 
-    def trimmed(self, table: ClassTable, candidates: Classes, places: Integers) -> Integers | None:
+    def candidates(self, table: ClassTable, lost: Mask) -> Candidates:
+        """The classes that may stay, with all that the models look at; ``lost`` gains those of too few values."""
+        places = np.flatnonzero(~lost)
+        classes = self._classes(table, places)
+        varied = np.ones(len(places), dtype=bool)
+        # Where models say what can be kept at most, they say it of classes with too few values too.
+        for name, least in () if self._trims else self.problem.floor.distinct.items():
+            if least > 1:
+                varied &= (classes.histograms(name).distinct() >= least) | (classes.records == 0)
+        if not varied.all():
+            lost[places[~varied]] = True
+            places, classes = places[varied], classes.only(varied)
+        return Candidates(places, classes)
+
+    def trimmed(self, table: ClassTable, candidates: Candidates) -> Integers | None:
         """Per class, how many records are lost at least, here and below. None where the models don't say.
 
-        ``candidates`` are the classes at ``places``; those at other places are lost as a whole.
+        Classes that are no candidates are lost as a whole.
         """
         if not self._trims:
             return None
-        most = candidates.records
+        most = candidates.classes.records
         for model in self.problem.models:
             if model.trims:
-                most = np.minimum(most, model.most_kept(candidates))
+                most = np.minimum(most, candidates.most_kept(model))
         lost = table.records.copy()
-        lost[places] -= np.where(most < self.problem.floor.records, 0, most)
+        lost[candidates.places] -= np.where(most < self.problem.floor.records, 0, most)
         return lost
 
-    def looks(self, table: ClassTable, candidates: Classes, places: Integers) -> Iterator[Look]:
+    def looks(self, table: ClassTable, candidates: Candidates) -> Iterator[Look]:
         """By all models. Where a model takes away the smallest classes, equal ones can go in different orders."""
-        for order in self._orders(table, places):
-            classes = candidates if order is None else candidates.at(order)
+        staying = candidates.classes.records == 0
+        held = candidates.held(self._one_by_one) | staying
+        for order in self._orders(table, candidates.places):
+            places = np.flatnonzero(held) if order is None else order[held[order]]
             kept = np.zeros(table.number, dtype=bool)
-            kept[places if order is None else places[order]] = kept_by(self.problem.models, classes)
+            kept[candidates.places[places]] = kept_by(self._together, candidates.classes.at(places)) if self._together else True
             yield Look(table, kept, int(table.records[~kept].sum()), self.utility.value(table, kept))
 
     def _orders(self, table: ClassTable, places: Integers) -> Iterator[Integers | None]:
@@ -106,23 +161,23 @@ class Judge:
             bound=bound,
         )
 
-    def classes(self, table: ClassTable, places: Integers) -> Classes:
+    def _classes(self, table: ClassTable, places: Integers) -> Classes:
         """Some of the classes, with all that the models look at."""
-        return self._classes(table).at(places)
-
-    def _classes(self, table: ClassTable) -> Classes:
         problem = self.problem
         population = problem.population
         if population is not None:
-            population = np.bincount(table.member, weights=population, minlength=table.number).astype(np.int64)
+            population = np.bincount(table.member, weights=population, minlength=table.number).astype(np.int64)[places]
         return Classes(
-            table.records,
-            table.people,
-            {name: table.histograms(name, tally) for name, tally in problem.tallies.items()},
+            table.records[places],
+            table.people[places],
+            {name: table.histograms(name, tally, places) for name, tally in problem.tallies.items()},
             population,
             tuple(ladder.attribute for ladder in problem.ladders),
-            None if self._local else table.cells,
-            None
-            if not len(problem.counts.shared)
-            else (lambda groups, number: problem.counts.people_in(groups[table.member], number)),
+            table.cells[places] if self._together else None,
+            self._people_in(table, places) if len(problem.counts.shared) else None,
+        )
+
+    def _people_in(self, table: ClassTable, places: Integers) -> PeopleIn:
+        return among(
+            lambda groups, number: self.problem.counts.people_in(groups[table.member], number), places, table.number
         )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import polars as pl
 
 from shoal.errors import InfeasibleError
 from shoal.hierarchy import BoundHierarchy
+from shoal.hierarchy.base import TOP
 from shoal.hierarchy.reading import group_of
-from shoal.schema.arrays import Floats, Integers
+from shoal.schema.arrays import Floats, Integers, Mask
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,10 @@ class Ladder:
     leaves: int
     """How many values the attribute can have: those the hierarchy knows, else those in the data."""
     weight: float = 1.0
+    starred: tuple[Mask, ...] = ()
+    """Per level, the distinct values that are ``*`` there already; empty where none is below the top."""
+    pooled: Mask | None = None
+    """The distinct values whose label on level 1 says that they are none of those that keep their name."""
 
     @property
     def highest(self) -> int:
@@ -54,6 +61,16 @@ def build_ladder(
     if high > bound.height:
         raise InfeasibleError(f"solve.levels: '{values.name}' has levels 0 to {bound.height}, there is no {high}")
     levels = range(high + 1)
-    groups = tuple(group_of(bound.generalise(values, level)) for level in levels)
+    labels = [bound.generalise(values, level) for level in levels]
+    groups = tuple(group_of(each) for each in labels)
     losses = tuple(bound.loss(values, level) for level in levels)
-    return Ladder(values.name, groups, losses, low, bound.height, bound.leaf_count or max(1, len(values)), weight)
+    leaves = bound.leaf_count or max(1, len(values))
+    pooled = bound.pooled(values)
+    return Ladder(values.name, groups, losses, low, bound.height, leaves, weight, _starred(labels, bound.height), pooled)
+
+
+def _starred(labels: Sequence[pl.Series], height: int) -> tuple[Mask, ...]:
+    """On level 0 a star is a value like others."""
+    none = np.zeros(len(labels[0]), dtype=bool)
+    below = [(each.cast(pl.String) == TOP).fill_null(value=False).to_numpy() for each in labels[1:height]]
+    return (none, *below, none)[: len(labels)] if any(each.any() for each in below) else ()

@@ -17,18 +17,20 @@ it out is searched for by bisection.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import inf, prod
 
 import numpy as np
 
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.schema.arrays import Mask
 from shoal.solve.advice import infeasible
-from shoal.solve.descent import descend, raise_lowest
+from shoal.solve.budget import Budget
+from shoal.solve.descent import Descent, raise_lowest
 from shoal.solve.judge import Judge, Look
 from shoal.solve.problem import Problem
-from shoal.solve.rollup import Node, Rollup
+from shoal.solve.rollup import ClassTable, Node, Rollup
 from shoal.solve.solution import Solution
 from shoal.solve.utility import Utility, box, make_utility
 
@@ -37,6 +39,13 @@ Progress = Callable[[int, int], None]
 MOST_NODES = 10_000_000
 """Nodes that the exact search keeps bounds for; larger lattices are made smaller first, or searched downhill."""
 MANY_NODES = 500
+MOST_SECONDS = 600.0
+"""After so much work the exact search ends with the best so far, if the policy sets no limit."""
+LARGE_SECONDS = 60.0
+"""The same for lattices too large for it."""
+GROUP_NODES, GROUP_SECONDS = 20_000, 5.0
+"""Of the lattices that bound a larger one."""
+ROUNDING = 1e-9
 
 
 def solve_lattice(
@@ -46,30 +55,72 @@ def solve_lattice(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Solution:
-    """With a time limit (in seconds) the best node so far, said not to be optimal, unless it was proven by then."""
-    deadline = None if time_limit is None else time.monotonic() + time_limit
-    if lattice_size(problem) > MOST_NODES:
-        return solve_large(problem, utility, deadline, progress)
-    return solve_small(problem, utility, deadline, progress)
+    """The best node; within a limit the best so far, said not to be optimal, unless it was proven by then.
+
+    The limit is in seconds as ``Budget`` counts them, so that equal problems have equal solutions.
+    """
+    total, smaller = lattice_size(problem), problem
+    if total > MOST_NODES:
+        smaller = raise_lowest(problem)
+    if lattice_size(smaller) > MOST_NODES:
+        budget = Budget.of_seconds(LARGE_SECONDS if time_limit is None else time_limit)
+        return descend(smaller, utility, budget, progress, total)
+    search = Search(smaller, make_utility(utility, smaller), progress)
+    search.run(Budget.of_seconds(MOST_SECONDS if time_limit is None else time_limit))
+    return replace(search.solution(), nodes_total=total)
 
 
 def lattice_size(problem: Problem) -> int:
     return prod(ladder.highest - ladder.lowest + 1 for ladder in problem.ladders)
 
 
-def solve_large(problem: Problem, utility: str, deadline: float | None, progress: Progress | None) -> Solution:
-    """Exact where enough levels can be ruled out beforehand, downhill where not."""
-    smaller = raise_lowest(problem)
-    total = lattice_size(problem)
-    if lattice_size(smaller) > MOST_NODES:
-        return descend(smaller, utility, deadline, progress, total)
-    return replace(solve_small(smaller, utility, deadline, progress), nodes_total=total)
+def descend(problem: Problem, utility: str, budget: Budget, progress: Progress | None, total: int) -> Solution:
+    """``total`` is how many nodes the lattice had before it was made smaller."""
+    descent = Descent(problem, utility, budget, progress)
+    descent.run()
+    return descent.solution(total, group_bound(problem, utility))
 
 
-def solve_small(problem: Problem, utility: str, deadline: float | None, progress: Progress | None) -> Solution:
-    search = Search(problem, make_utility(utility, problem), progress)
-    search.run(deadline)
-    return search.solution()
+def group_bound(problem: Problem, utility: str) -> float:
+    """Below what no node can cost: the optima of groups of attributes, each with all other attributes at the top.
+
+    With the others at the top classes are unions of what they were, so none falls below the floor that was above it: by
+    the floor alone, nobody is suppressed there who was not suppressed before. A loss that is a mean over attributes is
+    a mean of what the groups lose, and none of them loses less than its optimum.
+    """
+    people = problem.floor.people
+    if utility not in ("loss", "precision") or people < 2 or problem.population is not None:
+        return 0.0
+    given = [ladder.weight for ladder in problem.ladders]
+    bound = 0.0
+    for places in _groups_of_attributes(problem):
+        names = tuple(problem.ladders[place].attribute for place in places)
+        counts, _ = problem.counts.project(names)
+        part = Problem(
+            counts,
+            [problem.ladders[place] for place in places],
+            [KAnonymity(k=people)],
+            suppression_limit=problem.suppression_limit,
+        )
+        search = Search(part, make_utility(utility, part))
+        search.run(Budget.of_seconds(GROUP_SECONDS))
+        bound += search.bound * sum(given[place] for place in places) / sum(given)
+    return bound * (1 - ROUNDING)
+
+
+def _groups_of_attributes(problem: Problem) -> list[list[int]]:
+    """As few groups as can be searched quickly; the attributes with most values go together."""
+    sizes = [len(ladder.groups[0]) for ladder in problem.ladders]
+    levels = [ladder.highest - ladder.lowest + 1 for ladder in problem.ladders]
+    groups: list[list[int]] = []
+    nodes = inf
+    for place in sorted(range(len(sizes)), key=lambda place: (-sizes[place], place)):
+        if nodes * levels[place] > GROUP_NODES:
+            groups.append([])
+            nodes = 1
+        groups[-1].append(place)
+        nodes *= levels[place]
+    return groups
 
 
 class Search:
@@ -83,6 +134,7 @@ class Search:
         self._looked = np.zeros(utility.shape, dtype=bool)
         self.best: Look | None = None
         self.proven = False
+        self._budget = Budget()
         self._progress = progress
         self._allowed = problem.allowed
         self._limited = self._allowed < problem.records
@@ -90,7 +142,9 @@ class Search:
         self._flat = self._bounds.reshape(-1)
         self._start = self._flat.copy()
         self._strides = [prod(utility.shape[axis + 1 :]) for axis in range(len(utility.shape))]
-        monotone = all(model.local and model.monotone_under_generalisation for model in problem.models)
+        # Where people are in several classes, what is counted over the whole table may change as classes merge.
+        apart = not len(problem.counts.shared)
+        monotone = all((model.local or apart) and model.monotone_under_generalisation for model in problem.models)
         self._failing_falls = self._allowed == 0 and monotone
 
     @property
@@ -102,10 +156,11 @@ class Search:
     def cost(self) -> float:
         return inf if self.best is None else self.best.value
 
-    def run(self, deadline: float | None = None) -> None:
+    def run(self, budget: Budget | None = None) -> None:
+        self._budget = budget or Budget()
         self._go_downhill()
         for place in self._upwards() if self.utility.bounds_above else self._downwards():
-            if deadline is not None and self.best is not None and time.monotonic() > deadline:
+            if self._budget.spent and self.best is not None:
                 return
             self._settle(place)
             if self._progress:
@@ -133,8 +188,12 @@ class Search:
     def solution(self) -> Solution:
         if self.best is None:
             raise infeasible(self.problem, self.rollup)
-        bound = self.cost if self.proven else min(self.cost, float(self._flat.min()))
-        return self.judge.solution(self.best, self.size, self.checked, bound, optimal=self.proven)
+        return self.judge.solution(self.best, self.size, self.checked, self.bound, optimal=self.proven)
+
+    @property
+    def bound(self) -> float:
+        """Below what no node can cost, as far as is known by now."""
+        return self.cost if self.proven else min(self.cost, float(self._flat.min()))
 
     def _go_downhill(self) -> None:
         """From the top to a good node, one level at a time: what is known early rules out more."""
@@ -166,8 +225,7 @@ class Search:
     def _no_worse(self, node: Node) -> Look | None:
         self._looked[tuple(level - low for level, low in zip(node, self.lowest, strict=True))] = True
         table = self.rollup.at(node)
-        places = np.flatnonzero((table.records == 0) | self.judge.above_floor(table))
-        for look in self.judge.looks(table, self.judge.classes(table, places), places):
+        for look in self.judge.looks(table, self.judge.candidates(table, self.judge.too_small(table))):
             fewer = self.best is None or look.suppressed <= self.best.suppressed
             if fewer and look.suppressed <= self._allowed and look.value <= self.cost:
                 return look
@@ -176,7 +234,7 @@ class Search:
     def _settle(self, place: int) -> None:
         """Look at a node; or, on the way upwards, rule it out by the highest node above it that can."""
         path = [place]
-        if self.utility.bounds_above and (self._failing_falls or self.judge.tells_of_below):
+        if self.utility.bounds_above and self._limited and (self._failing_falls or self.judge.tells_of_below):
             path = self._path(place)
         low, high = 0, len(path) - 1
         while low <= high:
@@ -215,25 +273,42 @@ class Search:
         steps = np.unravel_index(place, self.utility.shape)
         node = tuple(int(step) + low for step, low in zip(steps, self.lowest, strict=True))
         table = self.rollup.at(node)
-        lost = (table.records > 0) & ~self.judge.above_floor(table)
-        places = np.flatnonzero(~lost)
-        if self._limited and int(table.records[lost].sum()) > self._allowed:
+        self._budget.spend(table, prod(int(step) + 1 for step in steps))
+        lost = self.judge.too_small(table)
+        if self._too_many(table, lost):
             return self._rule_out(node)
-        candidates = self.judge.classes(table, places)
+        if self._settled_by_size(place, table, lost):
+            return inf
+        candidates = self.judge.candidates(table, lost)
+        if self._too_many(table, lost):
+            return self._rule_out(node)
         if self.utility.bounds_above or self._open_below(node):
-            trimmed = self.judge.trimmed(table, candidates, places)
+            # Measures of whole classes take nothing from it but what rules nodes out.
+            useful = self._limited or not self.utility.bounds_above
+            trimmed = self.judge.trimmed(table, candidates) if useful else None
             if self._limited and trimmed is not None and int(trimmed.sum()) > self._allowed:
                 return self._rule_out(node)
             self.utility.tighten(self._bounds, table, lost, trimmed)
         bound, self._flat[place] = self._flat[place], inf
         if not bound < self.cost:
             return inf
-        looks = [look for look in self.judge.looks(table, candidates, places) if look.suppressed <= self._allowed]
+        looks = [look for look in self.judge.looks(table, candidates) if look.suppressed <= self._allowed]
         if not looks and self._failing_falls:
             return self._rule_out(node)
         for look in looks:
             self._consider(look)
         return min((look.value for look in looks), default=inf)
+
+    def _settled_by_size(self, place: int, table: ClassTable, lost: Mask) -> bool:
+        """Whether a node is too dear, by a measure of whole classes, even if no class is lost but the small ones."""
+        if self._limited or not self.utility.bounds_above or self.utility.value(table, ~lost) < self.cost:
+            return False
+        self.utility.tighten(self._bounds, table, lost, None)
+        self._flat[place] = inf
+        return True
+
+    def _too_many(self, table: ClassTable, lost: Mask) -> bool:
+        return self._limited and int(table.records[lost].sum()) > self._allowed
 
     def _open_below(self, node: Node) -> bool:
         """Whether any node below, besides it, may be better than the best. Of many some are: that needs no count."""

@@ -39,13 +39,22 @@ class Tally:
     def whole(self) -> Integers:
         return sums_by(self.value, self.count, self.values)
 
-    def within(self, member: Integers, number: int) -> Histograms:
-        """By class, when combination i belongs to class ``member[i]``."""
+    @property
+    def none(self) -> Histograms:
+        """Of no class: what is known of the whole table."""
+        return Histograms.of(self.whole, np.zeros((0, self.values), dtype=np.int64), self.tree)
+
+    def within(self, member: Integers, number: int, *, some: bool = False) -> Histograms:
+        """By class, when combination i belongs to class ``member[i]``; with ``some``, to none where that is negative."""
+        owner, value, count = member[self.combination], self.value, self._weights
+        if some:
+            here = np.flatnonzero(owner >= 0)
+            owner, value, count = owner[here], value[here], count[here]
         if number * self.values > BLOCK_CELLS:
-            return Histograms(self.whole, member[self.combination], self.value, self.count, number, self.tree)
-        key = (member * self.values)[self.combination]
-        key += self.value
-        dense = np.bincount(key, weights=self._weights, minlength=number * self.values).astype(np.int64)
+            return Histograms(self.whole, owner, value, count.astype(np.int64), number, self.tree)
+        owner *= self.values
+        owner += value
+        dense = np.bincount(owner, weights=count, minlength=number * self.values).astype(np.int64)
         return Histograms.of(self.whole, dense.reshape(number, self.values), self.tree)
 
     @cached_property
@@ -98,10 +107,10 @@ class Problem:
     @cached_property
     def floor(self) -> Floor:
         """What no class can do without, by all models together."""
-        whole = {name: tally.whole for name, tally in self.tallies.items()}
+        spread = {name: tally.none for name, tally in self.tallies.items()}
         together = Floor()
         for model in self.models:
-            together |= model.floor(whole)
+            together |= model.floor_in(spread)
         return together
 
     @cached_property

@@ -25,8 +25,8 @@ KEPT_TABLES = 96
 KEPT_ENTRIES = 20_000_000
 """Numbers held in kept tables, all together."""
 TABLE_KEYS = 1 << 20
-REMEMBERED = 20_000
-"""Classes of a table up to which its codes on higher levels are kept too."""
+REMEMBERED, REMEMBERED_LEVELS = 20_000, 2
+"""Classes of a table up to which its codes on higher levels are kept too, and how many levels that are about."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +56,17 @@ class ClassTable:
     def cells(self) -> Integers:
         return np.column_stack(self.codes) if self.codes else np.zeros((self.number, 0), dtype=np.int64)
 
-    def histograms(self, name: str, tally: Tally) -> Histograms:
-        """How a sensitive attribute is spread in each class; made once for each table."""
-        if name not in self._made:
-            self._made[name] = self._spread(name, tally)
-        return self._made[name]
-
-    def _spread(self, name: str, tally: Tally) -> Histograms:
+    def histograms(self, name: str, tally: Tally, places: Integers) -> Histograms:
+        """How a sensitive attribute is spread in some of the classes; ``places`` rise."""
         if self.origin is None:
-            return tally.within(self.member, self.number)
-        below, groups = self.origin
-        return below.tally(name, tally).within(groups, self.number)
+            below, groups = tally, self.member
+        else:
+            below, groups = self.origin[0].tally(name, tally), self.origin[1]
+        if len(places) == self.number:
+            return below.within(groups, self.number)
+        place = np.full(self.number, -1, dtype=np.int64)
+        place[places] = np.arange(len(places))
+        return below.within(place[groups], len(places), some=True)
 
     def tally(self, name: str, tally: Tally) -> Tally:
         """The same by class of this table, which is shorter; made once, for all tables that are rolled up from it."""
@@ -83,10 +83,6 @@ class ClassTable:
         return {}
 
     @cached_property
-    def _made(self) -> dict[str, Histograms]:
-        return {}
-
-    @cached_property
     def _tallies(self) -> dict[str, Tally]:
         return {}
 
@@ -100,12 +96,10 @@ class Rollup:
         self._grouping = _Grouping()
         self._upward: dict[tuple[int, int, int], Integers] = {}
         counts = problem.counts
-        most = min(KEPT_TABLES, max(2, KEPT_ENTRIES // max(1, 2 * counts.size)))
-        self._kept: list[ClassTable] = []
-        self._anchors: dict[Node, ClassTable] = {}
-        self._nodes = np.zeros((most, len(problem.ladders)), dtype=np.int64)
-        self._sizes = np.zeros(most, dtype=np.int64)
-        self._oldest = 0
+        self._kept = _Tables()
+        self._anchors = _Tables()
+        self._nodes = np.zeros((0, len(problem.ladders)), dtype=np.int64)
+        self._sizes = np.zeros(0, dtype=np.int64)
         self._plain = not len(counts.shared)
         bottom = tuple(ladder.lowest for ladder in problem.ladders)
         identity = np.arange(counts.size)
@@ -137,31 +131,25 @@ class Rollup:
         return tuple(low + (level - low) // 2 * 2 for low, level in zip(self._first.node, node, strict=True))
 
     def _anchor(self, node: Node) -> ClassTable:
-        if node not in self._anchors:
-            if len(self._anchors) >= len(self._sizes):
-                del self._anchors[next(iter(self._anchors))]
-            self._anchors[node] = self._up(self._smallest_below(node), node)
-        return self._anchors[node]
+        if node not in self._anchors.by_node:
+            self._anchors.add(self._up(self._smallest_below(node), node))
+        return self._anchors.by_node[node]
 
     def _smallest_below(self, node: Node) -> ClassTable:
-        if not self._kept:
+        if not self._kept.by_node:
             return self._first
-        below = (self._nodes[: len(self._kept)] <= node).all(axis=1)
-        sizes = np.where(below, self._sizes[: len(self._kept)], self._first.number)
+        below = (self._nodes <= node).all(axis=1)
+        sizes = np.where(below, self._sizes, self._first.number)
         place = int(sizes.argmin())
-        return self._kept[place] if sizes[place] < self._first.number else self._first
+        if sizes[place] >= self._first.number:
+            return self._first
+        return self._kept.by_node[tuple(self._nodes[place].tolist())]
 
     def _keep(self, table: ClassTable) -> None:
-        """The newest tables are kept: neighbours are looked at one after the other."""
-        if len(self._kept) < len(self._sizes):
-            place = len(self._kept)
-            self._kept.append(table)
-        else:
-            place = self._oldest
-            self._oldest = (place + 1) % len(self._sizes)
-            self._kept[place] = table
-        self._nodes[place] = table.node
-        self._sizes[place] = table.number
+        self._kept.add(table)
+        left = len(self._kept.by_node) - 1
+        self._nodes = np.vstack((self._nodes[len(self._nodes) - left :], table.node))
+        self._sizes = np.append(self._sizes[len(self._sizes) - left :], table.number)
 
     def _up(self, below: ClassTable, node: Node) -> ClassTable:
         columns = [self._column(below, place, level) for place, level in enumerate(node)]
@@ -194,6 +182,26 @@ class Rollup:
             onto[ladder.groups[low]] = ladder.groups[high]
             self._upward[key] = onto
         return self._upward[key]
+
+
+class _Tables:
+    """The newest tables, as many as the allowance has room for: neighbours are looked at one after the other."""
+
+    def __init__(self) -> None:
+        self.by_node: dict[Node, ClassTable] = {}
+        self.held = 0
+
+    def add(self, table: ClassTable) -> None:
+        self.by_node[table.node] = table
+        self.held += _entries(table)
+        while len(self.by_node) > 1 and (len(self.by_node) > KEPT_TABLES or self.held > KEPT_ENTRIES // 2):
+            self.held -= _entries(self.by_node.pop(next(iter(self.by_node))))
+
+
+def _entries(table: ClassTable) -> int:
+    """Numbers that a table holds: codes, those on higher levels too if they are remembered, sizes, its origin."""
+    columns = len(table.codes) * (1 + REMEMBERED_LEVELS * (table.number <= REMEMBERED))
+    return table.number * (columns + 2) + (0 if table.origin is None else table.origin[0].number)
 
 
 class _Grouping:

@@ -31,6 +31,7 @@ from shoal.solve.cells.patterns import Progress, pattern_count, settle_by_chain,
 from shoal.solve.cells.regroup import join_nearest, put_back, regroup
 from shoal.solve.cells.table import CellTable
 from shoal.solve.cells.verify import verified
+from shoal.solve.labels import truthful
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution
@@ -85,12 +86,13 @@ def _solve(
     table = CellTable(problem, [levels(ladder) for ladder in problem.ladders], priced)
     untouched = not len(table.unsettled)
     checked = 1 if untouched else _search(table, progress)
+    levels = truthful(problem, table.levels, table.settled)
     return verified(
         problem,
-        table.levels,
+        levels,
         table.settled,
         recoding=recoding,
-        prices=table.paid,
+        prices=table.paid + table.prices_of(levels) - table.prices_of(table.levels),
         nodes=(pattern_count(table), checked),
         optimal=untouched,
     )

@@ -135,6 +135,13 @@ class CellTable:
             total += prices[level][codes[rows]]
         return total
 
+    def prices_of(self, levels: Levels) -> Floats:
+        """What each combination costs per record, each on levels of its own."""
+        total = np.zeros(len(levels))
+        for place, (prices, codes) in enumerate(zip(self.prices, self.codes, strict=True)):
+            total += prices[levels[:, place], codes]
+        return total
+
     def groups(self, rows: Integers, pattern: Sequence[int]) -> tuple[Integers, int]:
         """Which of the rows look alike on the levels of a pattern."""
         columns = [

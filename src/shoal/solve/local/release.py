@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.privacy import kept_by
 from shoal.schema.arrays import Integers, Mask
+from shoal.solve.labels import truthful
 from shoal.solve.local.classes import is_blank
 from shoal.solve.local.sweep import node_costs
 from shoal.solve.problem import Problem
@@ -33,6 +34,7 @@ class Released:
 
 def judged(problem: Problem, cells: Levels, left_out: Mask) -> Released:
     """The table with these cells, without the combinations left out and without the classes that fail."""
+    cells = truthful(problem, cells, ~left_out)
     withheld = left_out.copy()
     shown = np.flatnonzero(~left_out)
     if len(shown):

@@ -9,6 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+import numpy as np
+
 from shoal.errors import BugError
 from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.solve.problem import Problem
@@ -39,7 +41,16 @@ class Utility(ABC):
 
     def at_best(self, node: Node) -> float:
         """The lower bound of one node, where there are too many for an array."""
-        return 0.0
+        return float(self.at_best_of(np.array([node], dtype=np.int64))[0])
+
+    def at_best_of(self, nodes: Integers) -> Floats:
+        """The same for several nodes, one in each row."""
+        return np.zeros(len(nodes))
+
+    @property
+    def all_suppressed(self) -> float:
+        """About what the table would cost with every record suppressed; only the order of tries depends on it."""
+        return 1.0
 
     @abstractmethod
     def value(self, table: ClassTable, kept: Mask) -> float:

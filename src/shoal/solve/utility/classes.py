@@ -25,6 +25,10 @@ class _Merging(Utility):
     def start(self) -> Bounds:
         return np.zeros(self.shape)
 
+    @property
+    def all_suppressed(self) -> float:
+        return float(self.records)
+
     @abstractmethod
     def at_least(self, table: ClassTable) -> float:
         """What this node and every node above it costs at least."""

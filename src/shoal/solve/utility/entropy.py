@@ -12,10 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.schema.arrays import Floats, Mask
+from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
-from shoal.solve.rollup import ClassTable, Node
+from shoal.solve.rollup import ClassTable
 from shoal.solve.utility.base import Bounds, Utility
 
 
@@ -35,8 +35,15 @@ class Entropy(Utility):
             total = np.add.outer(total, bits[low:])
         return total
 
-    def at_best(self, node: Node) -> float:
-        return float(sum(bits[level] for bits, level in zip(self._bits, node, strict=True)))
+    def at_best_of(self, nodes: Integers) -> Floats:
+        hidden = np.zeros(len(nodes))
+        for bits, levels in zip(self._bits, nodes.T, strict=True):
+            hidden += bits[levels]
+        return hidden
+
+    @property
+    def all_suppressed(self) -> float:
+        return self.at_best(tuple(ladder.highest for ladder in self.problem.ladders))
 
     def value(self, table: ClassTable, kept: Mask) -> float:
         return self.at_best(table.node)

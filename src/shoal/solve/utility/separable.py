@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
-from shoal.solve.rollup import ClassTable, Node
+from shoal.solve.rollup import ClassTable
 from shoal.solve.utility.base import Bounds, Utility, box
 
 
@@ -50,12 +50,9 @@ class Separable(Utility):
         highest = tuple(ladder.highest for ladder in self.problem.ladders)
         return self._bounds(highest)
 
-    def at_best(self, node: Node) -> float:
-        sums = [
-            np.array(records @ costs[level])
-            for costs, records, level in zip(self._costs, self._values, node, strict=True)
-        ]
-        return float(self.combine(sums))
+    def at_best_of(self, nodes: Integers) -> Floats:
+        sums = [sums[levels] for sums, levels in zip(self._sums, nodes.T, strict=True)]
+        return np.broadcast_to(self.combine(sums), len(nodes))
 
     def value(self, table: ClassTable, kept: Mask) -> float:
         records = np.where(kept, table.records, 0.0)

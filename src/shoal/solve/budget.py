@@ -1,0 +1,39 @@
+"""How long a search may go on, in work rather than in seconds: the same problem ends at the same place anywhere.
+
+What is counted are the numbers that are gone through: the classes a roll-up starts from, by column, the bounds that are
+raised, and a fixed amount for each look. ``PER_SECOND`` of them take about a second on the machine this was measured
+on; a time limit in seconds is turned into work by that rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+from shoal.solve.rollup import ClassTable
+
+PER_SECOND = 50_000_000
+PER_LOOK = 25_000
+
+
+@dataclass
+class Budget:
+    """
+    >>> Budget.of_seconds(2.0).left
+    100000000.0
+    """
+
+    left: float = inf
+
+    @classmethod
+    def of_seconds(cls, seconds: float | None) -> Budget:
+        return cls(inf if seconds is None else seconds * PER_SECOND)
+
+    @property
+    def spent(self) -> bool:
+        return self.left <= 0
+
+    def spend(self, table: ClassTable, bounds: int) -> None:
+        """For a look at the classes of a node, which raises so many bounds."""
+        below = table.number if table.origin is None else table.origin[0].number
+        self.left -= PER_LOOK + below * max(1, len(table.codes)) + bounds
