@@ -8,14 +8,16 @@ knows that it is one half). People whose record was left out of the release coun
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from shoal.attack.coverage import Match, compatible
 from shoal.attack.people import TRIALS, People, as_numbers, column, selected
+from shoal.attack.registry import Try, attack
 from shoal.attack.result import Attack, NothingToTryError, Rate
+from shoal.attack.scene import Scene
 from shoal.attack.truth import Trials
 from shoal.errors import DataError
 from shoal.randomness import Randomness
@@ -127,3 +129,11 @@ def _nearer_half(distance: Floats) -> Floats:
     nearer, level = distance < middle, distance == middle
     share = (len(distance) // 2 - nearer.sum()) / level.sum()
     return np.where(nearer, 1.0, np.where(level, share, 0.0))
+
+
+@attack("membership", order=45)
+def tries_membership(scene: Scene) -> Iterator[tuple[str, Try]]:
+    quasi = scene.tables.quasi
+    if quasi:
+        given = {name: value for name, value in scene.chance.items() if name != "owner"}
+        yield "membership", lambda: [membership(scene.shown, scene.people, quasi, **given, known=scene.known)]
