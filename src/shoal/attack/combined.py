@@ -5,7 +5,8 @@ taken whose altered numbers are nearest to the person's, each measured by how fa
 what was done to a column, if not to whom. A table whose classes all have k people, and whose numbers are shared by k
 records each, may still give away who has both.
 
-The yardstick is a pick among the records that fit the quasi-identifiers alone, which is what k-anonymity leaves.
+A record is claimed where it is clearly nearer than the next. The yardstick is a pick for the same people among the
+records that fit the quasi-identifiers alone, which is what k-anonymity leaves.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import polars as pl
 
 from shoal.attack.coverage import Match, compatible
 from shoal.attack.joining import spread
+from shoal.attack.linking import with_strangers
 from shoal.attack.people import as_numbers
 from shoal.attack.registry import Try, attack
 from shoal.attack.result import Attack, Rate
@@ -31,7 +33,7 @@ MOST_PAIRS = 20_000_000
 PIECE = 2_000_000
 """Those that are held at a time."""
 CLEAR = 0.5
-"""A pick is clear whose record is nearer by this factor than any other."""
+"""A pick is clear where the squared distance is less than this share of that of the next record."""
 
 
 def combined_linking(  # noqa: PLR0913  # what is attacked, what is known, how far to go
@@ -43,84 +45,75 @@ def combined_linking(  # noqa: PLR0913  # what is attacked, what is known, how f
     parts: Sequence[str] = (),
     owner: str | None,
     person: str | None = None,
+    control: pl.DataFrame | None = None,
     known: Mapping[str, pl.DataFrame] | None = None,
     randomness: Randomness,
     trials: int,
 ) -> Attack:
-    """Pick each person's record by ``quasi``, ``parts`` and ``numbers`` together.
+    """Pick each person's record by ``quasi``, ``parts`` and ``numbers`` together, where one is clearly nearest.
 
-    ``owner`` names a column of both tables that says whose a row is; without it nothing can be judged but that no
-    record is clearly nearest. Where records are equally near one is picked at random, and the expectation is counted.
+    ``owner`` names a column of both tables that says whose a row is. Without it the claims are compared with those
+    about strangers, and where there are none it can only be judged that nothing is claimed.
     """
     labels = (*quasi, *(name for name in parts if name not in quasi))
-    fitting = Fitting.of(release, original, labels, known)
-    plain = fitting if len(labels) == len(quasi) else Fitting.of(release, original, quasi, known)
-    people = fitting.affordable(randomness.stream("attack", "combined linking").permutation(original.height)[:trials])
-    if owner is None:
-        return _claimed(fitting, people, Distances.of(release, original, numbers, owner), (*labels, *numbers))
-    whose, records = original[owner].to_numpy(), release[owner].fill_null(-1).to_numpy()
-    distances = Distances.of(release, original, numbers, owner)
-    picked, clear, guessed = np.zeros(len(people)), np.zeros(len(people)), np.zeros(len(people))
-    for some in fitting.pieces(people):
-        person_of, record = fitting.pairs(people[some])
-        own = records[record] == whose[people[some]][person_of]
-        picked[some], clear[some] = _picks(distances(people[some][person_of], record), person_of, own, len(some))
-    for some in plain.pieces(people):
-        person_of, record = plain.pairs(people[some])
-        own = np.bincount(person_of, records[record] == whose[people[some]][person_of], len(some))
-        guessed[some] = own / np.maximum(np.bincount(person_of, minlength=len(some)), 1)
+    names = (*labels, *numbers)
+    everyone = with_strangers(original, control, names)
+    distances = Distances.of(release, everyone, numbers, _own_rows(release, original, owner))
+    fitting = Fitting.of(release, everyone, labels, known)
+    plain = fitting if len(labels) == len(quasi) else Fitting.of(release, everyone, quasi, known)
+    stream = randomness.stream("attack", "combined linking")
+    people = fitting.affordable(stream.permutation(original.height)[:trials])
+    strangers = fitting.affordable(original.height + stream.permutation(everyone.height - original.height, 1)[:trials])
+    whose = None if owner is None else (original[owner].to_numpy(), release[owner].fill_null(-1).to_numpy())
+    claimed, right = _tried(fitting, people, distances, whose)
     tried = Trials.by(None if person is None else original[person].gather(people), len(people))
-    right, sure, lucky = (tried.best(each) for each in (picked, clear, guessed))
-    return Attack(
-        "combined_linking",
-        "Linking by all that is known together",
-        f"{', '.join((*labels, *numbers))} of {tried.count:,} people",
-        Rate(float(right.sum()), tried.count),
-        Rate(float(lucky.sum()), tried.count),
-        details={"clear": float(sure.mean()), "by_labels_alone": float(lucky.mean())},
-    )
-
-
-def _claimed(fitting: Fitting, people: Integers, distances: Distances, names: Sequence[str]) -> Attack:
-    """Where nobody knows whose the records are: every clear pick counted as right."""
-    clear = np.zeros(len(people))
-    for some in fitting.pieces(people):
-        person_of, record = fitting.pairs(people[some])
-        distance = distances(people[some][person_of], record)
-        order = np.lexsort((distance, person_of))
-        first = order[np.flatnonzero(np.diff(person_of[order], prepend=-1))]
-        own = np.zeros(len(distance), dtype=bool)
-        own[first] = True
-        clear[some] = _picks(distance, person_of, own, len(some))[1]
-    by_labels = 1 / np.maximum(fitting.candidates[people], 1)
+    claims, hits = tried.best(claimed), tried.best(right)
+    by_labels = tried.best(claimed / np.maximum(plain.candidates[people], 1))
+    theirs = _tried(fitting, strangers, distances, None)[0] if len(strangers) else None
     found = Attack(
         "combined_linking",
         "Linking by all that is known together",
-        f"{', '.join(names)} of {len(people):,} people",
-        Rate(float(clear.sum()), len(people)),
-        Rate(float(by_labels.sum()), len(people)),
-        details={"clear": float(clear.mean()), "by_labels_alone": float(by_labels.mean())},
+        f"{', '.join(names)} of {tried.count:,} people",
+        Rate(float((claims if owner is None else hits).sum()), tried.count),
+        Rate(float(by_labels.sum()), tried.count),
+        None if theirs is None else Rate(float(theirs.sum()), len(strangers)),
+        claims_only=owner is not None,
+        details={
+            "claims": float(claims.mean()),
+            "precision": float(hits.sum() / claims.sum()) if owner is not None and claims.any() else 0.0,
+            "by_labels_alone": float(by_labels.mean()),
+        },
     )
-    return judged_by_claims(found, certain=True)
+    return found if owner is not None or theirs is not None else judged_by_claims(found, certain=True)
 
 
-def _picks(distance: Floats, person_of: Integers, own: Floats, people: int) -> tuple[Floats, Floats]:
-    """For each of the people the chance that the nearest record is theirs, and whether it is, clearly.
+def _tried(
+    fitting: Fitting, people: Integers, distances: Distances, whose: tuple[Integers, Integers] | None
+) -> tuple[Floats, Floats]:
+    """For each of the people whether one record is clearly nearest, and whether it is theirs."""
+    claimed, right = np.zeros(len(people)), np.zeros(len(people))
+    for some in fitting.pieces(people):
+        person_of, record = fitting.pairs(people[some])
+        nearest = _picks(distances(people[some][person_of], record), person_of)
+        claimed[some[person_of[nearest]]] = 1.0
+        if whose is not None:
+            mine = whose[1][record[nearest]] == whose[0][people[some][person_of[nearest]]]
+            right[some[person_of[nearest]]] = mine
+    return claimed, right
 
-    Pairs of one person stand together.
+
+def _picks(distance: Floats, person_of: Integers) -> Integers:
+    """The pairs of a person and a record that is clearly nearest; pairs of one person stand together.
+
+    >>> _picks(np.array([1.0, 9.0, 4.0, 5.0, 2.0]), np.array([0, 0, 1, 1, 2])).tolist()
+    [0, 4]
     """
-    starts = np.flatnonzero(np.diff(person_of, prepend=-1))
-    there = person_of[starts]
-    nearest = np.full(people, np.inf)
-    nearest[there] = np.minimum.reduceat(distance, starts) if len(starts) else nearest[there]
-    level = distance <= nearest[person_of] * (1 + 1e-9) + 1e-12
-    ties = np.bincount(person_of[level], minlength=people)
-    mine = np.bincount(person_of[level], own[level], people)
-    chance = mine / np.maximum(ties, 1)
-    rival = np.where(own, np.inf, distance)
-    second = np.full(people, np.inf)
-    second[there] = np.minimum.reduceat(rival, starts) if len(starts) else second[there]
-    return chance, ((chance == 1) & (nearest < CLEAR * second)).astype(np.float64)
+    order = np.lexsort((distance, person_of))
+    first = np.flatnonzero(np.diff(person_of[order], prepend=-1))
+    second = np.minimum(first + 1, len(order) - 1)
+    alone = (second == first) | (person_of[order[second]] != person_of[order[first]])
+    clear = distance[order[first]] < CLEAR * distance[order[second]]
+    return np.sort(order[first[alone | clear]])
 
 
 @dataclass(frozen=True)
@@ -187,9 +180,18 @@ class Distances:
     records: Floats = field(repr=False)
 
     @classmethod
-    def of(cls, release: pl.DataFrame, original: pl.DataFrame, numbers: Sequence[str], owner: str | None) -> Distances:
-        """Each number in units of how far it usually moved. A missing one is as far as numbers usually are."""
-        row, record = _own_rows(release, original, owner)
+    def of(
+        cls,
+        release: pl.DataFrame,
+        original: pl.DataFrame,
+        numbers: Sequence[str],
+        own: tuple[Integers, Integers],
+    ) -> Distances:
+        """Each number in units of how far it usually moved. A missing one is as far as numbers usually are.
+
+        ``own`` has rows of people beside records of theirs, none where nobody knows.
+        """
+        row, record = own
         mine, theirs = [np.zeros((original.height, 0))], [np.zeros((release.height, 0))]
         for name in numbers:
             before, after = as_numbers(original[name]), as_numbers(release[name])
@@ -230,10 +232,10 @@ def tries_combined(scene: Scene) -> Iterator[tuple[str, Try]]:
     quasi = tuple(name for name in scene.tables.quasi if name not in numbers)
     parts = tuple(name for name in scene.tables.pseudonyms if name not in numbers and _is_part(scene, name))
     if quasi and (numbers or parts):
-        yield "combined_linking", lambda: [_tried(scene, quasi, numbers, parts)]
+        yield "combined_linking", lambda: [_in_scene(scene, quasi, numbers, parts)]
 
 
-def _tried(scene: Scene, quasi: Sequence[str], numbers: Sequence[str], parts: Sequence[str]) -> Attack:
+def _in_scene(scene: Scene, quasi: Sequence[str], numbers: Sequence[str], parts: Sequence[str]) -> Attack:
     return combined_linking(
         scene.shown,
         scene.people,
@@ -242,6 +244,7 @@ def _tried(scene: Scene, quasi: Sequence[str], numbers: Sequence[str], parts: Se
         parts=parts,
         owner=scene.truth,
         person=scene.person,
+        control=scene.control_with((*quasi, *numbers, *parts)),
         known=scene.known,
         randomness=scene.randomness,
         trials=scene.trials,
