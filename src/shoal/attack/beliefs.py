@@ -56,6 +56,22 @@ class Beliefs:
 
 
 @dataclass(frozen=True)
+class Own:
+    """Which released records are people's own: pairs of a row of the table of people and a record."""
+
+    people: Integers = field(repr=False)
+    records: Integers = field(repr=False)
+
+    @classmethod
+    def of(cls, release: pl.DataFrame, original: pl.DataFrame, owner: str, people: Integers) -> Own:
+        """``owner`` names a column of both tables that says whose a row is."""
+        asked = pl.DataFrame({"who": original[owner].gather(people), "person": people})
+        there = pl.DataFrame({"who": release[owner], "record": np.arange(release.height)}).drop_nulls()
+        both = asked.join(there, on="who").sort("person", "record")
+        return cls(both["person"].to_numpy(), both["record"].to_numpy())
+
+
+@dataclass(frozen=True)
 class Sensitive:
     """The released records as an attacker sees them who knows people's quasi-identifiers and wants one attribute."""
 
@@ -66,6 +82,8 @@ class Sensitive:
     """The code of each one's true value, for all in the table of people."""
     histogram: csr_matrix = field(repr=False)
     """Classes × labels that tell something."""
+    released: Integers = field(repr=False)
+    """The label of each released record."""
 
     @classmethod
     def of(
@@ -84,7 +102,7 @@ class Sensitive:
         tells = ~coverage.everything[labels]
         shape = (len(match.classes), len(coverage.labels))
         histogram = csr_matrix((np.ones(int(tells.sum())), (match.class_of[tells], labels[tells])), shape=shape)
-        return cls(match, coverage, coverage.codes(people[sensitive]), histogram)
+        return cls(match, coverage, coverage.codes(people[sensitive]), histogram, labels)
 
     @property
     def prior(self) -> Floats:
@@ -117,6 +135,27 @@ class Sensitive:
         for part in np.split(np.arange(len(order)), np.flatnonzero(np.diff(parts)) + 1):
             if len(part):
                 yield self._beliefs(order[part], fitting[place[part]])
+
+    def left_out(self, beliefs: Beliefs, own: Own) -> Beliefs:
+        """The same beliefs if people's own records were not in the release."""
+        mine = np.isin(own.people, beliefs.people)
+        people, records = own.people[mine], own.records[mine]
+        fits = self.match.fits(people, records)
+        order = np.argsort(beliefs.people, kind="stable")
+        place = order[np.searchsorted(beliefs.people[order], people[fits])]
+        fitting = beliefs.fitting - np.bincount(place, minlength=len(beliefs.people))
+        labels = self.released[records[fits]]
+        tells = ~self.coverage.everything[labels]
+        size = len(self.coverage.labels)
+        taken, often = np.unique(place[tells] * size + labels[tells], return_counts=True)
+        keys = beliefs.rows * size + beliefs.labels
+        if len(taken):
+            at = np.minimum(np.searchsorted(taken, keys), len(taken) - 1)
+            left = beliefs.records - np.where(taken[at] == keys, often[at], 0)
+        else:
+            left = beliefs.records
+        there = left > 0
+        return Beliefs(beliefs.people, beliefs.rows[there], beliefs.labels[there], left[there], fitting)
 
     def _compatible(self, targets: Integers) -> Iterator[tuple[Integers, Integers]]:
         return compatible(self.match.targets[targets], self.match.classes, self.match.coverages)

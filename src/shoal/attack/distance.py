@@ -5,6 +5,10 @@ the nearest record may well be the right one. Attributes are standardised by mea
 table, and each known person is linked with the record at the smallest Euclidean distance; of equally near ones one is
 picked at random.
 
+Where nobody knows whose record is whose, it is asked instead whether records are nearer to people than people are to
+each other. The nearest released record of somebody who is not in the table is as near as the nearest of the other
+people, so that guessing is right for one in two; a record that is one's own, a little moved, is nearer.
+
 Interval disclosure asks less: is the true value within a narrow interval around the released one? The interval is a
 share of the original's standard deviation (Mateo-Sanz, Sebé & Domingo-Ferrer 2004), or of the ranks. dRisk in sdcMicro
 takes the standard deviation of the released numbers.
@@ -12,20 +16,26 @@ takes the standard deviation of the released numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from shoal.attack.people import as_numbers
+from shoal.attack.registry import Try, attack
 from shoal.attack.result import CERTAIN, Attack, NothingToTryError, Rate
+from shoal.attack.scene import Scene
 from shoal.attack.truth import Owners, Trials, judged_by_claims, owners_of
 from shoal.errors import DataError
 from shoal.schema.arrays import Floats, Integers, places_among
 
 NEIGHBOURS = 16
 """Among so many different points equally near ones are looked for."""
+FEWEST = 20
+"""People and records, to compare how near they are."""
 WIDTH = 0.05
 """Of the interval to each side: five in a hundred standard deviations, or ranks."""
 
@@ -48,8 +58,7 @@ def distance_linking(  # noqa: PLR0913  # what the attacker has, what is true, h
     column of the original by which rows are one trial. The control group counts false claims: strangers with one
     nearest record that is as near as those of half of the people are.
 
-    Without ``aligned`` or ``truth`` certain links are judged only where so few are claimed that it doesn't matter who
-    is right: then every claim counts.
+    Without ``aligned`` or ``truth`` it is counted for how many people a record is nearer than anybody else is.
     """
     points, mine = _read(release, numbers, "the release"), _read(original, numbers, "the original")
     scaled = Scale.of(points)
@@ -58,6 +67,8 @@ def distance_linking(  # noqa: PLR0913  # what the attacker has, what is true, h
     trials = Trials.by(None if person is None else original[person], original.height)
     owners = owners_of(release, original, aligned=aligned, truth=truth)
     ties = near.ties(links)
+    if owners is None and (ties == 1).any() and certain:
+        return _nearer_than_others(scaled(points), scaled(mine), trials, numbers)
     own = np.minimum(trials.sizes, ties) if owners is None else near.own(links, owners)
     chance = np.divide(own, ties, out=np.zeros(len(ties)), where=ties > 0)
     expected, sure = trials.best(chance), trials.best((chance == 1).astype(np.float64))
@@ -66,7 +77,7 @@ def distance_linking(  # noqa: PLR0913  # what the attacker has, what is true, h
         theirs, other = near.link(scaled(_read(control, numbers, "the control group")))
         usual = float(np.median(distance[np.isfinite(distance)])) if np.isfinite(distance).any() else 0.0
         strangers = Rate(float(((theirs <= usual) & (near.ties(other) == 1)).sum()), len(theirs))
-    attack = Attack(
+    found = Attack(
         "distance_linking",
         "Linking by the nearest numbers" + (CERTAIN if certain else ""),
         f"{', '.join(numbers)} of {trials.count:,} people",
@@ -77,9 +88,51 @@ def distance_linking(  # noqa: PLR0913  # what the attacker has, what is true, h
         claims_only=True,
     )
     if owners is None:
-        return judged_by_claims(attack, certain=certain)
+        return judged_by_claims(found, certain=certain)
     intervals = _intervals(mine, points, owners, width)
-    return replace(attack, details={"sure": float(sure.mean()), "expected": float(expected.mean()), **intervals})
+    return replace(found, details={"sure": float(sure.mean()), "expected": float(expected.mean()), **intervals})
+
+
+def _nearer_than_others(points: Floats, mine: Floats, trials: Trials, numbers: Sequence[str]) -> Attack:
+    """Of people who have all numbers, for how many a released record is nearer than anybody else; ties count half.
+
+    As many records are looked among as other people, every so many of the larger side: the more there are, the nearer
+    is the nearest. The nearest points of people close together are the same, so half of the people count as trials.
+    """
+    points, known = (each[np.isfinite(each).all(axis=1)] for each in (points, mine))
+    whose = trials.of[np.isfinite(mine).all(axis=1)]
+    size = min(len(points), len(known) - 1)
+    if size < FEWEST:
+        raise DataError(f"nothing says which record is whose, and fewer than {FEWEST} can be compared")
+    some = _spread(len(known), size + 1)
+    asked = known[some]
+    record = Nearest.of(points[_spread(len(points), size)]).tree.query(asked)[0]
+    other = _nearest_other(asked, whose[some])
+    nearer = np.where(np.isclose(record, other, rtol=1e-9, atol=1e-12), 0.5, record < other)
+    count = max(1, len(asked) // 2)
+    return Attack(
+        "distance_linking",
+        "Linking by the nearest numbers, nearer than others are",
+        f"{', '.join(numbers)} of {len(asked):,} people",
+        Rate(float(nearer.mean()) * count, count),
+        Rate(count / 2, count),
+        details={"nearer": float(nearer.mean())},
+    )
+
+
+def _nearest_other(points: Floats, whose: Integers) -> Floats:
+    """How far the nearest record of another person is."""
+    from scipy.spatial import cKDTree
+
+    count = min(len(points), int(np.bincount(whose).max()) + 1, NEIGHBOURS)
+    far, place = (each.reshape(len(points), -1) for each in cKDTree(points).query(points, k=count))
+    far = np.where(whose[place] == whose[:, None], np.inf, far)
+    return np.asarray(far.min(axis=1))
+
+
+def _spread(size: int, wanted: int) -> Integers:
+    """So many rows, evenly spread over all."""
+    return np.arange(wanted) * size // wanted
 
 
 def _intervals(mine: Floats, points: Floats, owners: Owners, width: float) -> dict[str, float]:
@@ -189,9 +242,24 @@ def _read(frame: pl.DataFrame, numbers: Sequence[str], whose: str) -> Floats:
             raise DataError(f"{whose} has no column '{name}' to link by")
     if not frame.height:
         raise DataError(f"{whose} has no rows")
-    read = frame.select(pl.col(name).cast(pl.Float64, strict=False).fill_null(float("nan")) for name in numbers)
-    points = read.to_numpy()
+    points = np.column_stack([as_numbers(frame[name]) for name in numbers])
     for name, column in zip(numbers, points.T, strict=True):
         if not np.isfinite(column).any():
             raise NothingToTryError(f"column '{name}' of {whose} has no numbers to link by")
     return np.ascontiguousarray(points)
+
+
+@attack("distance_linking", order=50)
+def tries_distance(scene: Scene) -> Iterator[tuple[str, Try]]:
+    """By each number, since one that hardly moved is drowned by others that did; and by all of them."""
+    numbers = scene.tables.numbers
+    for name in numbers if len(numbers) > 1 else ():
+        yield f"distance_linking: {name}", partial(_tried, scene, (name,))
+    if numbers:
+        yield "distance_linking", partial(_tried, scene, numbers)
+
+
+def _tried(scene: Scene, numbers: Sequence[str]) -> list[Attack]:
+    control = scene.control_with(numbers)
+    found = distance_linking(scene.shown, scene.people, numbers, **scene.judged, control=control)
+    return [found if len(numbers) > 1 else found.of_attribute(numbers[0])]

@@ -5,21 +5,25 @@ Skewness and similarity (Li, Li & Venkatasubramanian 2007): where a value is com
 whole table, it is the better guess; and where they all lie close together, the value is nearly known.
 
 The same is tried on a control group of people who are not in the release: what is right for them too is knowledge
-about the population, which a release is meant to give. Where several values are equally common the attacker draws
-lots, and the expectation is counted.
+about the population, which a release is meant to give. Without such people, those in the release stand in for them,
+with their own records left out. Where several values are equally common the attacker draws lots, and the expectation is
+counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
 
-from shoal.attack.beliefs import Beliefs, Sensitive
+from shoal.attack.beliefs import Beliefs, Own, Sensitive
 from shoal.attack.people import TRIALS, People, as_numbers, selected
+from shoal.attack.registry import Try, attack
 from shoal.attack.result import Attack, Rate
+from shoal.attack.scene import Scene
 from shoal.attack.truth import Trials
 from shoal.errors import InputError
 from shoal.randomness import Randomness
@@ -41,26 +45,31 @@ def homogeneity(  # noqa: PLR0913  # what is attacked, what is known, how far to
     known: Known | None = None,
     confidence: float = 1.0,
     person: str | None = None,
+    owner: str | None = None,
     trials: int = TRIALS,
 ) -> Attack:
     """Claim a value only where at least the share ``confidence`` of the fitting records has it.
 
     ``person`` names a column of the original: of somebody with several rows any of the values is theirs.
     Guessing is tried on the same people: the release's commonest value, for those about whom a claim is made.
+    ``owner`` names a column of both tables that says whose a row is: without a control group, people whose own records
+    are left out take its place.
     """
     if not 0 < confidence <= 1:
         raise InputError("confidence has to be above 0 and at most 1")
     people = People.of(original, control, (*attributes, sensitive), randomness, trials, person=person)
     seen = _seen(release, people, attributes, sensitive, known)
-    mine, strangers = _tallies(seen, people, confidence, None)
+    own = _own(release, original, people, control, owner)
+    mine, strangers = _tallies(seen, people, confidence, None, own)
     return Attack(
         "homogeneity",
         "Inference where all agree",
         f"the quasi-identifiers of people who are in the release ({len(attributes)})",
         mine.rate,
         Rate(mine.guessed, mine.people),
-        strangers.rate if control is not None else None,
+        strangers.rate if control is not None or own is not None else None,
         attribute=sensitive,
+        left_out=own is not None,
         details={
             "claims": mine.claims / mine.people,
             "precision": mine.right / mine.claims if mine.claims else 0.0,
@@ -79,19 +88,21 @@ def skewness(  # noqa: PLR0913  # what is attacked, what is known, how far to go
     control: pl.DataFrame | None = None,
     known: Known | None = None,
     person: str | None = None,
+    owner: str | None = None,
     trials: int = TRIALS,
 ) -> Attack:
     """Guess the commonest value among the fitting records, or in the release where none fits.
 
     ``gain`` is the largest growth of belief in any one value of any one person, from the whole table to the fitting
     records; ``similar`` the share of people whose fitting records lie within 5 % of the range of a number (or in one
-    group of the first level that ``known`` has for the attribute), and their value with them. ``person`` is as for
-    ``homogeneity``.
+    group of the first level that ``known`` has for the attribute), and their value with them. ``person`` and
+    ``owner`` are as for ``homogeneity``.
     """
     people = People.of(original, control, (*attributes, sensitive), randomness, trials, person=person)
     seen = _seen(release, people, attributes, sensitive, known)
     line = _Line.of(seen, CLOSE * span(original[sensitive]), (known or {}).get(sensitive))
-    mine, strangers = _tallies(seen, people, 0.0, line)
+    own = _own(release, original, people, control, owner)
+    mine, strangers = _tallies(seen, people, 0.0, line, own)
     similar = {} if mine.similar is None else {"similar": mine.similar / mine.people}
     return Attack(
         "skewness",
@@ -99,8 +110,9 @@ def skewness(  # noqa: PLR0913  # what is attacked, what is known, how far to go
         f"the quasi-identifiers of people who are in the release ({len(attributes)})",
         mine.rate,
         Rate(mine.guessed, mine.people),
-        strangers.rate if control is not None else None,
+        strangers.rate if control is not None or own is not None else None,
         attribute=sensitive,
+        left_out=own is not None,
         details={"gain": mine.gain, **similar, "unread": float(seen.unread)},
     )
 
@@ -157,19 +169,36 @@ class _Line:
         return np.asarray(near & (low <= value) & (value <= high))
 
 
-def _tallies(seen: Sensitive, people: People, confidence: float, line: _Line | None) -> tuple[_Tally, _Tally]:
-    """Of the members and of the strangers."""
-    return (
-        _tally(seen, people.members, people.trials, confidence, line),
-        _tally(seen, people.strangers, people.other_trials, confidence, line),
-    )
+def _own(
+    release: pl.DataFrame, original: pl.DataFrame, people: People, control: pl.DataFrame | None, owner: str | None
+) -> Own | None:
+    """People's own records, where these have to stand in for a control group."""
+    return None if owner is None or control is not None else Own.of(release, original, owner, people.members)
 
 
-def _tally(seen: Sensitive, rows: Integers, trials: Trials, confidence: float, line: _Line | None) -> _Tally:
+def _tallies(
+    seen: Sensitive, people: People, confidence: float, line: _Line | None, own: Own | None
+) -> tuple[_Tally, _Tally]:
+    """Of the members, and of the strangers or of the members without their own records."""
+    mine = _tally(seen, people.members, people.trials, confidence, line)
+    if own is not None:
+        return mine, _tally(seen, people.members, people.trials, confidence, line, own)
+    return mine, _tally(seen, people.strangers, people.other_trials, confidence, line)
+
+
+def _tally(  # noqa: PLR0913, PLR0917  # who is attacked, and how
+    seen: Sensitive,
+    rows: Integers,
+    trials: Trials,
+    confidence: float,
+    line: _Line | None,
+    own: Own | None = None,
+) -> _Tally:
     """With a confidence of 0 everybody is claimed; whom no record fits gets the commonest value of the release."""
     claims, rights, guesses, similar = np.zeros((4, len(rows)))
     prior, by_guessing, gain = seen.prior, seen.guessed, 0.0
-    for beliefs in seen.beliefs(rows):
+    for held in seen.beliefs(rows):
+        beliefs = held if own is None else seen.left_out(held, own)
         there = beliefs.best > 0
         claimed = there & (beliefs.share >= confidence - 1e-12)
         place = np.searchsorted(rows, beliefs.people)
@@ -178,7 +207,7 @@ def _tally(seen: Sensitive, rows: Integers, trials: Trials, confidence: float, l
         if confidence == 0:
             right, claimed = np.where(there, right, guessed), np.ones_like(there)
         claims[place], rights[place], guesses[place] = claimed, right * claimed, guessed * claimed
-        belief = beliefs.records / beliefs.fitting[beliefs.rows]
+        belief = beliefs.records / np.maximum(beliefs.fitting[beliefs.rows], 1)
         gain = max(gain, float((belief - prior[beliefs.labels]).max(initial=0.0)))
         if line is not None:
             similar[place] = line.similar(beliefs)
@@ -223,3 +252,27 @@ def _looked_up(values: pl.Series, table: pl.DataFrame) -> Floats:
     asked = pl.DataFrame({"old": values})
     found = asked.join(table.unique("old"), on="old", how="left", maintain_order="left")["new"]
     return as_floats(found)
+
+
+def tries_inference(name: str, infer: Callable[..., Attack], scene: Scene) -> Iterator[tuple[str, Try]]:
+    """Of each sensitive attribute, by the quasi-identifiers."""
+    quasi = scene.tables.quasi
+    for sensitive in scene.tables.sensitive if quasi else ():
+        yield (
+            f"{name}: {sensitive}",
+            partial(_tried, infer, scene, sensitive),
+        )
+
+
+def _tried(infer: Callable[..., Attack], scene: Scene, sensitive: str) -> list[Attack]:
+    return [infer(scene.shown, scene.people, scene.tables.quasi, sensitive, **scene.chance, known=scene.known)]
+
+
+@attack("homogeneity", order=60, of_population=True)
+def tries_homogeneity(scene: Scene) -> Iterator[tuple[str, Try]]:
+    return tries_inference("homogeneity", homogeneity, scene)
+
+
+@attack("skewness", order=61, of_population=True)
+def tries_skewness(scene: Scene) -> Iterator[tuple[str, Try]]:
+    return tries_inference("skewness", skewness, scene)

@@ -6,22 +6,27 @@ A number with many values counts as known if the guess lies within 5 % of its ra
 that most likely holds it, and guessing, then, is the one number that lies so close to most released ones.
 Anything else counts as known if the predicted label covers it.
 
-Only the excess over a control group is the release's doing: a good model is right about strangers too.
+Only the excess over a control group is the release's doing: a good model is right about strangers too. Without one,
+trees that have not learnt from a person's own record stand in for a release without it (Breiman 2001).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from shoal.attack.beliefs import Own
 from shoal.attack.coverage import Coverage
-from shoal.attack.inference import CLOSE, span
+from shoal.attack.inference import CLOSE, span, tries_inference
 from shoal.attack.people import TRIALS, People, as_numbers, drawn, selected
+from shoal.attack.registry import Try, attack
 from shoal.attack.result import Attack, NothingToTryError, Rate
+from shoal.attack.scene import Scene
 from shoal.errors import DataError
 from shoal.hierarchy.labels import text_of
 from shoal.randomness import Randomness
@@ -49,6 +54,7 @@ def learned(  # noqa: PLR0913  # what is attacked, what is known, how far to go
     control: pl.DataFrame | None = None,
     known: Mapping[str, pl.DataFrame] | None = None,
     person: str | None = None,
+    owner: str | None = None,
     trials: int = TRIALS,
 ) -> Attack:
     """Predict the sensitive value of people by what the release teaches about their other attributes.
@@ -60,35 +66,57 @@ def learned(  # noqa: PLR0913  # what is attacked, what is known, how far to go
     columns, tables = (*attributes, sensitive), known or {}
     people = People.of(original, control, columns, randomness, trials, person=person)
     lessons = selected(release, columns, "the release")
-    lessons = lessons[drawn(lessons.height, randomness, "lessons", LEARNED)]
+    taught = drawn(lessons.height, randomness, "lessons", LEARNED)
+    lessons = lessons[taught]
     placed = [_placed(people, lessons[name], tables.get(name)) for name in attributes]
     seed = int(randomness.stream("attack", "learned").words(np.zeros(1, dtype=np.uint64))[0, 0] % 2**31)
     seen, asked = (np.column_stack([each[side] for each in placed]) for side in (0, 1))
-    forest = _Forest(seen, asked, seed)
+    own = None
+    if owner is not None and control is None:
+        own = Own.of(release.select(owner)[taught], original, owner, people.members)
+    forest = _Forest(seen, asked, seed, None if own is None else _places(own, people.members))
     if _is_number(original[sensitive], lessons[sensitive]):
         right, guessed = _by_number(forest, lessons[sensitive], people, CLOSE * span(original[sensitive]))
     else:
         right, guessed = _by_label(forest, lessons[sensitive], people, tables.get(sensitive))
-    (mine, theirs), (lucky, _) = people.best(right), people.best(guessed)
+    strangers: Rate | None
+    if own is not None:
+        inside, outside = (people.trials.best(each) for each in np.split(right, 2))
+        strangers, mine = Rate(float(outside.sum()), len(outside)), inside
+        lucky = people.trials.best(guessed[: len(guessed) // 2])
+    else:
+        (mine, theirs), (lucky, _) = people.best(right), people.best(guessed)
+        strangers = None if control is None else Rate(float(theirs.sum()), len(theirs))
     return Attack(
         "learned_inference",
         "Inference by a model",
         f"the quasi-identifiers of people who are in the release ({len(attributes)})",
         Rate(float(mine.sum()), len(mine)),
         Rate(float(lucky.sum()), len(mine)),
-        None if control is None else Rate(float(theirs.sum()), len(theirs)),
+        strangers,
         attribute=sensitive,
+        left_out=own is not None,
         details={"learned_from": float(lessons.height)},
     )
 
 
 @dataclass(frozen=True)
 class _Forest:
-    """A model of the released records, asked about people."""
+    """A model of the released records, asked about people.
+
+    Where it is known which lesson is whose, each person is asked about twice: of trees that have learnt once from the
+    person's own lesson, and of as many that have not.
+    """
 
     seen: Floats = field(repr=False)
     asked: Floats = field(repr=False)
     seed: int
+    own: Own | None = None
+    """Places among those asked about, and lessons."""
+
+    def twice(self, truth: Integers | Floats) -> Any:
+        """What is true of each answer."""
+        return truth if self.own is None else np.concatenate([truth, truth])
 
     def labels(self, of: Integers, among: Integers) -> Integers:
         """The likeliest of the labels, for each of the people."""
@@ -114,12 +142,40 @@ class _Forest:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # nearly as many classes as records: what a number often is
             model.fit(self.seen[there], of[there])
-        return np.asarray(model.predict_proba(self.asked)), np.asarray(model.classes_, dtype=np.int64)
+        classes = np.asarray(model.classes_, dtype=np.int64)
+        if self.own is None:
+            return np.asarray(model.predict_proba(self.asked)), classes
+        learnt = self._learnt(model.estimators_samples_, self.own, there)
+        few = np.minimum((learnt == 1).sum(axis=0), (learnt == 0).sum(axis=0))
+        chances = np.zeros((2, len(self.asked), len(classes)))
+        chosen = [each & (np.cumsum(each, axis=0) <= few) for each in (learnt == 1, learnt == 0)]
+        for number, tree in enumerate(model.estimators_):
+            told = tree.predict_proba(self.asked)
+            for side in range(2):
+                chances[side] += told * np.where(few > 0, chosen[side][number], 1)[:, None]
+        return chances.reshape(-1, len(classes)), classes
+
+    def _learnt(self, samples: Sequence[Integers], own: Own, there: Mask) -> Integers:
+        """Trees × people: how often the tree has learnt from a lesson that is the person's."""
+        place = np.cumsum(there) - 1
+        taught = there[own.records]
+        people, lessons = own.people[taught], place[own.records[taught]]
+        learnt = np.zeros((len(samples), len(self.asked)), dtype=np.int64)
+        for number, sample in enumerate(samples):
+            often = np.bincount(sample, minlength=int(there.sum()))
+            learnt[number] = np.bincount(people, often[lessons], len(self.asked))
+        return learnt
+
+
+def _places(own: Own, people: Integers) -> Own:
+    """The same with people's places among those asked about."""
+    return Own(np.searchsorted(people, own.people), own.records)
 
 
 def _by_number(forest: _Forest, released: pl.Series, people: People, width: float) -> tuple[Floats, Floats]:
     """For each of the people whether the model is close, and whether the best single number is."""
-    numbers, truth = as_numbers(released), as_numbers(people.frame[released.name])[people.judged]
+    numbers = as_numbers(released)
+    truth = forest.twice(as_numbers(people.frame[released.name])[people.judged])
     guesses = forest.numbers(numbers, width), _likeliest(numbers[np.isfinite(numbers)], width)
     close = [np.abs(truth - guess) <= width * (1 + 1e-9) for guess in guesses]
     return close[0].astype(np.float64), close[1].astype(np.float64)
@@ -131,7 +187,7 @@ def _by_label(
     """For each of the people whether the model's label is right, and whether the commonest is."""
     values = people.frame[released.name]
     coverage = Coverage.of(values, released, known)
-    labels, truth = coverage.label_codes(released), coverage.codes(values)[people.judged]
+    labels, truth = coverage.label_codes(released), forest.twice(coverage.codes(values)[people.judged])
     counts = np.where(coverage.everything, 0, np.bincount(labels, minlength=len(coverage.labels)))
     common = np.argsort(-counts, kind="stable")[:VALUES]
     common = common[counts[common] > 0]
@@ -185,3 +241,8 @@ def _is_number(original: pl.Series, released: pl.Series) -> bool:
     """Whether it is to be predicted as a number: it has many values and most released cells are numbers too."""
     read = np.isfinite(as_numbers(released)).sum()
     return original.dtype.is_numeric() and original.n_unique() > MANY and 2 * int(read) > len(released)
+
+
+@attack("learned_inference", order=62, of_population=True)
+def tries_learned(scene: Scene) -> Iterator[tuple[str, Try]]:
+    return tries_inference("learned_inference", learned, scene)

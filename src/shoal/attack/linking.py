@@ -8,21 +8,34 @@ Success is right picks among all targets; guessing is right in one of as many ca
 person who isn't in the release has no record in it, so nothing that is said of them can be right: the attack on the
 control group counts the *false claims*, strangers with exactly one candidate, of whom an attacker who doesn't know who
 is in the table would be as sure as of a real find.
+
+Where nobody knows whose record is whose, a single candidate need not be the right one: an independent table of the same
+kind of people has single candidates too. Then the release has to show that it is made of these people
+(:func:`derived`), or claims about them are compared with claims about strangers; where neither can be, nothing is
+judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
 
-from shoal.attack.coverage import Match
-from shoal.attack.result import CERTAIN, Attack, Rate
-from shoal.attack.truth import Owners, Trials, owners_of
+from shoal.attack.coverage import Coverage, Match
+from shoal.attack.order import BY_CHANCE, chance_of_misfits
+from shoal.attack.registry import Try, attack
+from shoal.attack.result import CERTAIN, Attack, NothingToTryError, Rate
+from shoal.attack.scene import WHO, Scene
+from shoal.attack.truth import Owners, Trials, judged_by_claims, owners_of
 from shoal.errors import DataError
 from shoal.schema.arrays import Floats, Integers, Mask
+
+RARER = 10
+"""In an independent table at least one record in so many fits nobody, for each that fits one person alone."""
+_COMBINATION = "__shoal_combination"
 
 
 def linking(  # noqa: PLR0913  # what the attacker has, what is true, what counts
@@ -44,7 +57,7 @@ def linking(  # noqa: PLR0913  # what the attacker has, what is true, what count
     ``aligned`` says that released row i is the record of target i; ``truth`` names a column of both tables that does.
     Without either, a target's record is taken to be among the candidates wherever there are any, which a release that
     tells the truth makes so; where it has fewer rows than there are targets, by the share that can be there. With
-    ``certain`` only those count who are the only candidate.
+    ``certain`` only those count who are the only candidate, and that the release tells the truth has to show.
 
     ``person`` names a column of the targets: rows with the same value are one person and one trial, who is found for
     certain where all candidates are their own records. ``owner`` names a column of the release that says whose each
@@ -61,6 +74,9 @@ def linking(  # noqa: PLR0913  # what the attacker has, what is true, what count
     theirs = _supposed(found, trials, release.height) if owners is None else _theirs(found.match, owners)
     chance = np.divide(theirs, mine, out=np.zeros(len(mine)), where=mine > 0)
     single = found.single(trials.sizes if owners is None else theirs)
+    shown = owners is not None or not certain or derived(found.match, targets.height)
+    if not shown and found.of_control is not None:
+        single, chance = mine == 1, (mine == 1).astype(np.float64)
     sure = trials.best(np.where(single, chance, 0.0))
     expected = trials.best(chance)
     fewest = mine[mine > 0].min(initial=release.height)
@@ -79,7 +95,7 @@ def linking(  # noqa: PLR0913  # what the attacker has, what is true, what count
     strangers = found.of_control
     if strangers is not None:
         details["control_without_candidates"] = float((strangers == 0).mean())
-    return Attack(
+    outcome = Attack(
         "linking",
         "Linking with an auxiliary file" + (CERTAIN if certain else ""),
         f"{', '.join(attributes)} of {trials.count:,} people",
@@ -87,9 +103,23 @@ def linking(  # noqa: PLR0913  # what the attacker has, what is true, what count
         Rate(len(mine) / max(release.height, len(mine)), trials.count),
         None if strangers is None else Rate(float(found.claimed_strangers), len(strangers)),
         details=details,
-        claims_only=True,
-        certain=certain and owners is not None,
+        claims_only=shown,
+        certain=certain and owners is not None and float(sure.sum()) >= details["claims"] * trials.count - 1e-9,
     )
+    return outcome if shown or strangers is not None else judged_by_claims(outcome, certain=certain)
+
+
+def derived(match: Match, targets: int) -> bool:
+    """Whether the released records show by themselves that they are these targets', and not others' of the same kind.
+
+    A true label is somebody's. In an independent table the records that fit nobody are hardly rarer than those that fit
+    one person alone, up to a factor for attributes of which most values are common (Good 1953). So where many fit one
+    alone and next to none fits nobody, the records are those of the targets.
+    """
+    people = np.bincount(match.target_of[:targets], minlength=len(match.targets))
+    of_records = match.by_class(people)[match.class_of]
+    nobody, alone, records = int((of_records == 0).sum()), int((of_records == 1).sum()), len(of_records)
+    return chance_of_misfits(nobody, records, 1 - alone / records / RARER) < BY_CHANCE
 
 
 @dataclass(frozen=True)
@@ -159,10 +189,86 @@ def _supposed(found: Found, trials: Trials, released: int) -> Floats:
 def _rivals(match: Match, targets: int) -> Integers:
     """For each target, the number of targets that compete for the least wanted of its candidates, itself included."""
     people = np.bincount(match.target_of[:targets], minlength=len(match.targets))
-    wanted = np.zeros(len(match.classes))
-    for target, released in match.pairs():
-        wanted += np.bincount(released, weights=people[target], minlength=len(wanted))
+    wanted = match.by_class(people)
     fewest = np.full(len(match.targets), np.inf)
     for target, released in match.pairs():
         np.minimum.at(fewest, target, wanted[released])
     return np.where(np.isfinite(fewest), fewest, 0).astype(np.int64)[match.target_of[:targets]]
+
+
+@attack("linking", order=20)
+def tries_linking(scene: Scene) -> Iterator[tuple[str, Try]]:
+    if scene.tables.quasi:
+        yield "linking", lambda: [_linked(scene, scene.tables.quasi)]
+
+
+@attack("auxiliary_linking", order=40)
+def tries_auxiliary(scene: Scene) -> Iterator[tuple[str, Try]]:
+    if scene.tables.auxiliary is not None:
+        yield "auxiliary_linking", partial(_by_auxiliary, scene, scene.tables.auxiliary)
+
+
+@attack("identifier_linking", order=70)
+def tries_identifiers(scene: Scene) -> Iterator[tuple[str, Try]]:
+    """Somebody knows a person's name or number, and the release still shows it, or a part of it."""
+    for name in scene.tables.pseudonyms:
+        yield f"identifier_linking: {name}", partial(_by_identifier, scene, name)
+
+
+def _linked(scene: Scene, by: Sequence[str]) -> Attack:
+    known = {name: table for name, table in scene.known.items() if name in by}
+    control = scene.control_with(by)
+    return linking(scene.shown, scene.people, by, **scene.judged, owner=scene.owner, control=control, known=known)
+
+
+def _by_identifier(scene: Scene, name: str) -> Sequence[Attack]:
+    people = scene.tables.original.height
+    seen = Coverage.of(scene.tables.original[name], scene.tables.release[name], scene.known.get(name))
+    if seen.everything.all():
+        guessed = Rate(people / max(people, scene.shown.height), people)
+        told = {"unread_labels": float(seen.unread)}
+        found = Attack("", "", f"{name} of {people:,} people", Rate(0, people), guessed, claims_only=True, details=told)
+    else:
+        found = _linked(scene, (name,))
+    return [found.renamed("identifier_linking", "Linking by an identifier").of_attribute(name)]
+
+
+def _by_auxiliary(scene: Scene, auxiliary: pl.DataFrame) -> Sequence[Attack]:
+    """Of people in a second file it is known what they have in common with the original's: a link is right where the
+    record is of somebody who is just so."""
+    original, shown = scene.tables.original, scene.shown
+    common = tuple(name for name in scene.tables.release.columns if name in auxiliary.columns)
+    if not common:
+        raise NothingToTryError("the auxiliary table has no column in common with the release")
+    told = set(common) <= set(original.columns)
+    truth = None
+    if told and scene.truth is not None:
+        codes = _combinations(scene.people, auxiliary, common)
+        whose = pl.DataFrame({scene.truth: scene.people[scene.truth], _COMBINATION: codes[: original.height]})
+        shown = shown.join(whose.unique(scene.truth), on=scene.truth, how="left", maintain_order="left")
+        auxiliary, truth = auxiliary.with_columns(codes[original.height :]), _COMBINATION
+    found = linking(
+        shown,
+        auxiliary,
+        common,
+        aligned=False,
+        truth=truth,
+        certain=True,
+        owner=scene.owner,
+        control=scene.control_with(common),
+        known={name: table for name, table in scene.known.items() if name in common},
+        domain=original if told else None,
+    )
+    return [found.renamed("auxiliary_linking", "Linking with the auxiliary table given")]
+
+
+def _combinations(original: pl.DataFrame, auxiliary: pl.DataFrame, common: Sequence[str]) -> pl.Series:
+    """Of the people of both tables, who is who by the columns in common; null where several people are alike."""
+    both = pl.concat([frame.select(pl.col(name).cast(pl.String, strict=False) for name in common)
+                      for frame in (original, auxiliary)])  # fmt: skip
+    numbered = both.unique(maintain_order=True).with_row_index(_COMBINATION)
+    found = both.join(numbered, on=list(common), how="left", nulls_equal=True, maintain_order="left")
+    codes = found[_COMBINATION].cast(pl.Int64)
+    people = pl.DataFrame({"code": codes.head(original.height), "who": original[WHO]}).unique()
+    shared = people.filter(people["code"].is_duplicated())["code"]
+    return codes.set(codes.is_in(shared.unique().implode()), None)

@@ -8,14 +8,16 @@ knows that it is one half). People whose record was left out of the release coun
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from shoal.attack.coverage import Match, compatible
 from shoal.attack.people import TRIALS, People, as_numbers, column, selected
+from shoal.attack.registry import Try, attack
 from shoal.attack.result import Attack, NothingToTryError, Rate
+from shoal.attack.scene import Scene
 from shoal.attack.truth import Trials
 from shoal.errors import DataError
 from shoal.randomness import Randomness
@@ -37,7 +39,7 @@ def membership(  # noqa: PLR0913  # what is attacked, what is known, how far to 
 
     ``person`` names a column of the original: rows with the same value are one person, and one that fits is enough.
     """
-    people = _judged(original, control, attributes, randomness, trials, person=person)
+    people = judged(original, control, attributes, randomness, trials, person=person)
     match = Match.of(release, people.frame, attributes, known)
     wanted, place = np.unique(match.target_of[people.judged], return_inverse=True)
     fits = np.zeros(len(wanted))
@@ -57,13 +59,13 @@ def membership_by_distance(  # noqa: PLR0913  # what is attacked, what is known,
     trials: int = TRIALS,
 ) -> Attack:
     """Say "in" of the half of the people that is nearest to a released record, in standardised numbers."""
-    people = _judged(original, control, numbers, randomness, trials)
+    people = judged(original, control, numbers, randomness, trials)
     released = _points(selected(release, numbers, "the release"), numbers)
     distance = _nearest(released, _points(people.frame[people.judged], numbers))
-    return _attack("membership_by_distance", "Membership by distance", numbers, _nearer_half(distance))
+    return halves("membership_by_distance", "Membership by distance", numbers, distance)
 
 
-def _judged(  # noqa: PLR0913  # as for the attacks
+def judged(  # noqa: PLR0913  # as for the attacks
     original: pl.DataFrame,
     control: pl.DataFrame | None,
     columns: Sequence[str],
@@ -82,6 +84,11 @@ def _judged(  # noqa: PLR0913  # as for the attacks
     groups = (Trials.by(column(frame, person), frame.height).count for frame in (original, control))
     half = max(1, min(trials // 2, *groups))
     return People.of(original, control, columns, randomness, half, person=person)
+
+
+def halves(key: str, title: str, columns: Sequence[str], distance: Floats) -> Attack:
+    """Say "in" of the half of the people whose figure is the smaller; members come first."""
+    return _attack(key, title, columns, _nearer_half(distance))
 
 
 def _attack(key: str, title: str, columns: Sequence[str], said: Floats) -> Attack:
@@ -127,3 +134,11 @@ def _nearer_half(distance: Floats) -> Floats:
     nearer, level = distance < middle, distance == middle
     share = (len(distance) // 2 - nearer.sum()) / level.sum()
     return np.where(nearer, 1.0, np.where(level, share, 0.0))
+
+
+@attack("membership", order=45)
+def tries_membership(scene: Scene) -> Iterator[tuple[str, Try]]:
+    quasi = scene.tables.quasi
+    if quasi:
+        given = {name: value for name, value in scene.chance.items() if name != "owner"}
+        yield "membership", lambda: [membership(scene.shown, scene.people, quasi, **given, known=scene.known)]

@@ -19,6 +19,8 @@ IN_ORDER = 0.99
 """The share of records that have to fit the original's record in the same row to take the rows for the same."""
 BY_CHANCE = 0.001
 """How probable it may be at most that records in another order would fit as well."""
+SLACK = 0.05
+"""Added to the share of people who look like somebody else, which is an estimate."""
 ORDERS = 4
 """Random orders that the records' own is compared with."""
 _ROW = "__shoal_row"
@@ -33,7 +35,8 @@ def look_in_order(
 ) -> bool:
     """Whether row i of both tables looks like the same record, in all columns that tell the truth.
 
-    These are the columns ``read`` by what their labels cover, and whatever else was not altered.
+    These are the columns ``read`` by what their labels cover, and whatever else was not altered. Fewer than half of
+    them may be at odds: their values may have been shuffled among the records.
     """
     if release.height != original.height:
         return False
@@ -45,28 +48,37 @@ def look_in_order(
     rows = drawn(release.height, randomness, "rows in order", TRIALS)
     match = Match.of(release[rows], original[rows], names, known)
     place, stream = np.arange(len(rows)), randomness.stream("attack", "rows in another order")
-    fitting = match.fits(place, place)
-    other = np.mean([match.fits(place, stream.permutation(len(rows), each)).mean() for each in range(ORDERS)])
-    return float(fitting.mean()) >= IN_ORDER and _chance(int((~fitting).sum()), len(rows), float(other)) < BY_CHANCE
+    kept = [column for column in range(len(names)) if match.agreeing(place, place, [column]).mean() >= IN_ORDER]
+    if 2 * len(kept) <= len(names):
+        return False
+    fitting = match.agreeing(place, place, kept)
+    others = (match.agreeing(place, stream.permutation(len(rows), each), kept).mean() for each in range(ORDERS))
+    by_chance = chance_of_misfits(int((~fitting).sum()), len(rows), float(np.mean(list(others))))
+    return float(fitting.mean()) >= IN_ORDER and by_chance < BY_CHANCE
 
 
 def recovered(release: pl.DataFrame, original: pl.DataFrame) -> pl.Series | None:
     """For each released record its row in the original, by what was not altered and is nobody else's.
 
-    None where that leaves more than a few records without a row.
+    Records may be missing or invented. None where that leaves more than a few without a row, or where other people of
+    the same kind would look as much like the original's: as many of them as the original's own people would look like
+    one of the others (Good 1953).
     """
     names = [name for name in release.columns
-             if name in original.columns and _unaltered(release[name], original[name])]  # fmt: skip
+             if name in original.columns and _mostly_the_same(release[name], original[name])]  # fmt: skip
     if not names:
         return None
     mine, theirs = (_texts(frame, names) for frame in (original, release))
     alone = mine.with_row_index(_ROW).filter(mine.is_unique())
     found = theirs.join(alone, on=names, how="left", nulls_equal=True, maintain_order="left")[_ROW].cast(pl.Int64)
     found = found.set(theirs.is_duplicated(), None)
-    return found if found.count() >= IN_ORDER * release.height else None
+    if found.count() < IN_ORDER * min(release.height, original.height):
+        return None
+    like_others = min(1.0, 1 - alone.height / original.height + SLACK)
+    return found if chance_of_misfits(release.height - found.count(), release.height, like_others) < BY_CHANCE else None
 
 
-def _chance(misfits: int, rows: int, other: float) -> float:
+def chance_of_misfits(misfits: int, rows: int, other: float) -> float:
     """Of at most so many misfits among the rows, if each fits as often as in another order."""
     from scipy.special import bdtr
 
@@ -79,6 +91,18 @@ def _unaltered(released: pl.Series, original: pl.Series) -> bool:
         return False
     after, before = (each.cast(pl.String, strict=False).sort() for each in (released, original))
     return after.equals(before)
+
+
+def _mostly_the_same(released: pl.Series, original: pl.Series) -> bool:
+    """Whether the values are those of before, each as often; where records were left out or invented, of the others."""
+    if len(released) == len(original):
+        return _unaltered(released, original)
+    counts = [
+        each.cast(pl.String, strict=False).alias("value").value_counts(name="records") for each in (released, original)
+    ]
+    both = counts[0].join(counts[1], on="value", nulls_equal=True)
+    common = both.select(pl.min_horizontal("records", "records_right").sum()).item()
+    return bool(common >= IN_ORDER * min(len(released), len(original)))
 
 
 def _other_numbers(released: pl.Series, original: pl.Series) -> bool:

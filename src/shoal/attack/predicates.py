@@ -112,17 +112,17 @@ class Table:
 
     def meeting(self, predicates: Sequence[Predicate]) -> Integers:
         """How many rows meet each predicate."""
-        return np.array([len(self._rows(predicate)) for predicate in predicates], dtype=np.int64)
+        return np.array([len(self.rows_meeting(predicate)) for predicate in predicates], dtype=np.int64)
 
     def isolated(self, predicates: Sequence[Predicate]) -> Integers:
         """The same where all of them are one person's; otherwise 0."""
-        return np.array([self._of_one(self._rows(predicate)) for predicate in predicates], dtype=np.int64)
+        return np.array([self._of_one(self.rows_meeting(predicate)) for predicate in predicates], dtype=np.int64)
 
     def _of_one(self, rows: Integers) -> int:
         one = len(rows) == 1 if self.who is None else np.ptp(self.who[rows]) == 0 if len(rows) else False
         return len(rows) if one else 0
 
-    def _rows(self, predicate: Predicate) -> Integers:
+    def rows_meeting(self, predicate: Predicate) -> Integers:
         """The rows that meet the rarest condition are looked at again for each of the others."""
         first, *others = sorted(predicate, key=lambda condition: self.columns[condition[0]].count(condition))
         rows = self.columns[first[0]].rows_that(first)

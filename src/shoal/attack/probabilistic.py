@@ -10,15 +10,17 @@ records of the largest weights, largest first; among equal ones at random.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from shoal.attack.coverage import Match, distinct_rows
 from shoal.attack.linking import with_strangers
+from shoal.attack.registry import Try, attack
 from shoal.attack.result import CERTAIN, Attack, NothingToTryError, Rate
+from shoal.attack.scene import Scene
 from shoal.attack.truth import Trials, judged_by_claims, owners_of
 from shoal.attack.weights import OUTCOMES, Weights
 from shoal.errors import DataError
@@ -50,8 +52,8 @@ def probabilistic_linking(  # noqa: PLR0913  # what the attacker has, what is tr
 
     ``block`` names the attributes that have to agree; left out, it is the one that rules out most. ``known``,
     ``domain``, ``person`` and ``certain`` are as for ``linking``; without ``aligned`` or ``truth`` certain links are
-    judged as for ``distance_linking``. The control group counts false claims: strangers with a single
-    likeliest record that is taken for theirs rather than not.
+    judged by whether more claims are made than about strangers. The control group counts false claims:
+    strangers with a single likeliest record that is taken for theirs rather than not.
     """
     people = with_strangers(targets, control, attributes)
     match = Match.of(release, people, attributes, known, domain)
@@ -75,7 +77,7 @@ def probabilistic_linking(  # noqa: PLR0913  # what the attacker has, what is tr
     tried = Trials.by(None if person is None else targets[person].gather(chosen), len(chosen))
     expected, sure = tried.best(chance), tried.best((chance == 1).astype(np.float64))
     claims = pairs.claims(weight, belongs.probability(pairs.outcome) > 0.5)
-    attack = Attack(
+    outcome = Attack(
         "probabilistic_linking",
         "Probabilistic record linkage" + (CERTAIN if certain else ""),
         f"{', '.join(attributes)} of {tried.count:,} people",
@@ -91,7 +93,12 @@ def probabilistic_linking(  # noqa: PLR0913  # what the attacker has, what is tr
         },
         claims_only=True,
     )
-    return judged_by_claims(attack, certain=certain) if owners is None else attack
+    if owners is not None:
+        return outcome
+    if not certain or not len(strangers):
+        return judged_by_claims(outcome, certain=certain)
+    made = tried.best(claims[: len(chosen)].astype(np.float64))
+    return replace(outcome, success=Rate(float(made.sum()), tried.count), claims_only=False)
 
 
 @dataclass(frozen=True)
@@ -203,3 +210,15 @@ def _blocks(match: Match, attributes: Sequence[str], block: Sequence[str] | None
         len(each.of_value) / len(each.values) / len(each.labels) + each.everything.mean() for each in match.coverages
     ]
     return [int(np.argmin(shares))]
+
+
+@attack("probabilistic_linking", order=30)
+def tries_probabilistic(scene: Scene) -> Iterator[tuple[str, Try]]:
+    quasi = scene.tables.quasi
+    if quasi:
+        known = {name: table for name, table in scene.known.items() if name in quasi}
+        given = {**scene.judged, "control": scene.control_with(quasi), "known": known, "trials": scene.trials}
+        yield (
+            "probabilistic_linking",
+            lambda: [probabilistic_linking(scene.shown, scene.people, quasi, randomness=scene.randomness, **given)],
+        )

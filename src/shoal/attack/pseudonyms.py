@@ -1,7 +1,8 @@
 """Attacks on one pseudonymised column (ISO/IEC 20889, 9.4.3.3.3).
 
 Dictionary (:mod:`shoal.attack.dictionary`): an identifier that was hashed without a key is found by hashing every
-identifier there can be.
+identifier there can be. It need not have been hashed plainly (:mod:`shoal.attack.recipes`): cut short, repeated or with
+a common word before it, it is found as well.
 
 The other two need no weakness of the cipher (:mod:`shoal.attack.frequencies`): where equal values have equal
 pseudonyms, their frequencies stay visible, and where the order is kept, so do their ranks.
@@ -9,7 +10,8 @@ pseudonyms, their frequencies stay visible, and where the order is kept, so do t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 import polars as pl
 
@@ -17,7 +19,10 @@ from shoal.attack.dictionary import BUDGET, dictionary
 from shoal.attack.digests import Digests
 from shoal.attack.formats import FORMATS, Format, listed
 from shoal.attack.frequencies import Paired, cumulative, frequency, sorting
-from shoal.attack.result import Attack
+from shoal.attack.recipes import Broken, Codes, recognise
+from shoal.attack.registry import Try, attack
+from shoal.attack.result import Attack, Rate
+from shoal.attack.scene import Scene
 from shoal.errors import DataError
 
 
@@ -39,9 +44,10 @@ def attack_column(  # noqa: PLR0913  # what is known of the column, and how far 
     ``auxiliary`` is what the attacker has of such values, a list of people or a public table; the original's own values
     if nothing is given.
     """
-    found = attack_hashes(released, original, auxiliary, formats=formats, salts=salts, budget=budget)
+    rows = original if aligned else beside
+    found = attack_hashes(released, original, auxiliary, beside=rows, formats=formats, salts=salts, budget=budget)
     if original is not None:
-        found += attack_frequencies(released, original, auxiliary, beside=original if aligned else beside)
+        found += attack_frequencies(released, original, auxiliary, beside=rows)
     return found
 
 
@@ -50,16 +56,49 @@ def attack_hashes(  # noqa: PLR0913  # what is known of the column, and how far 
     original: pl.Series | None = None,
     auxiliary: pl.Series | None = None,
     *,
+    beside: pl.Series | None = None,
     formats: Sequence[Format] | None = None,
     salts: Sequence[tuple[str, str]] = (("", ""),),
     budget: int = BUDGET,
 ) -> list[Attack]:
-    """The dictionary attack, on a column of what looks like hash values."""
+    """The dictionary attack, on a column of what looks like codes.
+
+    With the original, every way that is known from an identifier to a code is tried on a few first.
+    """
+    recipe = None if original is None or formats is not None else recognise(released, original, beside)
     if Digests.of(released) is None:
-        return []
+        return [] if original is None else _by_recipe(released, original, recipe)
     spaces = tuple(formats) if formats is not None else _fitting(original)
     lists = [listed(values) for values in (auxiliary,) if values is not None]
-    return [dictionary(released, (*lists, *spaces), original=original, salts=salts, budget=budget)]
+    plain = dictionary(released, (*lists, *spaces), original=original, salts=salts, budget=budget)
+    if original is None or recipe is None or plain.success.right:
+        return [plain]
+    return _by_recipe(released, original, recipe)
+
+
+def _by_recipe(released: pl.Series, original: pl.Series, broken: Broken | None) -> list[Attack]:
+    """What a recipe comes to; where there is none, that nothing was found in what can hardly be anything but codes."""
+    codes = [each for each in Codes.of(released) if each.long] if broken is None else [broken.codes]
+    if not codes:
+        return []
+    trials = len(codes[0].values) if broken is None else broken.tried
+    space = sum(each.size for each in _fitting(original))
+    return [
+        Attack(
+            "dictionary",
+            "Dictionary of hashed identifiers",
+            "the format of the identifiers, and the usual ways to hash, cut, repeat and write",
+            Rate(0 if broken is None else broken.broken, trials),
+            Rate(trials * min(1.0, codes[0].by_chance), trials),
+            attribute=released.name,
+            details={
+                "space": float(space),
+                "tried": 1.0 if broken else 0.0,
+                "rounds": float(broken.recipe.rounds if broken else 0),
+                "characters": float(codes[0].length),
+            },
+        )
+    ]
 
 
 def attack_frequencies(
@@ -105,3 +144,50 @@ def _fitting(original: pl.Series | None) -> tuple[Format, ...]:
         return FORMATS
     texts = original.drop_nulls().cast(pl.String).unique()
     return tuple(each for each in FORMATS if each.fits(texts)) or (listed(original),)
+
+
+@attack("dictionary", order=80)
+def tries_dictionary(scene: Scene) -> Iterator[tuple[str, Try]]:
+    """On every column that was replaced, whatever its role; a column that the original lacks may be made of any."""
+    tables = scene.tables
+    for name in _replaced(scene):
+        given, beside = scene.given(name), scene.beside(name)
+        yield (
+            f"dictionary: {name}",
+            partial(attack_hashes, tables.release[name], tables.original[name], given, beside=beside),
+        )
+    for name in tables.release.columns:
+        if name not in tables.original.columns and Codes.of(tables.release[name]):
+            yield f"dictionary: {name}", partial(_by_any_column, scene, name)
+
+
+@attack("frequency", "cumulative", "sorting", order=90)
+def tries_frequencies(scene: Scene) -> Iterator[tuple[str, Try]]:
+    for name in _replaced(scene):
+        released, original = scene.tables.release[name], scene.tables.original[name]
+        beside = scene.beside(name)
+        yield (
+            f"frequency: {name}",
+            partial(attack_frequencies, released, original, scene.given(name), beside=beside),
+        )
+
+
+def _replaced(scene: Scene) -> Iterator[str]:
+    """What names people, and any other column whose labels can't be read as wider forms of its values."""
+    tables = scene.tables
+    for name in dict.fromkeys((*tables.pseudonyms, *tables.coded)):
+        if not scene.as_it_was(name) and (name in tables.pseudonyms or scene.unreadable(name)):
+            yield name
+
+
+def _by_any_column(scene: Scene, name: str) -> list[Attack]:
+    """Codes in a column that the original lacks: whatever column of it they may have been made of."""
+    released = scene.tables.release[name]
+    for source in scene.tables.original.columns:
+        values = scene.tables.original[source]
+        if values.dtype.is_nested() or values.dtype.is_float():
+            continue
+        broken = recognise(released, values, scene.beside(source))
+        if broken is not None:
+            return _by_recipe(released, values, broken)
+    return _by_recipe(released, scene.tables.original[:, 0], None)

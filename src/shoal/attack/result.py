@@ -4,18 +4,25 @@ The method is that of Anonymeter (Giomi et al. 2023): the same attack is run on 
 on a control group who are not. What it knows about strangers it knows of the population, not of the table; only the
 excess is the release's own doing. Guessing, without the release, is the baseline that an attack has to beat to be worth
 anything.
+
+A battery asks many questions at once, so its p-values are adjusted (Holm 1979): the chance that *any* attack on a
+release that gives nothing away is called a find stays below the level, however many attacks there are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import erfc, sqrt
 from typing import Any
 
 from shoal.errors import DataError
 
 Z = 1.959963984540054
 """Of a normal distribution, 95 % lie within this many standard deviations."""
+
+LEVEL = 0.025
+"""Of a one-sided test: half of what a 95 % interval leaves out. Of a battery, for all its attacks together."""
 
 CERTAIN = ", certain links only"
 
@@ -47,11 +54,15 @@ class Rate:
         >>> Rate(0, 0).interval
         (0.0, 1.0)
         """
+        return self.within(Z)
+
+    def within(self, z: float) -> tuple[float, float]:
+        """Wilson's interval for so many standard deviations."""
         if not self.trials:
             return 0.0, 1.0
-        n, p = self.trials, self.share
-        centre = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
-        half = Z / (1 + Z * Z / n) * sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
+        n, p = self.trials, min(1.0, self.share)
+        centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         return max(0.0, centre - half), min(1.0, centre + half)
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,6 +94,13 @@ class Attack:
     certain: bool = False
     """Whether success counts links that leave no doubt. Then one is enough: it needs no comparison with chance."""
 
+    left_out: bool = False
+    """Whether ``control`` is the same attack on the same people with their own records left out of the release: what it
+    would say of them if they had never been in it."""
+
+    adjusted: float | None = None
+    """The p-value among those of all attacks that were tried with it; None of an attack by itself."""
+
     def renamed(self, key: str, title: str) -> Attack:
         return replace(self, key=key, title=title)
 
@@ -105,13 +123,30 @@ class Attack:
     @property
     def found(self) -> bool:
         """Whether the release helps: the difference to the yardstick is more than chance explains (Newcombe 1998)."""
-        return self.excess[0] > 0 or (self.certain and self.success.right >= 1)
+        return (self.p_value if self.adjusted is None else self.adjusted) < LEVEL
+
+    @property
+    def p_value(self) -> float:
+        """How rarely chance alone would put success so far above the yardstick: the level at which the one-sided bound
+        of the difference is 0. A link that leaves no doubt needs no chance."""
+        if self.certain and self.success.right >= 1:
+            return 0.0
+        if self.success.share <= self.yardstick.share or self._bounds(0.0)[0] <= 0:
+            return 1.0
+        low, high = 0.0, 40.0
+        while high - low > 1e-9:
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._bounds(middle)[0] > 0 else (low, middle)
+        return erfc(low / sqrt(2)) / 2
 
     @property
     def excess(self) -> tuple[float, float]:
         """The 95 % interval of success − yardstick, from the two Wilson intervals."""
+        return self._bounds(Z)
+
+    def _bounds(self, z: float) -> tuple[float, float]:
         mine, other = self.success, self.yardstick
-        (low, high), (other_low, other_high) = mine.interval, other.interval
+        (low, high), (other_low, other_high) = mine.within(z), other.within(z)
         gap = mine.share - other.share
         return (
             gap - sqrt((mine.share - low) ** 2 + (other_high - other.share) ** 2),
@@ -128,8 +163,33 @@ class Attack:
             "success": self.success.to_dict(),
             "baseline": self.baseline.to_dict(),
             "control": None if self.control is None else self.control.to_dict(),
+            "control_left_out": self.left_out,
+            "yardstick": self.yardstick.share,
             "excess": {"low": low, "high": high},
+            "p": self.p_value,
+            "p_adjusted": self.p_value if self.adjusted is None else self.adjusted,
             "risk": self.risk,
             "found": self.found,
             "details": self.details or {},
         }
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted for all that were asked with them (Holm 1979): the smallest times their number, the next times
+    one less, and so on; none is below one that came before it.
+
+    >>> [round(each, 4) for each in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, before = [1.0] * len(p_values), 0.0
+    for place, which in enumerate(order):
+        before = max(before, min(1.0, p_values[which] * (len(p_values) - place)))
+        adjusted[which] = before
+    return adjusted
+
+
+def together(attacks: Sequence[Attack]) -> tuple[Attack, ...]:
+    """The same attacks, each judged as one of all of them."""
+    adjusted = holm([attack.p_value for attack in attacks])
+    return tuple(replace(attack, adjusted=p) for attack, p in zip(attacks, adjusted, strict=True))

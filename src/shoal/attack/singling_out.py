@@ -13,7 +13,7 @@ original. Every try counts, also one that isolates no released record: in a k-an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import comb
 
 import numpy as np
@@ -21,10 +21,13 @@ import polars as pl
 
 from shoal.attack.people import column
 from shoal.attack.predicates import Attribute, Condition, Is, Predicate, Table
+from shoal.attack.registry import Try, attack
 from shoal.attack.result import Attack, Rate
+from shoal.attack.scene import Scene
 from shoal.attack.truth import Trials
 from shoal.errors import DataError
 from shoal.randomness import Randomness, Stream
+from shoal.schema.arrays import Mask
 
 MOST_ATTRIBUTES = 4
 """In one predicate."""
@@ -38,12 +41,14 @@ def singling_out(  # noqa: PLR0913  # the tables, and how to attack
     control: pl.DataFrame | None = None,
     randomness: Randomness,
     person: str | None = None,
+    owner: str | None = None,
     trials: int = 2000,
 ) -> Attack:
     """Try to single people out by predicates on ``attributes``; equal predicates are tried once.
 
     ``person`` names a column of the original: rows with the same value are one person, who is singled out where all
-    that meet the predicate are theirs, and no more released records do.
+    that meet the predicate are theirs, and no more released records do. ``owner`` names a column of both tables that
+    says whose a row is: without a control group, the people beside the one whose record was met take its place.
     """
     _check(release, original, control, attributes)
     read = [Attribute.of(release[name]) for name in attributes]
@@ -62,6 +67,8 @@ def singling_out(  # noqa: PLR0913  # the tables, and how to attack
         whose = Trials.by(column(control, person), control.height).of
         others = Table.known(read, control, attributes, original, whose)
         strangers = Rate(float((others.isolated(claimed) > 0).sum()), len(tried))
+    elif owner is not None:
+        strangers = Rate(float(_others(released, people, claimed, release[owner], original[owner]).sum()), len(tried))
     several = np.array([len(predicate) > 1 for predicate in claimed], dtype=bool)
     return Attack(
         "singling_out",
@@ -70,6 +77,7 @@ def singling_out(  # noqa: PLR0913  # the tables, and how to attack
         Rate(float(right.sum()), len(tried)),
         Rate(float((people.isolated(guesses) > 0).sum()), len(tried)),
         strangers,
+        left_out=strangers is not None and control is None,
         details={
             "isolating": len(claimed) / len(tried),
             "precision": float(right.mean()) if len(right) else 0.0,
@@ -77,6 +85,16 @@ def singling_out(  # noqa: PLR0913  # the tables, and how to attack
             "multivariate_successes": float(right[several].sum()),
         },
     )
+
+
+def _others(released: Table, people: Table, claimed: Sequence[Predicate], records: pl.Series, whose: pl.Series) -> Mask:
+    """Whether a predicate that one released record meets isolates somebody whose record that is not."""
+    owners, names = records.to_list(), whose.to_list()
+    alone = []
+    for predicate in claimed:
+        met = {owners[row] for row in released.rows_meeting(predicate)}
+        alone.append(len({names[row] for row in people.rows_meeting(predicate)} - met) == 1)
+    return np.array(alone, dtype=bool)
 
 
 def _univariate(read: Sequence[Attribute], stream: Stream, trials: int) -> list[Predicate]:
@@ -148,3 +166,10 @@ def _check(
                 raise DataError(f"{whose} has no column '{name}' to single people out by")
     if not release.height or not original.height:
         raise DataError("nobody can be singled out: a table has no rows")
+
+
+@attack("singling_out", order=10, of_population=True)
+def tries_singling_out(scene: Scene) -> Iterator[tuple[str, Try]]:
+    attributes = (*scene.tables.quasi, *scene.tables.sensitive)
+    if scene.tables.quasi:
+        yield "singling_out", lambda: [singling_out(scene.release, scene.people, attributes, **scene.chance)]
