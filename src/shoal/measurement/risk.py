@@ -3,6 +3,7 @@
 Prosecutor: the attacker knows that the person is in the table; the chance is 1 ÷ the class size. Journalist: the
 attacker knows it of nobody; without a population table the table itself is taken for the population, so the figure is
 the prosecutor's (an upper bound). Marketer: the share of people that would be picked rightly on average; likewise.
+Averages are over people: somebody who is in several classes is at the risk of the smallest of them, and counts once.
 
 A record whose quasi-identifiers are all ``*`` is suppressed: it belongs to no class. If that is so for every record,
 nothing tells the records apart and they are one class.
@@ -41,13 +42,11 @@ class Risk:
     uniques: int
 
     @classmethod
-    def of(cls, people: Integers) -> Risk:
-        """The risk that classes of these sizes leave where nothing is known of a population."""
-        if not len(people):
-            return cls(0, 0.0, 0.0, 0.0, 0.0, 0)
-        smallest = int(people.min())
-        average = len(people) / int(people.sum())
-        return cls(smallest, 1 / smallest, average, 1 / smallest, average, int((people == 1).sum()))
+    def of(cls, classes: Classes) -> Risk:
+        """The risk that classes leave where nothing is known of a population."""
+        found = attackers_of(replace(classes, population=None)).prosecutor
+        smallest = int(classes.people.min()) if len(classes) else 0
+        return cls(smallest, found.max, found.average, found.max, found.average, int(found.uniques))
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class Measurement:
 
     @property
     def risk(self) -> Risk:
-        found = Risk.of(self.classes.people)
+        found = Risk.of(self.classes)
         if self.population is None:
             return found
         attackers = attackers_of(self.beside_population())
@@ -135,6 +134,7 @@ def measure_classes(
         quasi,
         classes.codes.astype(np.int64),
         classes.people_in if len(classes.shared) else None,
+        classes.shared if len(classes.shared) else None,
     )
     kept = everything.only(~starred) if starred.any() else everything
     diversity = {name: int(kept.histograms(name).distinct().min()) if len(kept) else 0 for name in sensitive}

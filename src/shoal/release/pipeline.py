@@ -201,7 +201,7 @@ class Pipeline(Generic[TableT]):
             counts = self.engine.counts(table, present, self.policy.person)
         people = counts.people_in(np.arange(counts.size), counts.size)
         there = counts.records > 0
-        classes = Classes(counts.records[there], people[there], attributes=counts.attributes)
+        classes = Classes(counts.records, people, attributes=counts.attributes, pairs=counts.shared).only(there)
         before = Measurement(counts.total_records, 0, classes, counts.total_people)
         if problem.population is None:
             return before
