@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -65,6 +66,31 @@ class Measurement:
 
     population: pl.DataFrame | None = field(default=None, repr=False, compare=False)
     """The population in the released table's words, with its ``records``, for models that compare with it."""
+    dropped: int = 0
+    """Suppressed records of the source that the table lacks."""
+    not_sampled: int = 0
+    """Records of the source that no sample drew."""
+    invented: int = 0
+    """Records of the table that are nobody's."""
+
+    @property
+    def source_records(self) -> int:
+        return self.rows - self.invented + self.dropped + self.not_sampled
+
+    @property
+    def suppressed_records(self) -> int:
+        """Of the source: starred as a whole, or left out."""
+        return self.suppressed + self.dropped
+
+    @property
+    def kept_records(self) -> int:
+        """Of the source: in a class of the table."""
+        return int(self.classes.records.sum()) - self.invented
+
+    def nobody_kept(self) -> Self:
+        """The same where every record is known to be suppressed, so that there is no class."""
+        nobody = self.classes.only(np.zeros(len(self.classes), dtype=bool))
+        return replace(self, suppressed=self.rows, classes=nobody, starred=pl.Series(np.ones(len(self.starred), bool)))
 
     def find(self, models: Sequence[PrivacyModel]) -> tuple[Finding, ...]:
         """What the models say of the table. One that compares with a population can't be met where there is none."""

@@ -78,6 +78,7 @@ class Builder(Generic[TableT]):
         self.attributes = match_columns(policy, engine.columns(table))
         self.columns = self._describe(self.attributes)
         self.suppressed_by_rule = 0
+        self.source_records = self._records_before()
         self.from_text = {name for name, column in self.columns.items() if column.storage == pl.String()}
 
     def bind_techniques(self) -> None:
@@ -151,7 +152,7 @@ class Builder(Generic[TableT]):
         self.columns[name] = technique.leaves(column)
 
     def _records_before(self) -> int:
-        return max(column.rows for column in self.columns.values())
+        return max((column.rows for column in self.columns.values()), default=0)
 
     def _tidy(self) -> None:
         """Columns that came as text and now hold whole numbers that would be written with a decimal point."""

@@ -60,8 +60,8 @@ def _risk(measurement: Measurement) -> RiskFacts:
     return RiskFacts(
         k=risk.k,
         people=int(measurement.classes.people.sum()),
-        records=measurement.rows,
-        suppressed=measurement.suppressed,
+        records=measurement.source_records,
+        suppressed=measurement.suppressed_records,
         prosecutor_max=risk.prosecutor_max,
         prosecutor_average=risk.prosecutor_average,
         uniques=risk.uniques,

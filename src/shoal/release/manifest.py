@@ -12,6 +12,7 @@ from shoal.io import Part
 from shoal.measurement import Measurement, Risk
 from shoal.measurement.anatomy import Anatomy
 from shoal.privacy import Finding
+from shoal.release.record_counts import RecordCounts
 from shoal.solve import Solution
 
 
@@ -85,8 +86,13 @@ class Manifest:
 
     @property
     def suppressed_records(self) -> int:
-        """Those that fail a model and those that a rule of the policy takes out."""
-        return self.solution.suppressed + self.suppressed_by_rule
+        """Those that fail a model and those that a rule of the policy takes out, as counted in what was written."""
+        return self.after.suppressed_records or self.suppressed_by_rule
+
+    @property
+    def records(self) -> dict[str, int] | None:
+        """What became of the source's records; None where a record of the data is a group of them."""
+        return RecordCounts.measured(self.after).to_dict() if self.utility else None
 
     @property
     def met(self) -> bool:
@@ -111,6 +117,7 @@ class Manifest:
                 "bound": self.solution.bound,
             },
             "decoys": {"records": self.solution.decoys, "k_without": self.k_without_decoys},
+            "records": self.records,
             "suppressed": {"records": self.suppressed_records, "cells": self.suppressed_cells},
             "risk": risk_dict(self.after.risk),
             "risk_before": risk_dict(self.before.risk),

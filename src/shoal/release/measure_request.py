@@ -14,6 +14,7 @@ from shoal.release.assessing import Wanted
 from shoal.release.belonging import Making
 from shoal.release.folder import names_in
 from shoal.release.people import Told
+from shoal.release.record_counts import RecordCounts
 from shoal.release.rules import parse_rule
 from shoal.release.thresholds import Threshold
 from shoal.schema import Role
@@ -36,6 +37,8 @@ class MeasureRequest:
     """Where a table of the population lies; else the policy may say."""
     told: Told | None = None
     """What the manifest says of people, where the table is a release."""
+    records: RecordCounts | None = None
+    """What the manifest says of the source's records, where the table is a release."""
     by_records: bool = False
     """Whether records are to be counted although somebody may have several."""
 

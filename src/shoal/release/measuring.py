@@ -27,6 +27,7 @@ from shoal.release.pairing import Pairing
 from shoal.release.people import Told, Whom, whom_to_count
 from shoal.release.population import Comparing
 from shoal.release.reading import as_asked
+from shoal.release.record_counts import RecordCounts
 from shoal.release.rules import sensitive_groups
 from shoal.release.thresholds import Evidence
 from shoal.release.usefulness import Cells, cells_beside, measure_pair
@@ -42,6 +43,7 @@ def measure_data(data: str, request: MeasureRequest, *, original: str | None = N
     told = Told.of(folder)
     if told is not None:
         request = replace(request, told=told, person=request.person or told.person)
+    request = replace(request, records=RecordCounts.told(folder))
     with explained(source):
         if original is None:
             return _measure(source.scan(), request, None)
@@ -68,12 +70,16 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
     columns = _columns(frame, request)
     measurement = _classes(whom, request, columns)
     _refuse_nothing_to_measure(measurement, request, columns)
+    if request.records is not None:
+        measurement = request.records.of(measurement)
     wanted = request.wanted.drawn_as(measurement)
     _refuse_estimates(whom, request, wanted)
     groups = sensitive_groups(whom.frame, request.quasi, columns, request.rules, whom.person)
     before, useful, cells, attackers = None, None, Cells(), None
     if original is not None:
         before = _classes(_likewise(original, request, whom), request, _columns(original, request))
+        if request.records is None:
+            measurement = _beside_source(measurement, before, request.policy)
     compare = Comparing(request.quasi, request.models, request.policy, request.population)
     measurement, before, unmeasured = compare.beside(measurement, before, whom)
     if original is not None and before is not None:
@@ -130,6 +136,15 @@ def _likewise(original: pl.LazyFrame, request: MeasureRequest, whom: Whom) -> Wh
         return Whom(original, by_records=True)
     _refuse_absent((request.person,), tuple(original.collect_schema()), "the original")
     return Whom(original, request.person)
+
+
+def _beside_source(measurement: Measurement, before: Measurement, policy: Policy | None) -> Measurement:
+    """Without a manifest: records that the table lacks were left out by a policy that draws no sample."""
+    absent = before.rows - measurement.rows
+    if absent <= 0:
+        return replace(measurement, invented=-absent)
+    suppressed = policy is not None and "sample" not in policy.table_steps
+    return replace(measurement, dropped=absent) if suppressed else replace(measurement, not_sampled=absent)
 
 
 def _refuse_estimates(whom: Whom, request: MeasureRequest, wanted: Wanted) -> None:
@@ -223,5 +238,5 @@ def _figures(measurement: Measurement, assessed: Assessed, formal: Formal) -> di
         **asdict(measurement.risk),
         "class_size_min": float(sizes.min(initial=0) if not len(sizes) else sizes.min()),
         "class_size_average": float(sizes.mean()) if len(sizes) else 0.0,
-        "suppressed": measurement.suppressed / measurement.rows if measurement.rows else 0.0,
+        "suppressed": measurement.suppressed_records / max(1, measurement.source_records),
     }

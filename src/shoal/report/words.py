@@ -23,11 +23,11 @@ MEASURES = {
         "Precision",
         "How low in their hierarchies cells stay: 1 is untouched, 0 is the top.",
     ),
-    "discernibility": ("Discernibility", "Sum of the squared class sizes: smaller keeps more apart."),
-    "average_class_size": ("Average class size", "Records per equivalence class: smaller keeps more detail."),
+    "discernibility": ("Discernibility", "Sum of the squared class sizes, a suppressed record counted as one of all: smaller keeps more apart."),
+    "average_class_size": ("Average class size", "Released records per equivalence class: smaller keeps more detail."),
     "entropy": ("Entropy", "Information lost over all cells, in bits: 0 is none."),
     "entropy_lost": ("Entropy lost", "Information lost, as a share of what the cells hold: 0 is none, 1 is all."),
-    "records_kept": ("Records kept", "Share of records that were not suppressed."),
+    "records_kept": ("Records kept", "Share of the source's records that are released with quasi-identifying values."),
 }
 
 SECTIONS = {
