@@ -5,8 +5,8 @@ attacker knows it of nobody; without a population table the table itself is take
 the prosecutor's (an upper bound). Marketer: the share of people that would be picked rightly on average; likewise.
 Averages are over people: somebody who is in several classes is at the risk of the smallest of them, and counts once.
 
-A record whose quasi-identifiers are all ``*`` is suppressed: it belongs to no class. If that is so for every record,
-nothing tells the records apart and they are one class.
+A record of a release whose quasi-identifiers are all ``*`` is suppressed: it belongs to no class. If that is so for
+every record, nothing tells the records apart and they are one class. In an original a star is a value like others.
 """
 
 from __future__ import annotations
@@ -144,12 +144,14 @@ def measure_classes(
     person: str | None = None,
     sensitive: tuple[str, ...] = (),
     known: Mapping[str, Known] | None = None,
+    *,
+    original: bool = False,
 ) -> Measurement:
     """Group the table by its quasi-identifiers, in one streaming pass, and read the figures off the classes."""
     counts = _counted(frame, (*quasi, *sensitive), person)
     classes, where = counts.project(quasi)
     released = pl.DataFrame([*classes.frame(), pl.Series("records", classes.records)])
-    starred = _all_starred(classes)
+    starred = np.zeros(classes.size, dtype=bool) if original else _all_starred(classes)
     if starred.all():
         starred = ~starred
     everything = Classes(

@@ -12,7 +12,7 @@ Each binding may ask the engine for counts of the table *as the steps so far lea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
 import polars as pl
@@ -214,7 +214,9 @@ class Builder(Generic[TableT]):
         hierarchy = self.attributes[name].hierarchy or Flat()
         column = self.columns[name]
         _refuse(f"attributes.{name}.hierarchy", hierarchy.refuse(column), column)
-        return hierarchy.resolve(self.policy.folder).bind(column, counts.value_counts(name))
+        bound = hierarchy.resolve(self.policy.folder).bind(column, counts.value_counts(name))
+        generalised = any(isinstance(step, Generalise) for step in self.attributes[name].steps)
+        return replace(bound, marked=True) if generalised else bound
 
 
 def _in_words(technique: Technique) -> str:

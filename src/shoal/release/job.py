@@ -227,6 +227,7 @@ def _manifest(  # noqa: PLR0913  # one argument per part of a run
         warnings=(
             *warnings_in(policy, vaulted=vaulted),
             *_of_decoys(done),
+            *_of_marks(done),
             *_of_rolling_up(done),
             *_of_population(evidence),
         ),
@@ -265,6 +266,17 @@ def _of_decoys(done: Rewritten) -> Iterator[str]:
             f"{done.solution.decoys:,} of the records are invented; whoever can tell them from real ones is left with "
             f"k = {done.k_without_decoys}"
         )
+
+
+def _of_marks(done: Rewritten) -> Iterator[str]:
+    for name in done.counts.attributes:
+        counted = done.counts.value_counts(name)
+        told = done.hierarchies[name].generalise(counted["value"], 0)
+        if records := int(counted.filter(told.ne_missing(counted["value"]))["records"].sum()):
+            yield (
+                f"'{name}' has {records:,} records with a value that reads like the mark of a suppressed cell, *; "
+                "where it is released as it is, it is written as \\*"
+            )
 
 
 def _of_population(evidence: Evidence) -> Iterator[str]:

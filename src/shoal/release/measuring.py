@@ -77,7 +77,7 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
     groups = sensitive_groups(whom.frame, request.quasi, columns, request.rules, whom.person)
     before, useful, cells, attackers = None, None, Cells(), None
     if original is not None:
-        before = _classes(_likewise(original, request, whom), request, _columns(original, request))
+        before = _classes(_likewise(original, request, whom), request, _columns(original, request), original=True)
         if request.records is None:
             measurement = _beside_source(measurement, before, request.policy)
     compare = Comparing(request.quasi, request.models, request.policy, request.population)
@@ -196,10 +196,10 @@ def _refuse_nothing_to_measure(measurement: Measurement, request: MeasureRequest
         raise DataError(f"column '{empty[0]}' has no values at all", advice="leave it out")
 
 
-def _classes(whom: Whom, request: MeasureRequest, columns: Columns) -> Measurement:
+def _classes(whom: Whom, request: MeasureRequest, columns: Columns, *, original: bool = False) -> Measurement:
     frame = whom.frame
     known = {name: Known(Reading(column, _bound(frame, request.policy, column))) for name, column in columns.items()}
-    measurement = measure_classes(frame, request.quasi, whom.person, request.sensitive, known)
+    measurement = measure_classes(frame, request.quasi, whom.person, request.sensitive, known, original=original)
     return as_asked(whom.people(measurement), request.policy, request.wanted.missing)
 
 
