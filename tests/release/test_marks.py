@@ -61,7 +61,10 @@ def literal() -> pl.DataFrame:
 
 def test_manifest_and_measure_suppress_the_same_records(tmp_path: Path) -> None:
     release = run(
-        tmp_path, literal(), privacy="{k_anonymity: {k: 5}}", solve="{suppression_limit: 0.2, levels: {town: 0, job: 0}}"
+        tmp_path,
+        literal(),
+        privacy="{k_anonymity: {k: 5}}",
+        solve="{suppression_limit: 0.2, levels: {town: 0, job: 0}}",
     )
     found = told(release)
     assert found["suppressed"]["records"] == 10
@@ -78,7 +81,11 @@ def test_manifest_and_measure_suppress_the_same_records(tmp_path: Path) -> None:
 def test_a_class_of_literal_stars_is_judged_like_any_other(tmp_path: Path) -> None:
     """Three in four of them have the same illness, which α = 0.6 forbids: they can't be released as they are."""
     table = pl.DataFrame(
-        {"town": ["*"] * 8 + ["A"] * 8, "job": ["*"] * 8 + ["cook"] * 8, "ill": ["flu"] * 6 + ["cold"] * 2 + ["flu", "cold"] * 4}
+        {
+            "town": ["*"] * 8 + ["A"] * 8,
+            "job": ["*"] * 8 + ["cook"] * 8,
+            "ill": ["flu"] * 6 + ["cold"] * 2 + ["flu", "cold"] * 4,
+        }
     )
     model = "{alpha_k: {attribute: ill, alpha: 0.6, k: 2}}"
     with pytest.raises(InfeasibleError):
@@ -148,12 +155,8 @@ def test_no_two_values_become_one(values: list[str]) -> None:
     k=st.integers(2, 4),
     recoding=st.sampled_from(["global", "local", "cells", "rare", "clustered"]),
 )
-def test_whoever_counts_finds_the_same(
-    tmp_path: Path, cells: list[tuple[str, str]], k: int, recoding: str
-) -> None:
-    table = pl.DataFrame(
-        {"town": [a for a, _ in cells], "job": [b for _, b in cells], "ill": ["flu"] * len(cells)}
-    )
+def test_whoever_counts_finds_the_same(tmp_path: Path, cells: list[tuple[str, str]], k: int, recoding: str) -> None:
+    table = pl.DataFrame({"town": [a for a, _ in cells], "job": [b for _, b in cells], "ill": ["flu"] * len(cells)})
     solve = f"{{recoding: {recoding}, suppression_limit: 0.5}}"
     try:
         release = run(tmp_path, table, privacy=f"{{k_anonymity: {{k: {k}}}}}", solve=solve)

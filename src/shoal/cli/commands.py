@@ -39,7 +39,8 @@ def run(
 
     Example: shoal run policy.yaml --input patients.csv --output release/
     """
-    from shoal.cli.summary import in_words, print_release
+    from shoal.cli.gates import finish
+    from shoal.cli.summary import in_words, print_release, verdict
     from shoal.policy.several import SeveralTables, load_any
     from shoal.release.attacking import read_table
     from shoal.release.evidence import Study
@@ -96,6 +97,7 @@ def run(
         print_json(release.manifest.to_dict())
     else:
         print_release(release)
+    finish(f"shoal run {policy}", verdict(release), None)
 
 
 def explore(

@@ -29,13 +29,14 @@ IN_SHORT = (
     "learning_kept",
 )
 """Figures of usefulness that are shown where no purpose is declared."""
-OF_CELLS = {"loss": "lower", "precision": "higher", "entropy_lost": "lower"}
+OF_CELLS = {"loss": "lower", "detail_kept": "higher", "precision": "higher", "entropy_lost": "lower"}
 """Figures of the quasi-identifying cells, and which way is better."""
 ALONE = {
     Counted.PEOPLE: "people alone in their class",
     Counted.AT_LEAST: "people alone in their class, at most",
     Counted.RECORDS: "records alone in their class",
 }
+ABOVE = {Counted.PEOPLE: "people above", Counted.AT_LEAST: "people above", Counted.RECORDS: "records above"}
 COUNTED = {
     Counted.PEOPLE: "Sizes are counted in people",
     Counted.AT_LEAST: "Sizes are the fewest people that the manifest leaves room for, so risks are upper bounds; "
@@ -51,6 +52,8 @@ def print_measurement(measured: Measured) -> None:
     _print_attackers(measured)
     if measured.assessed is not None and measured.assessed.assessment is not None:
         print_lines("Probability of re-identification (PDPC guide, annex D)", measured.assessed.assessment.words)
+    if measured.assessed is not None and (reason := measured.assessed.not_assessed):
+        print_lines("No verdict", (f"{reason[:1].upper()}{reason[1:]}.",))
     if measured.assessed is not None:
         print_records(measured.assessed)
     if measured.formal is not None and measured.formal.attributes:
@@ -87,11 +90,13 @@ def _print_attackers(measured: Measured) -> None:
     if measured.assessed is None:
         return
     found, before = measured.assessed.attackers, measured.attackers_before
-    header = ["attacker", "highest risk", "average", f"records above {found.threshold:g}"]
+    header = ["attacker", "highest risk", "average", "strict average", f"{ABOVE[measured.counted]} {found.threshold:g}"]
     rows = _attackers(found)
     if before is not None:
         header += ["highest before", "average before", "above before"]
-        rows = [[*now, *then[1:]] for now, then in zip(rows, _attackers(before), strict=True)]
+        rows = [
+            [*now, *(then[place] for place in (1, 2, 4))] for now, then in zip(rows, _attackers(before), strict=True)
+        ]
     print_table("Risk", header, rows)
     typer.echo(f"  Journalist and marketer: {found.basis.words}.")
     by_stars = measured.measurement.risk.prosecutor_max
@@ -106,8 +111,11 @@ def _print_attackers(measured: Measured) -> None:
 
 def _attackers(found: Attackers) -> list[list[str]]:
     single = {"prosecutor": found.prosecutor, "journalist": found.journalist}
-    rows = [[name, number(risk.max), number(risk.average), share(risk.above)] for name, risk in single.items()]
-    return [*rows, ["marketer", "", number(found.marketer), ""]]
+    rows = [
+        [name, number(risk.max), number(risk.average), number(risk.strict_average), share(risk.above)]
+        for name, risk in single.items()
+    ]
+    return [*rows, ["marketer", "", number(found.marketer), "", ""]]
 
 
 def _print_formal(formal: Formal) -> None:

@@ -32,6 +32,8 @@ from shoal.privacy.population import ESTIMATORS, Sample, uniques
 from shoal.schema.arrays import Floats, Integers
 
 THRESHOLD = 0.2
+STRICT = 1 / 3
+"""The highest risk with which an average may speak for everybody: nobody is alone, or one of two."""
 
 
 class Basis(StrEnum):
@@ -63,6 +65,14 @@ class AttackerRisk:
     uniques: float
     """Records that are certain to be matched rightly, being alone in their class; a fraction if estimated."""
 
+    @property
+    def strict_average(self) -> float:
+        """The average as long as nobody's own risk is above a third; else that highest risk, which no average hides.
+
+        PDPC guide, footnote 14, names it beside the average, without a figure for what one person may be at risk of.
+        """
+        return self.average if self.max <= STRICT or math.isclose(self.max, STRICT) else self.max
+
 
 @dataclass(frozen=True)
 class Attackers:
@@ -76,7 +86,10 @@ class Attackers:
 
     def to_dict(self) -> dict[str, object]:
         """Plain JSON types."""
-        return {**asdict(self), "basis": str(self.basis), "basis_in_words": self.basis.words}
+        found = {**asdict(self), "basis": str(self.basis), "basis_in_words": self.basis.words}
+        for name, risk in (("prosecutor", self.prosecutor), ("journalist", self.journalist)):
+            found[name]["strict_average"] = risk.strict_average
+        return found
 
 
 def attackers_of(
@@ -146,7 +159,9 @@ def _certain(classes: Classes, among: Integers, threshold: float) -> AttackerRis
     risk = 1 / among
     highest, (each, people) = float(risk.max()), classes.by_person(risk)
     average = _average(classes, risk)
-    above = int(people[each > threshold].sum()) / int(people.sum()) if classes.told_apart else float(highest > threshold)
+    above = (
+        int(people[each > threshold].sum()) / int(people.sum()) if classes.told_apart else float(highest > threshold)
+    )
     alone = int(people[each == 1].sum()) if classes.told_apart else int((among == 1).sum())
     return AttackerRisk(highest, min(average, highest), above, alone)
 

@@ -9,6 +9,7 @@ like one of which every cell is starred:
 - *entropy*: how many bits the cells hide, Σ −log₂(records with the original value ÷ records with a value that the
   released one stands for), counted in the original (De Waal and Willenborg 1999; Gionis and Tassa 2009); *entropy
   lost* is that as a share of what would be hidden if every cell were suppressed.
+- *detail kept*: 1 − loss of the attributes that have more than one value; the others have no detail to lose.
 
 Of the classes: *average class size*: released records per class. *discernibility*: Σ |class|² with every suppressed
 record counted against all records of the source. *records kept*: of the source's records, those in a class; invented
@@ -62,6 +63,11 @@ class Generalised:
         return cls(labels, float((there * np.log2(there)).sum()), int(records.sum()), weight)
 
     @property
+    def varies(self) -> bool:
+        """Whether the original has more than one value."""
+        return self.at_most - self.bits > _TRACE * max(1.0, self.at_most)
+
+    @property
     def at_most(self) -> float:
         """The same if all records had one value."""
         return float(self.records * np.log2(max(self.records, 1)))
@@ -96,8 +102,12 @@ def cell_figures(measurement: Measurement, attributes: Mapping[str, Generalised]
     if not labels or not records or measurement.invented or any(known["loss"].has_nulls() for known in labels):
         return {}
     weights /= weights.sum()
-    loss, height, bits = weights @ np.array([_sums(known) for known in labels])
+    sums = np.array([_sums(known) for known in labels])
+    loss, height, bits = weights @ sums
     found = {"loss": loss / records, "precision": 1 - height / records}
+    varying = weights * [attribute.varies for attribute in attributes.values()]
+    if varying.any():
+        found["detail_kept"] = 1 - varying @ sums[:, 0] / varying.sum() / records
     if all(attribute.records == records for attribute in attributes.values()):
         known = weights @ [attribute.bits for attribute in attributes.values()]
         at_most = weights @ [attribute.at_most for attribute in attributes.values()]

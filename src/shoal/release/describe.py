@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from shoal import __version__
 from shoal.measurement import Measurement
+from shoal.measurement.attackers import attackers_of
 from shoal.policy import Policy
 from shoal.policy.anatomised import anatomised
+from shoal.policy.data_state import StateOfData
 from shoal.randomness import now
 from shoal.release.evidence import Evidence
 from shoal.release.manifest import Manifest
@@ -50,6 +52,11 @@ def report_facts(policy: Policy, manifest: Manifest, done: Rewritten, evidence: 
         warnings=manifest.warnings,
         person=policy.person is not None,
         recoding=manifest.solution.recoding,
+        state="" if manifest.state is None else manifest.state.words,
+        still_personal=manifest.state is not None and manifest.state.still_personal,
+        guidance=_guidance(manifest.state),
+        all_starred=manifest.all_starred,
+        heights=manifest.heights,
         files=tuple(FileFacts(one.path, one.rows, one.sha256, one.about, one.for_recipient) for one in manifest.files),
         **facts_of(evidence),
     )
@@ -59,14 +66,25 @@ def _risk(measurement: Measurement) -> RiskFacts:
     risk = measurement.risk
     return RiskFacts(
         k=risk.k,
-        people=int(measurement.classes.people.sum()),
+        people=measurement.people_in_classes,
         records=measurement.source_records,
         suppressed=measurement.suppressed_records,
         prosecutor_max=risk.prosecutor_max,
         prosecutor_average=risk.prosecutor_average,
         uniques=risk.uniques,
         class_sizes=measurement.classes.people,
+        strict_average=attackers_of(measurement.classes).prosecutor.strict_average,
     )
+
+
+def _guidance(state: StateOfData | None) -> str:
+    """What the PDPC guide has the use case do beyond the file."""
+    if state is None or state.controls_needed is None:
+        return ""
+    steps = ", ".join(map(str, state.steps))
+    controls = "asks for further controls around the data" if state.controls_needed else "relies on no further controls"
+    shredded = f"; what leads back to people is destroyed by {state.shred_on:%-d %B %Y}" if state.shred_on else ""
+    return f"The use case takes steps {steps} of the PDPC guide and {controls}{shredded}."
 
 
 def _models(policy: Policy, manifest: Manifest) -> tuple[ModelFacts, ...]:

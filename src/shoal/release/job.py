@@ -29,13 +29,14 @@ from shoal.measurement import Risk
 from shoal.measurement.anatomy import Anatomy
 from shoal.plan.rolling_up import StandIn
 from shoal.policy import Policy, warnings_in
+from shoal.policy.data_state import state_of
 from shoal.policy.treatment import treatments
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
 from shoal.release.anatomy import anatomy_finding, anatomy_warnings, recount_anatomy
 from shoal.release.describe import report_facts
 from shoal.release.engines import make_engine
-from shoal.release.evidence import Evidence, Study, Table, gather
+from shoal.release.evidence import Evidence, Study, Table, gather, study_for
 from shoal.release.files import Written, collect_files, data_target, data_told, remove_aside, write_files
 from shoal.release.frames import FrameSource, FrameTarget, as_lazy, is_spark, like, source_at
 from shoal.release.identities import keep_identities
@@ -108,7 +109,7 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
         files = collect_files(done.files, aside)
         keep_identities(done.plan, target.frame.lazy(), aside, vault)
         anatomy = recount_anatomy(policy, target.frame.lazy(), files, done.records)
-    evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), None)
+    evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), study_for(policy, None))
     found = DataFile("", done.records, "")
     manifest = _manifest(policy, found, done, recounted, evidence, vaulted=_lasting(vault))
     manifest = _beside(manifest, policy, files, anatomy)
@@ -142,6 +143,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
     report; with ``pdf`` the reports come as PDF too.
     """
     source, randomness = source_of(policy, data), Randomness(seed)
+    study = study_for(policy, study)
     if pdf:
         find_browser()
     with Staging(folder, force=force) as staging, explained(source):
@@ -226,12 +228,15 @@ def _manifest(  # noqa: PLR0913  # one argument per part of a run
         k_without_decoys=done.k_without_decoys,
         warnings=(
             *warnings_in(policy, vaulted=vaulted),
+            *_of_stars(recounted),
             *_of_decoys(done),
             *_of_marks(done),
             *_of_rolling_up(done),
             *_of_population(evidence),
         ),
         evidence=evidence.to_dict(),
+        heights={name: bound.height for name, bound in done.hierarchies.items()},
+        state=state_of(policy, lasting=vaulted, against=evidence.against),
     )
 
 
@@ -258,6 +263,14 @@ def _beside(manifest: Manifest, policy: Policy, files: Sequence[Written], anatom
         roles={name: role for name, role in manifest.roles.items() if name not in cut},
         treatment={name: kind for name, kind in manifest.treatment.items() if name not in cut},
     )
+
+
+def _of_stars(recounted: Recounted) -> Iterator[str]:
+    if recounted.after.all_starred:
+        yield (
+            "EVERY quasi-identifying value is starred: k says only that nothing is left to tell records apart; ask for "
+            "less, allow some records to be suppressed, or leave quasi-identifiers out"
+        )
 
 
 def _of_decoys(done: Rewritten) -> Iterator[str]:

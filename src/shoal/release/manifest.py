@@ -11,6 +11,7 @@ from shoal import __version__
 from shoal.io import Part
 from shoal.measurement import Measurement, Risk
 from shoal.measurement.anatomy import Anatomy
+from shoal.policy.data_state import StateOfData
 from shoal.privacy import Finding
 from shoal.release.record_counts import RecordCounts
 from shoal.solve import Solution
@@ -76,6 +77,9 @@ class Manifest:
     suppressed_by_rule: int = 0
     suppressed_cells: int = 0
     k_without_decoys: int | None = None
+    state: StateOfData | None = None
+    heights: Mapping[str, int] = field(default_factory=dict)
+    """Per quasi-identifier, the level on which its cells are starred."""
     evidence: Mapping[str, Any] = field(default_factory=dict)
     """Attackers, assessment, usefulness, attacks: what ``release.evidence`` gathered."""
     files: tuple[FurtherFile, ...] = ()
@@ -88,6 +92,11 @@ class Manifest:
     def suppressed_records(self) -> int:
         """Those that fail a model and those that a rule of the policy takes out, as counted in what was written."""
         return self.after.suppressed_records or self.suppressed_by_rule
+
+    @property
+    def all_starred(self) -> bool:
+        """Whether k holds only because no quasi-identifying value is left."""
+        return self.after.all_starred
 
     @property
     def records(self) -> dict[str, int] | None:
@@ -103,12 +112,14 @@ class Manifest:
             "shoal": self.shoal,
             "name": self.name,
             "use_case": self.use_case,
+            "state": None if self.state is None else self.state.to_dict(),
             "policy_sha256": self.policy_sha256,
             "data": self.data.to_dict(),
             "files": [file.to_dict() for file in sorted(self.files, key=lambda file: file.path)],
             "solution": {
                 "recoding": self.solution.recoding,
                 "levels": self.solution.levels,
+                "heights": dict(self.heights),
                 "loss": self.solution.loss,
                 "objective": self.solution.objective,
                 "optimal": self.solution.optimal,

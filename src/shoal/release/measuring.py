@@ -15,7 +15,7 @@ from shoal.io import explained
 from shoal.measurement import Known, Measurement, measure_classes
 from shoal.policy import Policy
 from shoal.policy.anatomised import anatomised
-from shoal.privacy import Classes
+from shoal.privacy import Classes, Finding
 from shoal.release.assessing import Assessed, Wanted, assess_table, attackers_in
 from shoal.release.belonging import Making, need_to_belong
 from shoal.release.folder import data_file, folder_of
@@ -89,8 +89,10 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
         cells = cells_beside(measurement, before, request.policy)
     assessed = assess_table(frame, measurement, request.quasi, wanted)
     formal = measure_formal(_with_population(measurement), columns)
-    evidence = Evidence(_figures(measurement, assessed, formal), measurement.classes, formal, columns, groups)
-    findings = [*measurement.find(request.models)]
+    evidence = Evidence(
+        _figures(measurement, assessed, formal), measurement.classes, formal, columns, groups, assessed.not_assessed
+    )
+    findings = [*measurement.find(request.models), *_verdict(assessed)]
     findings += [finding for threshold in request.require for finding in threshold.check(evidence)]
     return Measured(
         measurement,
@@ -106,6 +108,12 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
         whom.counted,
         unmeasured,
     )
+
+
+def _verdict(assessed: Assessed) -> tuple[Finding, ...]:
+    """The threshold of the declared harm is required by declaring it."""
+    found = assessed.assessment
+    return () if found is None else (Finding("reidentification", found.threshold, found.probability, found.within),)
 
 
 def _together(frame: pl.LazyFrame, original: pl.LazyFrame, request: MeasureRequest) -> tuple[str, ...]:
@@ -233,6 +241,7 @@ def _figures(measurement: Measurement, assessed: Assessed, formal: Formal) -> di
     chance = assessed.assessment
     return {
         "records_above": assessed.attackers.prosecutor.above,
+        "strict_average": assessed.attackers.prosecutor.strict_average,
         "reidentification": inf if chance is None else chance.probability,
         **formal.whole,
         **asdict(measurement.risk),

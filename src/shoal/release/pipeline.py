@@ -248,7 +248,9 @@ class Pipeline(Generic[TableT]):
         """What is left of the cells, by the levels in use."""
         counts, solution = done.counts, done.solution
         if solution.decoys:
-            after = replace(after, released=self._real(after.released, done), rows=after.rows - after.invented, invented=0)
+            after = replace(
+                after, released=self._real(after.released, done), rows=after.rows - after.invented, invented=0
+            )
         found = cell_figures(
             after,
             {

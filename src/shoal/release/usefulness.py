@@ -15,7 +15,7 @@ from shoal.policy.assessment import Assess
 from shoal.release.pairing import MEASURING, Pairing, bound_hierarchy, recoded
 from shoal.schema import Role
 
-CELL_FIGURES = ("loss", "precision", "entropy", "entropy_lost")
+CELL_FIGURES = ("loss", "precision", "detail_kept", "entropy", "entropy_lost")
 _OTHER_RECORDS = "the release has more or fewer records than the original"
 
 

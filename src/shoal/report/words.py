@@ -23,7 +23,14 @@ MEASURES = {
         "Precision",
         "How low in their hierarchies cells stay: 1 is untouched, 0 is the top.",
     ),
-    "discernibility": ("Discernibility", "Sum of the squared class sizes, a suppressed record counted as one of all: smaller keeps more apart."),
+    "detail_kept": (
+        "Detail kept",
+        "1 − generalisation loss, of the quasi-identifiers that have more than one value: 1 is all of it.",
+    ),
+    "discernibility": (
+        "Discernibility",
+        "Sum of the squared class sizes, a suppressed record counted as one of all: smaller keeps more apart.",
+    ),
     "average_class_size": ("Average class size", "Released records per equivalence class: smaller keeps more detail."),
     "entropy": ("Entropy", "Information lost over all cells, in bits: 0 is none."),
     "entropy_lost": ("Entropy lost", "Information lost, as a share of what the cells hold: 0 is none, 1 is all."),
@@ -79,13 +86,19 @@ def measured(facts: ReportFacts) -> bool:
 
 
 def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
-    """Good only if the models are met, the assessed risk is within its limit and no attack finds anything, or might.
+    """Good only if the models are met, the assessed risk is within its limit, no attack finds anything, or might, and
+    the data are no longer personal.
 
     A recipient is told that something speaks against the file, but not which attacks succeed.
     """
     kind, headline = _headline(facts.models)
     concerns = _concerns(facts, recipient=recipient)
-    sentences = [*_risk_sentences(facts), *_assessed(facts), *([] if recipient else _attacked(facts))]
+    sentences = [
+        *_risk_sentences(facts),
+        *_assessed(facts),
+        *([] if recipient else _attacked(facts)),
+        *filter(None, (facts.state, facts.guidance)),
+    ]
     if kind == "unmet":
         sentences.insert(0, "Do not release this file as it is.")
     elif concerns:
@@ -93,6 +106,10 @@ def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
     elif facts.unjudged:
         left = "not all evidence could be judged" if recipient else f"{count(len(facts.unjudged), 'attack')} not judged"
         kind, headline = "none", f"{headline}, but {left}"
+    elif facts.all_starred:
+        kind, headline = "none", f"{headline}, but by starring every quasi-identifying value"
+    elif facts.still_personal:
+        kind, headline = "none", f"{headline}, but the data are still personal"
     return Verdict(kind, headline, tuple(sentences))
 
 
@@ -120,11 +137,22 @@ def _concerns(facts: ReportFacts, *, recipient: bool) -> list[str]:
     return concerns
 
 
+def level(number: int, height: int | None) -> str:
+    """
+    >>> level(2, 4), level(4, 4), level(0, None)
+    ('2 of 4', '4 of 4: *', '0')
+    """
+    if height is None:
+        return str(number)
+    return f"{number} of {height}{': *' if number == height else ''}"
+
+
 def _assessed(facts: ReportFacts) -> list[str]:
     one = facts.assessment
     if one is None:
-        return []
-    place = "within" if one.within else "above"
+        reason = facts.not_assessed
+        return [f"There is no verdict by potential harm: {reason}."] if reason else []
+    place = "within" if one.within else "above" if one.probability > one.threshold else "not less than"
     return [f"With the chance of an attempt counted in, the risk is {place} the limit for {harm_in_words(one.harm)}."]
 
 
