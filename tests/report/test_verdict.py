@@ -39,3 +39,38 @@ def test_nothing_but_open_questions_is_not_called_unattacked(full: ReportFacts) 
     left = give_verdict(replace(full, attacks=(), unjudged=("frequency",)), recipient=False)
     assert left.kind == "none"
     assert not any("was not attacked" in sentence for sentence in left.sentences)
+
+
+@pytest.mark.requirement("R-11")
+def test_data_that_are_still_personal_get_no_green_tick(full: ReportFacts) -> None:
+    state = "The file holds unlinked pseudonymised data (ISO/IEC 20889, table B.2), still personal data: because."
+    left = replace(full, state=state, still_personal=True)
+    for recipient in (False, True):
+        verdict = give_verdict(left, recipient=recipient)
+        assert verdict.kind == "none"
+        assert verdict.headline.endswith("but the data are still personal")
+        assert state in verdict.sentences
+    assert 'class="verdict none"' in render(left)
+
+
+@pytest.mark.requirement("R-10")
+def test_k_by_starring_everything_is_said_aloud(full: ReportFacts) -> None:
+    verdict = give_verdict(replace(full, all_starred=True), recipient=False)
+    assert verdict.kind == "none"
+    assert verdict.headline.endswith("but by starring every quasi-identifying value")
+
+
+@pytest.mark.requirement("R-02")
+def test_a_public_release_gets_no_verdict_by_harm(full: ReportFacts) -> None:
+    left = replace(full, assessment=None, not_assessed="annex D is for others")
+    assert (
+        "There is no verdict by potential harm: annex D is for others." in give_verdict(left, recipient=False).sentences
+    )
+    assert "potential harm</b>" not in render(left)
+
+
+@pytest.mark.requirement("R-10")
+def test_the_top_level_is_called_a_star(full: ReportFacts) -> None:
+    first = next(iter(full.levels))
+    page = render(replace(full, levels={first: 4}, heights={first: 4}))
+    assert "4 of 4: *" in page

@@ -30,8 +30,8 @@ ACQUAINTANCES = 150
 """People whom somebody knows, on average (Dunbar 1993)."""
 
 NOT_FOR_PUBLIC = (
-    "annex D of the PDPC guide assumes a release that is not public, and controls: none says that this one is; a public "
-    "release is judged by its highest risk, by attacks, or by another procedure (meity)"
+    "annex D of the PDPC guide assumes a release that is not public, and this one is (controls: none, or use case "
+    "public); judge it by its highest risk, by attacks, or by another procedure (meity)"
 )
 _ASKED = {
     Procedure.PDPC: "The PDPC guide, annex D, was followed: the probability may be as high as the threshold.",

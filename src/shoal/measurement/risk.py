@@ -153,7 +153,7 @@ class Known:
     """Its ``value``s and their ``records``, where the table lacks some."""
 
 
-def measure_classes(
+def measure_classes(  # noqa: PLR0913  # a table and what is known of it
     frame: pl.LazyFrame,
     quasi: tuple[str, ...],
     person: str | None = None,

@@ -1,4 +1,4 @@
-"""The state of released data (ISO/IEC 20889, table B.2, in the words of ISO/IEC 19944), and whether it is still personal.
+"""The state of released data (ISO/IEC 20889, table B.2, in the words of ISO/IEC 19944): is it still personal?
 
 The least protected part decides: a table whose quasi-identifiers are generalised beside a pseudonym that leads back is
 pseudonymised data. What is called anonymised here is so by its techniques and as long as the figures hold; whether a

@@ -2,8 +2,8 @@
 
 The guide gives 3 and 5 as the usual thresholds for k; it suggests the higher one for data that leave the organisation
 and the lower one for data that stay inside or are kept for long. It has no case for data that anybody may have: k = 11
-is what regulators ask of those (a risk of at most 0.09: European Medicines Agency, policy 0070; Health Canada), and since
-nobody can be held to anything afterwards, the release is attacked before.
+is what regulators ask of those (a risk of at most 0.09: European Medicines Agency, policy 0070; Health Canada), and
+since nobody can be held to anything afterwards, the release is attacked before.
 """
 
 from __future__ import annotations

@@ -174,10 +174,7 @@ class Pipeline(Generic[TableT]):
         aggregated = "aggregate" in self.policy.table_steps
         sensitive = () if aggregated else self.policy.modelled
         after = measure_classes(output, () if aggregated else quasi, person, sensitive, done.known)
-        if aggregated:
-            after = replace(after.nobody_kept(), suppressed=0)
-        else:
-            after = self._of_the_source(after, done)
+        after = replace(after.nobody_kept(), suppressed=0) if aggregated else self._of_the_source(after, done)
         after = as_policy_reads(replace(after, population=self._population(done)), self.policy)
         findings = after.find(self.policy.models)
         if not all(finding.met for finding in findings):
