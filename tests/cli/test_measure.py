@@ -274,3 +274,12 @@ def test_an_average_hides_nobody_who_is_alone_or_one_of_two(call: Call) -> None:
     assert finer["average"] < finer["max"] or finer["max"] == 1
     assert finer["strict_average"] == finer["max"]
     assert call("measure", "firms.csv", "--qi", "region,turnover", "--require", "strict_average=0.4").code == 1
+
+
+@pytest.mark.requirement("R-06")
+def test_notes_are_of_figures_that_are_shown(call: Call) -> None:
+    asked = ("measure", "firms.csv", "--qi", "region", "--original", "firms.csv")
+    short = call(*asked).stdout
+    assert "Count error, typical: 95 % interval" in short
+    assert "Count error, mean" not in short
+    assert "Count error" not in call(*asked, "--purpose", "linking_back").stdout

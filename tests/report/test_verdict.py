@@ -74,3 +74,20 @@ def test_the_top_level_is_called_a_star(full: ReportFacts) -> None:
     first = next(iter(full.levels))
     page = render(replace(full, levels={first: 4}, heights={first: 4}))
     assert "4 of 4: *" in page
+
+
+@pytest.mark.requirement("R-04")
+def test_it_is_said_where_nobody_could_compare_with_strangers(broken: ReportFacts) -> None:
+    lone = replace(broken, attacks=tuple(replace(one, control=None) for one in broken.attacks), models=())
+    assert any(one.found for one in lone.attacks)
+    verdict = give_verdict(lone, recipient=False)
+    assert "more than guessing (no control group was given)" in verdict.headline
+    assert "No control group was given, so what is true of people in general counts as found." in verdict.sentences
+
+
+@pytest.mark.requirement("R-10")
+def test_what_is_not_compared_has_no_distance(full: ReportFacts) -> None:
+    first = replace(full.distributions[0], bars=(), distances=(("total variation", 0.949),))
+    page = render(replace(full, distributions=(first,)))
+    assert "Not compared" in page
+    assert "0.949" not in page

@@ -7,7 +7,7 @@ import typer
 from shoal.attack import Attack, Rate
 from shoal.cli.output import print_table
 from shoal.release.attack_report import AttackReport, in_words, share_tried
-from shoal.report.figures import count, percent
+from shoal.report.figures import count, percent, span
 
 HEADER = ("attack", "on", "right", "95 % interval", "guessing", "strangers", "verdict")
 
@@ -51,7 +51,7 @@ def _row(attack: Attack) -> tuple[str, ...]:
         attack.title,
         attack.attribute or "",
         _rate(attack.success),
-        f"{percent(low)} to {percent(high)}",
+        span(low, high),
         _rate(attack.baseline),
         "" if attack.control is None else _rate(attack.control),
         ("FOUND: " if attack.found else "") + in_words(attack),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import typer
 
@@ -43,6 +43,14 @@ COUNTED = {
     "--original\n  DATA counts people",
     Counted.RECORDS: "Each record counts as one person",
 }
+NOTED = {
+    "propensity": ("pmse",),
+    "count error": ("query_error",),
+    "count error, mean": ("query_error_mean",),
+    "count error, typical": ("query_error_median",),
+    "learning": ("learning", "accuracy", "balanced_accuracy", "f1", "r2"),
+}
+"""The figures that a note is about, by how they begin."""
 SIDE_BY_SIDE = 4
 """Sensitive attributes in one table."""
 
@@ -182,11 +190,17 @@ def _print_usefulness(found: Usefulness, cells: Cells) -> None:
     for name in wanted:
         if name in found.reasons:
             typer.echo(f"  {READINGS[name].title}: {found.reasons[name]}.")
-    for line in (*found.warnings, *found.notes):
+    for line in (*found.warnings, *(note for note in found.notes if _of_any(note, shown))):
         typer.echo(f"  {line[:1].upper()}{line[1:]}.")
     if found.purpose is None:
         typer.echo("  --purpose picks the figures that matter for a use; --json has all of them.")
     typer.echo()
+
+
+def _of_any(note: str, shown: Sequence[str]) -> bool:
+    """Whether a note is of a figure that is shown, or of none in particular."""
+    of = NOTED.get(note.partition(":")[0])
+    return of is None or any(name.startswith(of) for name in shown)
 
 
 def _print_verdicts(measured: Measured) -> None:

@@ -132,8 +132,12 @@ def _concerns(facts: ReportFacts, *, recipient: bool) -> list[str]:
     if found and recipient:
         concerns.append("other evidence speaks against handing the file on")
     elif found:
-        total = len(facts.attacks)
-        concerns.append(f"{found} of {count(total, 'attack')} {'succeeds' if found == 1 else 'succeed'}")
+        total = count(len(facts.attacks), "attack")
+        if any(one.control is not None for one in facts.attacks):
+            concerns.append(f"{found} of {total} {'succeeds' if found == 1 else 'succeed'}")
+        else:
+            finds = "finds" if found == 1 else "find"
+            concerns.append(f"{found} of {total} {finds} more than guessing (no control group was given)")
     return concerns
 
 
@@ -167,8 +171,10 @@ def _attacked(facts: ReportFacts) -> list[str]:
         told = "1 attack was tried; it found" if total == 1 else f"{total} attacks were tried; none found"
         return [f"{told} {'no ' if total == 1 else ''}more than {yardsticks(facts)}.", *left]
     more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    lone = all(one.control is None for one in facts.attacks)
     return [
         f"{len(found)} of {count(total, 'attack')} found more than {yardsticks(facts)}: {'; '.join(found[:3])}{more}.",
+        *(["No control group was given, so what is true of people in general counts as found."] if lone else []),
         *left,
     ]
 
