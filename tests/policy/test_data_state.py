@@ -78,7 +78,7 @@ def test_report_and_manifest_say_it(tmp_path: Path) -> None:
     asked = policy(more="use_case: internal-deidentified")
     release = shoal.anonymise(tmp_path / "people.csv", asked, output=tmp_path / "release")
     told = json.loads((tmp_path / "release" / "release.json").read_text())["state"]
-    assert told["qualifier"] == "anonymised"
+    assert told["qualifier"] == "unlinked_pseudonymised"
     assert told["still_personal"] is True
     assert told["steps"] == [1, 2, 5]
     assert 'class="verdict none"' in release.html

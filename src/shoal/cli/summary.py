@@ -26,8 +26,8 @@ def print_release(release: Release) -> None:
     if manifest.solution.levels:
         levels = ", ".join(_level(name, level, manifest.heights) for name, level in manifest.solution.levels.items())
         optimal = "the least loss possible" if manifest.solution.optimal else "the least loss found"
-        if manifest.all_starred:
-            optimal = "EVERYTHING is starred"
+        if manifest.nothing_left:
+            optimal = "NOTHING is left that tells records apart"
         up_to = "" if manifest.solution.cells is None else " up to"
         typer.echo(f"levels{up_to}: {levels} (loss {manifest.solution.loss:.3f}, {optimal})")
     if after.k:

@@ -94,14 +94,6 @@ class Measurement:
             int(self.classes.people_in(np.zeros(len(self.classes), dtype=np.int64), 1)[0]) if len(self.classes) else 0
         )
 
-    @property
-    def all_starred(self) -> bool:
-        """Whether no quasi-identifying value is left."""
-        cells = self.released.select(self.classes.attributes)
-        return bool(cells.width and cells.height) and bool(
-            cells.select(pl.all_horizontal(pl.all().cast(pl.String).eq_missing(SUPPRESSED)).all()).item()
-        )
-
     def nobody_kept(self) -> Self:
         """The same where every record is known to be suppressed, so that there is no class."""
         nobody = self.classes.only(np.zeros(len(self.classes), dtype=bool))

@@ -87,7 +87,8 @@ def state_of(policy: Policy, *, lasting: bool, against: Sequence[str] = ()) -> S
     if not personal and against:
         personal, because = True, f"{because}, but {' and '.join(against)}"
     if preset is not None and not preset.anonymised and state is not DataState.AGGREGATED:
-        personal, because = True, f"{because}, and {policy.use_case} takes no step that would make it anonymous"
+        state = DataState.UNLINKED if state is DataState.ANONYMISED else state
+        personal, because = True, f"{because}, but {policy.use_case} takes no step that would make it anonymous"
     return StateOfData(
         state,
         personal,
@@ -109,8 +110,10 @@ def _state(policy: Policy, *, lasting: bool) -> tuple[DataState, str]:
             DataState.UNLINKED,
             f"{_named(told_apart)} may still stand for one person each, though nothing leads back",
         )
-    if policy.models or any(_generalises(one) for _, one in _released(policy)):
-        return DataState.ANONYMISED, "identifiers are gone and other attributes are generalised or randomised"
+    if policy.models:
+        return DataState.ANONYMISED, "identifiers are gone, and the privacy models hold for the quasi-identifiers"
+    if any(_generalises(one) for _, one in _released(policy)):
+        return DataState.ANONYMISED, "identifiers are gone, and other attributes are generalised or randomised"
     if any(one.role is Role.DIRECT for one in policy.attributes.values()):
         return DataState.UNLINKED, "identifiers are gone, and nothing is generalised or randomised"
     return DataState.IDENTIFIED, "no technique was applied"

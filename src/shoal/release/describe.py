@@ -8,7 +8,7 @@ from typing import NamedTuple
 from shoal import __version__
 from shoal.measurement import Measurement
 from shoal.measurement.attackers import attackers_of
-from shoal.policy import Policy
+from shoal.policy import Policy, UseCase
 from shoal.policy.anatomised import anatomised
 from shoal.policy.data_state import StateOfData
 from shoal.randomness import now
@@ -54,8 +54,8 @@ def report_facts(policy: Policy, manifest: Manifest, done: Rewritten, evidence: 
         recoding=manifest.solution.recoding,
         state="" if manifest.state is None else manifest.state.words,
         still_personal=manifest.state is not None and manifest.state.still_personal,
-        guidance=_guidance(manifest.state),
-        all_starred=manifest.all_starred,
+        guidance=_guidance(manifest.state, manifest.use_case),
+        nothing_left=manifest.nothing_left,
         heights=manifest.heights,
         files=tuple(FileFacts(one.path, one.rows, one.sha256, one.about, one.for_recipient) for one in manifest.files),
         **facts_of(evidence),
@@ -77,10 +77,12 @@ def _risk(measurement: Measurement) -> RiskFacts:
     )
 
 
-def _guidance(state: StateOfData | None) -> str:
+def _guidance(state: StateOfData | None, use_case: str | None) -> str:
     """What the PDPC guide has the use case do beyond the file."""
     if state is None or state.controls_needed is None:
         return ""
+    if use_case == UseCase.PUBLIC:
+        return "Anybody may have the file, so no controls around it can be relied on."
     steps = ", ".join(map(str, state.steps))
     controls = "asks for further controls around the data" if state.controls_needed else "relies on no further controls"
     shredded = f"; what leads back to people is destroyed by {state.shred_on:%-d %B %Y}" if state.shred_on else ""

@@ -46,6 +46,11 @@ from shoal.report import render, write_pdf
 from shoal.report.pdf import find_browser
 from shoal.report.tries import Exploration
 
+NOTHING_LEFT = (
+    "NOTHING is left that tells records apart: every quasi-identifier is starred, or the same in all records. Such a k says "
+    "nothing: ask for less, allow some records to be suppressed, or leave quasi-identifiers out"
+)
+
 
 @dataclass(frozen=True)
 class Release:
@@ -228,7 +233,6 @@ def _manifest(  # noqa: PLR0913  # one argument per part of a run
         k_without_decoys=done.k_without_decoys,
         warnings=(
             *warnings_in(policy, vaulted=vaulted),
-            *_of_stars(recounted),
             *_of_decoys(done),
             *_of_marks(done),
             *_of_rolling_up(done),
@@ -254,23 +258,16 @@ def _lasting(secrets: Secrets | None) -> bool:
 def _beside(manifest: Manifest, policy: Policy, files: Sequence[Written], anatomy: Anatomy | None) -> Manifest:
     """With what the release has beside the data; columns that were cut off are no longer in it."""
     cut = () if anatomy is None else tuple(anatomy.attributes)
+    bare = (NOTHING_LEFT,) if manifest.nothing_left else ()
     return replace(
         manifest,
         files=tuple(file.told for file in files),
         anatomy=anatomy,
         models=(*manifest.models, *anatomy_finding(policy, anatomy)),
-        warnings=(*manifest.warnings, *anatomy_warnings(policy, anatomy)),
+        warnings=(*bare, *manifest.warnings, *anatomy_warnings(policy, anatomy)),
         roles={name: role for name, role in manifest.roles.items() if name not in cut},
         treatment={name: kind for name, kind in manifest.treatment.items() if name not in cut},
     )
-
-
-def _of_stars(recounted: Recounted) -> Iterator[str]:
-    if recounted.after.all_starred:
-        yield (
-            "EVERY quasi-identifying value is starred: k says only that nothing is left to tell records apart; ask for "
-            "less, allow some records to be suppressed, or leave quasi-identifiers out"
-        )
 
 
 def _of_decoys(done: Rewritten) -> Iterator[str]:

@@ -94,9 +94,9 @@ class Manifest:
         return self.after.suppressed_records or self.suppressed_by_rule
 
     @property
-    def all_starred(self) -> bool:
-        """Whether k holds only because no quasi-identifying value is left."""
-        return self.after.all_starred
+    def nothing_left(self) -> bool:
+        """Whether k holds only because no quasi-identifying value tells records apart any more."""
+        return bool(self.heights) and bool(self.utility) and len(self.before.classes) > 1 >= len(self.after.classes)
 
     @property
     def records(self) -> dict[str, int] | None:

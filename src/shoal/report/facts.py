@@ -136,7 +136,7 @@ class ReportFacts:
     """What the use case asks for around the data, in a sentence."""
     not_assessed: str | None = None
     """Why the declared harm comes to no verdict."""
-    all_starred: bool = False
-    """Whether every quasi-identifying value of the file is a star."""
+    nothing_left: bool = False
+    """Whether no quasi-identifying value of the file tells records apart any more."""
     heights: Mapping[str, int] = field(default_factory=dict)
     """The level of each quasi-identifier that is a star."""

@@ -54,8 +54,8 @@ def key_figures(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool
 def _detail(facts: ReportFacts) -> KeyFigure:
     """Two figures, since they may differ much: how narrow the labels are, and how much they still tell."""
     kept, lost = facts.utility.get("detail_kept", 1 - facts.loss), facts.utility.get("entropy_lost")
-    entropy = "" if lost is None else f"; of their information {percent(1 - lost)}"
-    return KeyFigure("Detail kept", percent(kept), f"of the quasi-identifiers, 1 − loss{entropy}")
+    entropy = "" if lost is None else f"; {percent(1 - lost)} of their information"
+    return KeyFigure("Detail kept", percent(kept), f"of the quasi-identifiers (1 − loss){entropy}")
 
 
 def risk_gauge(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool) -> Markup:

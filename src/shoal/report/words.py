@@ -106,8 +106,8 @@ def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
     elif facts.unjudged:
         left = "not all evidence could be judged" if recipient else f"{count(len(facts.unjudged), 'attack')} not judged"
         kind, headline = "none", f"{headline}, but {left}"
-    elif facts.all_starred:
-        kind, headline = "none", f"{headline}, but by starring every quasi-identifying value"
+    elif facts.nothing_left:
+        kind, headline = "none", f"{headline}, but only because nothing is left that tells records apart"
     elif facts.still_personal:
         kind, headline = "none", f"{headline}, but the data are still personal"
     return Verdict(kind, headline, tuple(sentences))
