@@ -110,10 +110,9 @@ def _state(policy: Policy, *, lasting: bool) -> tuple[DataState, str]:
             DataState.UNLINKED,
             f"{_named(told_apart)} may still stand for one person each, though nothing leads back",
         )
-    if policy.models:
-        return DataState.ANONYMISED, "identifiers are gone, and the privacy models hold for the quasi-identifiers"
-    if any(_generalises(one) for _, one in _released(policy)):
-        return DataState.ANONYMISED, "identifiers are gone, and other attributes are generalised or randomised"
+    done = "the privacy models hold for the quasi-identifiers" if policy.models else _done(policy)
+    if done:
+        return DataState.ANONYMISED, f"identifiers are gone, and {done}"
     if any(one.role is Role.DIRECT for one in policy.attributes.values()):
         return DataState.UNLINKED, "identifiers are gone, and nothing is generalised or randomised"
     return DataState.IDENTIFIED, "no technique was applied"
@@ -153,8 +152,11 @@ def _released(policy: Policy) -> Iterator[tuple[str, Attribute]]:
     yield from ((n, a) for n, a in policy.attributes.items() if n != EVERYTHING_ELSE and a.is_released)
 
 
-def _generalises(attribute: Attribute) -> bool:
-    return any(_family(step).startswith(_GENERALISING) for step in attribute.steps)
+def _done(policy: Policy) -> str | None:
+    """What hides people where no model is asked for."""
+    steps = (step for _, attribute in _released(policy) for step in attribute.steps)
+    hides = any(_family(step).startswith(_GENERALISING) for step in steps)
+    return "other attributes are generalised or randomised" if hides else None
 
 
 def _family(step: Technique) -> str:

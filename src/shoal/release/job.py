@@ -47,8 +47,8 @@ from shoal.report.pdf import find_browser
 from shoal.report.tries import Exploration
 
 NOTHING_LEFT = (
-    "NOTHING is left that tells records apart: every quasi-identifier is starred, or the same in all records. Such a k says "
-    "nothing: ask for less, allow some records to be suppressed, or leave quasi-identifiers out"
+    "NOTHING is left that tells records apart: every quasi-identifier is starred, or the same in all records. Such a k "
+    "says nothing: ask for less, allow some records to be suppressed, or leave quasi-identifiers out"
 )
 
 
