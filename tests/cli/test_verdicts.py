@@ -59,7 +59,8 @@ def test_a_public_release_is_attacked_without_being_asked(call: Call, tmp_path: 
     assert told["attacks"]
     assert "assessment" not in told
     assert "not public" in told["not_assessed"]
-    assert ended.code == (1 if any(attack["found"] for attack in told["attacks"]) else 0)
+    found = any(attack["found"] for attack in told["attacks"]) or told["attacks_unjudged"]
+    assert ended.code == (1 if found else 0)
 
 
 @pytest.mark.requirement("G-02", "R-05")
@@ -75,7 +76,7 @@ def test_a_public_release_that_attacks_break_ends_with_1(call: Call, tmp_path: P
     told = json.loads((tmp_path / "release" / "release.json").read_text())
     assert any(attack["found"] for attack in told["attacks"])
     assert ended.code == 1
-    assert "attacks that succeed (public)" in ended.stderr
+    assert "attacks that succeed, or may (public)" in ended.stderr
     assert told["state"]["still_personal"]
 
 

@@ -114,3 +114,12 @@ def test_a_public_release_has_a_higher_k_and_no_controls() -> None:
     assert asked.models[0].required > max(others)
     with pytest.raises(PolicyError, match="there are none around public data"):
         policy(more="use_case: public\nassess: {harm: low, controls: high}", k=11)
+
+
+@pytest.mark.requirement("G-02")
+def test_a_public_release_in_memory_is_attacked_too() -> None:
+    table = pl.concat([people()] * 5).with_columns(pay=pl.int_range(pl.len()) % 9)
+    text = POLICY.format(who="{role: direct}", more="use_case: public", pay="").replace("insensitive", "sensitive")
+    manifest = shoal.anonymise(table, Policy.from_text(text), seed=1).manifest
+    assert manifest.evidence["attacks"]
+    assert manifest.to_dict()["models"][0]["required"] == 11

@@ -44,12 +44,14 @@ def test_nothing_but_open_questions_is_not_called_unattacked(full: ReportFacts) 
 @pytest.mark.requirement("R-11")
 def test_data_that_are_still_personal_get_no_green_tick(full: ReportFacts) -> None:
     state = "The file holds unlinked pseudonymised data (ISO/IEC 20889, table B.2), still personal data: because."
-    left = replace(full, state=state, still_personal=True)
+    brief = state.removesuffix(": because.") + "."
+    left = replace(full, state=state, state_in_brief=brief, still_personal=True)
     for recipient in (False, True):
         verdict = give_verdict(left, recipient=recipient)
         assert verdict.kind == "none"
         assert verdict.headline.endswith("but the data are still personal")
-        assert state in verdict.sentences
+        assert (brief if recipient else state) in verdict.sentences
+    assert "because" not in render(left, recipient=True)
     assert 'class="verdict none"' in render(left)
 
 

@@ -59,9 +59,9 @@ def verdict(release: Release) -> tuple[Finding, ...]:
             Finding("reidentification", assessed["threshold"], assessed["probability"], met=assessed["within"])
         )
     if case is not None and PRESETS[UseCase(case)].attacks:
-        tried = evidence.get("attacks")
-        succeed = nan if not tried else sum(attack["found"] for attack in tried)
-        found.append(Finding(f"attacks that succeed ({case})", 0, succeed, met=succeed == 0))
+        tried, open_ones = evidence.get("attacks"), evidence.get("attacks_unjudged", ())
+        succeed = nan if not tried else sum(attack["found"] for attack in tried) + len(open_ones)
+        found.append(Finding(f"attacks that succeed, or may ({case})", 0, succeed, met=succeed == 0))
     return tuple(found)
 
 

@@ -56,12 +56,17 @@ class StateOfData:
     """When what leads back to people is to be destroyed."""
 
     @property
-    def words(self) -> str:
-        """One sentence."""
+    def brief(self) -> str:
+        """One sentence, without the reason."""
         personal = (
             "still personal data" if self.still_personal else "no longer personal data as long as the figures hold"
         )
-        return f"The file holds {self.state.words} ({CLAUSE}), {personal}: {self.because}."
+        return f"The file holds {self.state.words} ({CLAUSE}), {personal}."
+
+    @property
+    def words(self) -> str:
+        """One sentence, with the reason."""
+        return f"{self.brief.removesuffix('.')}: {self.because}."
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -53,6 +53,7 @@ def report_facts(policy: Policy, manifest: Manifest, done: Rewritten, evidence: 
         person=policy.person is not None,
         recoding=manifest.solution.recoding,
         state="" if manifest.state is None else manifest.state.words,
+        state_in_brief="" if manifest.state is None else manifest.state.brief,
         still_personal=manifest.state is not None and manifest.state.still_personal,
         guidance=_guidance(manifest.state, manifest.use_case),
         nothing_left=manifest.nothing_left,

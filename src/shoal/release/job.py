@@ -105,16 +105,17 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
         from shoal.release.on_spark import anonymise_spark
 
         return anonymise_spark(data, policy, seed=seed, secrets=vault, shared=shared)
-    target, randomness = FrameTarget(), Randomness(seed)
+    target, randomness, study = FrameTarget(), Randomness(seed), study_for(policy, None)
     with tempfile.TemporaryDirectory() as folder:
-        pipeline = Pipeline(policy, PolarsEngine(), randomness, secrets=vault)
+        pipeline = Pipeline(policy, PolarsEngine(), randomness, secrets=vault, traced=study is not None)
         aside = Path(folder) / "aside.arrow"
         done = pipeline.rewrite(FrameSource(as_lazy(data)), target, aside=aside)
         recounted = pipeline.recount(target.frame.lazy(), done, aside=aside)
         files = collect_files(done.files, aside)
         keep_identities(done.plan, target.frame.lazy(), aside, vault)
         anatomy = recount_anatomy(policy, target.frame.lazy(), files, done.records)
-    evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), study_for(policy, None))
+        study = None if study is None else study.tracing(aside)
+    evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), study)
     found = DataFile("", done.records, "")
     manifest = _manifest(policy, found, done, recounted, evidence, vaulted=_lasting(vault))
     manifest = _beside(manifest, policy, files, anatomy)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shoal.errors import InputError
 from shoal.measurement.sensitivity import Rule
-from shoal.policy import Policy
+from shoal.policy import Policy, UseCase
 from shoal.privacy import PrivacyModel
 from shoal.release.assessing import Wanted
 from shoal.release.belonging import Making
@@ -71,7 +71,7 @@ class MeasureRequest:
             return replace(found, population=population, by_records=by_records)
         chosen = Policy.load(policy)
         listed = tuple(dict.fromkeys((*(names_in(sensitive) or chosen.with_role(Role.SENSITIVE)), *chosen.modelled)))
-        wanted = wanted.within(chosen.assess)
+        wanted = replace(wanted.within(chosen.assess), public=chosen.use_case is UseCase.PUBLIC)
         wanted.need_harm()
         quasi, person = chosen.quasi_identifiers, person or chosen.person
         found = cls(quasi, listed, person, chosen.models, thresholds, chosen, wanted, judged)

@@ -130,7 +130,9 @@ class ReportFacts:
     files: tuple[FileFacts, ...] = ()
     """What the release has beside the data."""
     state: str = ""
-    """In which state the data is and whether it is still personal, in a sentence."""
+    """In which state the data is, whether it is still personal and why, in a sentence."""
+    state_in_brief: str = ""
+    """The same without the reason, for recipients."""
     still_personal: bool = False
     guidance: str = ""
     """What the use case asks for around the data, in a sentence."""

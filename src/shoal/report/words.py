@@ -97,7 +97,7 @@ def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
         *_risk_sentences(facts),
         *_assessed(facts),
         *([] if recipient else _attacked(facts)),
-        *filter(None, (facts.state, facts.guidance)),
+        *filter(None, (facts.state_in_brief,) if recipient else (facts.state, facts.guidance)),
     ]
     if kind == "unmet":
         sentences.insert(0, "Do not release this file as it is.")
