@@ -170,3 +170,15 @@ def test_whoever_counts_finds_the_same(tmp_path: Path, cells: list[tuple[str, st
     assert found["suppressed"]["records"] == measured["suppressed"]
     if written:
         assert measured["suppressed"] == starred
+
+
+def test_a_value_called_like_a_label_does_not_hide_what_the_label_stands_for(tmp_path: Path) -> None:
+    """Two villages are called Others on the first level, and a town is called that already: the cells stand for all."""
+    (tmp_path / "towns.csv").write_text("A;A;*\nOthers;Others;*\nC;Others;*\nD;Others;*\n")
+    table = pl.DataFrame({"town": ["A", "Others", "C", "D"] * 5, "job": ["cook"] * 20, "ill": ["flu", "cold"] * 10})
+    hierarchy = ", hierarchy: {csv: towns.csv}"
+    release = run(
+        tmp_path, table, privacy="{k_anonymity: {k: 5}}", solve="{levels: {town: 1, job: 0}}", hierarchy=hierarchy
+    )
+    found = told(release)
+    assert found["utility"]["loss"] == pytest.approx(found["solution"]["loss"]) == pytest.approx(15 / 20 * 2 / 3 / 2)

@@ -5,7 +5,8 @@ like one of which every cell is starred:
 
 - *loss*: the share of the attribute's domain that a released value stands for (0 = exact, 1 = anything), in the mean.
 - *precision*: 1 − level ÷ height of the hierarchy, in the mean (Sweeney 2002). A label that several levels share counts
-  for the lowest of them, since nobody can tell from the release which it was.
+  for the lowest of them, since nobody can tell from the release which it was; for the loss and the entropy, it stands
+  for all that it stands for on any of them.
 - *entropy*: how many bits the cells hide, Σ −log₂(records with the original value ÷ records with a value that the
   released one stands for), counted in the original (De Waal and Willenborg 1999; Gionis and Tassa 2009); *entropy
   lost* is that as a share of what would be hidden if every cell were suppressed.
@@ -58,7 +59,11 @@ class Generalised:
             .group_by("label", maintain_order=True)
             .agg(pl.col("loss").first(), pl.col("under").sum(), height=pl.lit(level / bound.height))
             for level in range(highest + 1)
-        ).unique("label", keep="first", maintain_order=True)
+        )
+        # A label on several levels may stand for all that it stands for on any of them.
+        labels = labels.group_by("label", maintain_order=True).agg(
+            pl.col("loss", "under").max(), pl.col("height").first()
+        )
         there = records.filter(records > 0).to_numpy().astype(np.float64)
         return cls(labels, float((there * np.log2(there)).sum()), int(records.sum()), weight)
 
