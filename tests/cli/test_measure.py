@@ -172,7 +172,8 @@ def test_people_read_sections_and_no_wall(call: Call) -> None:
         "Required",
     )
     places = [next(n for n, line in enumerate(ended.stdout.splitlines()) if line.startswith(title)) for title in titles]
-    assert ended.code == 0
+    assert ended.code == 1
+    assert ended.stderr == "not met: reidentification: required 0.2, found 0.333333\n"
     assert places == sorted(places)
     assert max(map(len, ended.stdout.splitlines())) <= 140
     assert len(ended.stdout.splitlines()) < 110
@@ -232,3 +233,53 @@ def test_one_record_has_nobody_to_hide_among(call: Call) -> None:
     ended = call("measure", "one.csv", "--qi", "region")
     assert ended.code == 2
     assert "one record" in ended.stderr
+
+
+@pytest.mark.requirement("R-02")
+def test_a_verdict_above_its_threshold_is_an_exit_code(call: Call) -> None:
+    """Smallest class 3: 1/3 is above 0.01, and 0.03/3 is exactly 0.01, which PDPC allows and MeitY does not."""
+    asked = ("measure", "firms.csv", "--qi", "region", "--harm", "high")
+    above = call(*asked, "--json")
+    assert above.code == 1
+    assert above.found["assessment"]["within"] is False
+    assert above.found["models"][-1]["name"] == "reidentification"
+    k = above.found["risk"]["k"]
+    reached = (*asked, "--controls", "high", "--motive", "low", "--threshold", str(0.03 / k))
+    assert call(*reached).code == 0
+    by_meity = call(*reached, "--procedure", "meity")
+    assert by_meity.code == 1
+    assert "has to be less than the threshold" in by_meity.stdout
+
+
+@pytest.mark.requirement("R-02")
+def test_annex_d_gives_no_verdict_on_a_public_release(call: Call) -> None:
+    asked = ("measure", "firms.csv", "--qi", "region", "--harm", "high", "--controls", "none")
+    ended = call(*asked, "--json")
+    assert ended.code == 0
+    assert "assessment" not in ended.found
+    assert "assumes a release that is not public" in ended.found["not_assessed"]
+    assert "No verdict" in call(*asked).stdout
+    required = call(*asked, "--require", "reidentification=0.5")
+    assert required.code == 2
+    assert "there is no probability of re-identification" in required.stderr
+    assert call(*asked, "--procedure", "meity").code == 1
+
+
+@pytest.mark.requirement("R-01")
+def test_an_average_hides_nobody_who_is_alone_or_one_of_two(call: Call) -> None:
+    by_region = call("measure", "firms.csv", "--qi", "region", "--json").found["attackers"]["prosecutor"]
+    assert by_region["max"] <= 1 / 3
+    assert by_region["strict_average"] == by_region["average"]
+    finer = call("measure", "firms.csv", "--qi", "region,turnover", "--json").found["attackers"]["prosecutor"]
+    assert finer["average"] < finer["max"] or finer["max"] == 1
+    assert finer["strict_average"] == finer["max"]
+    assert call("measure", "firms.csv", "--qi", "region,turnover", "--require", "strict_average=0.4").code == 1
+
+
+@pytest.mark.requirement("R-06")
+def test_notes_are_of_figures_that_are_shown(call: Call) -> None:
+    asked = ("measure", "firms.csv", "--qi", "region", "--original", "firms.csv")
+    short = call(*asked).stdout
+    assert "Count error, typical: 95 % interval" in short
+    assert "Count error, mean" not in short
+    assert "Count error" not in call(*asked, "--purpose", "linking_back").stdout

@@ -194,3 +194,41 @@ def test_wrong_use_is_told() -> None:
         of([2], np.array([2, 3]))
     with pytest.raises(DataError, match="the table has 5 people"):
         of([5], population_size=4)
+
+
+def visits() -> pl.DataFrame:
+    """Anna is alone in one class and one of three in another; Ben and Carl are in the latter, Dora with Ben."""
+    return pl.DataFrame(
+        {
+            "who": ["Anna", "Anna", "Ben", "Carl", "Dora", "Ben"],
+            "town": ["A", "B", "B", "B", "C", "C"],
+        }
+    )
+
+
+@pytest.mark.requirement("D-09")
+def test_somebody_in_several_classes_is_one_person_at_the_risk_of_the_smallest() -> None:
+    """By hand: Anna 1, Ben and Dora 1/2, Carl 1/3; of four people, not of the six pairs of a person and a class."""
+    found = attackers_of(measure_classes(visits().lazy(), ("town",), "who").classes, threshold=0.4)
+    assert found.prosecutor.average == pytest.approx((1 + 1 / 2 + 1 / 2 + 1 / 3) / 4)
+    assert found.marketer == found.prosecutor.average
+    assert found.prosecutor.above == 3 / 4
+    assert found.prosecutor.uniques == 1
+
+
+@pytest.mark.requirement("D-09")
+def test_the_population_is_looked_at_for_each_person_too() -> None:
+    """A, B and C have 2, 4 and 3 people of the population: Anna 1/2, Ben and Dora 1/3, Carl 1/4."""
+    classes = measure_classes(visits().lazy(), ("town",), "who").classes
+    found = attackers_of(classes, population=np.array([2, 4, 3]))
+    assert found.marketer == pytest.approx((1 / 2 + 1 / 3 + 1 / 3 + 1 / 4) / 4)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=2, max_size=30))
+def test_averages_are_of_people_whoever_has_how_many_records(rows: list[tuple[int, int]]) -> None:
+    table = pl.DataFrame(rows, schema=["who", "town"], orient="row")
+    classes = {town: {who for who, at in rows if at == town} for _, town in rows}
+    risk = {who: max(1 / len(classes[at]) for one, at in rows if one == who) for who, _ in rows}
+    found = measure_classes(table.lazy(), ("town",), "who").risk
+    assert found.prosecutor_average == pytest.approx(sum(risk.values()) / len(risk))
+    assert found.uniques == sum(one == 1 for one in risk.values()) <= len(risk)

@@ -48,6 +48,7 @@ def test_an_assessment_by_hand() -> None:
         "The probability of re-identification is 0.08, which is within the threshold of 0.1 for medium potential harm.",
         "Every person is among at least 5 who look alike, so an attempt succeeds with at most 1/5.",
         "The likeliest attempt is recognition by somebody who knows a person in the table, with a probability of 0.4.",
+        "The PDPC guide, annex D, was followed: the probability may be as high as the threshold.",
     )
     assert json.loads(json.dumps(found.to_dict()))["probability"] == found.probability
 
@@ -112,3 +113,20 @@ def test_wrong_use_is_told() -> None:
             assess(k, harm="low", motive="low", controls="none")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="fewer than 0"):
         acquaintance_probability(0.5, -1)
+
+
+@pytest.mark.parametrize(("k", "motive", "harm"), [(3, "high", "medium"), (30, "high", "high"), (5, "low", "low")])
+def test_meity_asks_for_less_than_the_threshold(k: int, motive: str, harm: str) -> None:
+    """MeitY, 3.2.1, step 13; the same cases are within the threshold by the PDPC guide."""
+    controls = None if motive == "low" else "medium"
+    found = assess(k, harm=harm, motive=motive, controls=controls, procedure="meity")
+    assert not found.within
+    assert "which is not less than the threshold" in found.words[0]
+    assert "has to be less than the threshold" in found.words[3]
+    assert assess(k + 1, harm=harm, motive=motive, controls=controls, procedure="meity").within
+    assert assess(k, harm=harm, motive=motive, controls=controls, procedure="pdpc").within
+
+
+def test_what_is_unsaid_of_controls_makes_an_attempt_certain() -> None:
+    found = assess(4, harm="low", motive="low", controls=None)
+    assert (found.attempt, found.to_dict()["controls"]) == (1.0, None)

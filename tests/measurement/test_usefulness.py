@@ -58,9 +58,10 @@ def test_untouched_cells_lose_nothing_and_stars_lose_all() -> None:
     bound, counted = regions(values)
     attributes = {"region": Generalised.by(bound, counted, bound.height)}
     untouched = cell_figures(measure_classes(pl.LazyFrame({"region": values}), ("region",)), attributes)
-    assert untouched == {"loss": 0, "precision": 1, "entropy": 0, "entropy_lost": 0}
+    assert untouched == {"loss": 0, "detail_kept": 1, "precision": 1, "entropy": 0, "entropy_lost": 0}
     starred = cell_figures(measure_classes(pl.LazyFrame({"region": ["*"] * len(values)}), ("region",)), attributes)
-    assert starred == {"loss": 1, "precision": 0, "entropy": pytest.approx(starred["entropy"]), "entropy_lost": 1}
+    hidden = {"entropy": pytest.approx(starred["entropy"]), "entropy_lost": 1}
+    assert starred == {"loss": 1, "detail_kept": 0, "precision": 0, **hidden}
 
 
 def test_weights_and_a_star_that_counts_as_one() -> None:
@@ -80,6 +81,7 @@ def test_without_some_of_the_records_there_is_no_entropy() -> None:
     measured = measure_classes(pl.LazyFrame({"region": ["north", "north"]}), ("region",))
     assert cell_figures(measured, {"region": Generalised.by(bound, counted, bound.height)}).keys() == {
         "loss",
+        "detail_kept",
         "precision",
     }
 

@@ -39,3 +39,57 @@ def test_nothing_but_open_questions_is_not_called_unattacked(full: ReportFacts) 
     left = give_verdict(replace(full, attacks=(), unjudged=("frequency",)), recipient=False)
     assert left.kind == "none"
     assert not any("was not attacked" in sentence for sentence in left.sentences)
+
+
+@pytest.mark.requirement("R-11")
+def test_data_that_are_still_personal_get_no_green_tick(full: ReportFacts) -> None:
+    state = "The file holds unlinked pseudonymised data (ISO/IEC 20889, table B.2), still personal data: because."
+    brief = state.removesuffix(": because.") + "."
+    left = replace(full, state=state, state_in_brief=brief, still_personal=True)
+    for recipient in (False, True):
+        verdict = give_verdict(left, recipient=recipient)
+        assert verdict.kind == "none"
+        assert verdict.headline.endswith("but the data are still personal")
+        assert (brief if recipient else state) in verdict.sentences
+    assert "because" not in render(left, recipient=True)
+    assert 'class="verdict none"' in render(left)
+
+
+@pytest.mark.requirement("R-10")
+def test_k_by_starring_everything_is_said_aloud(full: ReportFacts) -> None:
+    verdict = give_verdict(replace(full, nothing_left=True), recipient=False)
+    assert verdict.kind == "none"
+    assert verdict.headline.endswith("but only because nothing is left that tells records apart")
+
+
+@pytest.mark.requirement("R-02")
+def test_a_public_release_gets_no_verdict_by_harm(full: ReportFacts) -> None:
+    left = replace(full, assessment=None, not_assessed="annex D is for others")
+    assert (
+        "There is no verdict by potential harm: annex D is for others." in give_verdict(left, recipient=False).sentences
+    )
+    assert "potential harm</b>" not in render(left)
+
+
+@pytest.mark.requirement("R-10")
+def test_the_top_level_is_called_a_star(full: ReportFacts) -> None:
+    first = next(iter(full.levels))
+    page = render(replace(full, levels={first: 4}, heights={first: 4}))
+    assert "4 of 4: *" in page
+
+
+@pytest.mark.requirement("R-04")
+def test_it_is_said_where_nobody_could_compare_with_strangers(broken: ReportFacts) -> None:
+    lone = replace(broken, attacks=tuple(replace(one, control=None) for one in broken.attacks), models=())
+    assert any(one.found for one in lone.attacks)
+    verdict = give_verdict(lone, recipient=False)
+    assert "more than guessing (no control group was given)" in verdict.headline
+    assert "No control group was given, so what is true of people in general counts as found." in verdict.sentences
+
+
+@pytest.mark.requirement("R-10")
+def test_what_is_not_compared_has_no_distance(full: ReportFacts) -> None:
+    first = replace(full.distributions[0], bars=(), distances=(("total variation", 0.949),))
+    page = render(replace(full, distributions=(first,)))
+    assert "Not compared" in page
+    assert "0.949" not in page

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal.attack.joining import spread
+from shoal.hierarchy.base import told_from_top
 from shoal.hierarchy.labels import Line, Shape, members, read_numbers, shape_of, text_of
 from shoal.schema.arrays import Floats, Integers, Mask
 
@@ -96,7 +97,13 @@ class Reader:
     known: pl.DataFrame | None
 
     def equal(self, left: Integers) -> Read:
+        """As it is, or as a text that would read like a star is written."""
         value, label = _equal(self.texts, self.labels)
+        written = told_from_top(self.texts)
+        if not written.equals(self.texts, null_equal=True):
+            more, place = _joined(written.filter(written.ne_missing(self.texts)), self.labels)
+            which = np.flatnonzero(written.ne_missing(self.texts).to_numpy())
+            value, label = np.concatenate([value, which[more]]), np.concatenate([label, place])
         return value, label, label
 
     def by_table(self, left: Integers) -> Read:

@@ -13,7 +13,7 @@ from shoal.attack.result import LEVEL
 from shoal.cli.output import print_table
 from shoal.privacy import Finding
 from shoal.release.attack_report import AttackReport, in_words, share_tried
-from shoal.report.figures import count, percent
+from shoal.report.figures import count, percent, span
 
 HEADER = ("attack", "on", "right", "95 % interval", "guessing", "strangers", "p", "verdict")
 
@@ -102,7 +102,7 @@ def _row(attack: Attack) -> tuple[str, ...]:
         attack.title,
         attack.attribute or "",
         _rate(attack.success),
-        f"{percent(low)} to {percent(high)}",
+        span(low, high),
         _rate(attack.baseline),
         "" if attack.control is None else _rate(attack.control) + ("*" if attack.left_out else ""),
         _p(attack),

@@ -26,6 +26,9 @@ def measure(
     harm: Annotated[str | None, typer.Option(help="Potential harm: low, medium, high (PDPC, annex D).")] = None,
     motive: Annotated[str | None, typer.Option(help="Motive of an insider: low, medium, high.")] = None,
     controls: Annotated[str | None, typer.Option(help="Controls at the recipient: none, low, medium, high.")] = None,
+    procedure: Annotated[
+        str | None, typer.Option(help="pdpc: the risk may reach its threshold; meity: it has to be less.")
+    ] = None,
     acquaintance: Annotated[float | None, typer.Option(help="Chance that a recipient knows somebody in it.")] = None,
     breach: Annotated[float | None, typer.Option(help="Chance of a data breach at the recipient.")] = None,
     threshold: Annotated[float | None, typer.Option(help="Risk above which a record counts as at risk.")] = None,
@@ -77,6 +80,7 @@ def measure(
         harm=harm,
         motive=motive,
         controls=controls,
+        procedure=procedure,
         acquaintance=acquaintance,
         breach=breach,
         threshold=threshold,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import typer
 
@@ -29,19 +29,28 @@ IN_SHORT = (
     "learning_kept",
 )
 """Figures of usefulness that are shown where no purpose is declared."""
-OF_CELLS = {"loss": "lower", "precision": "higher", "entropy_lost": "lower"}
+OF_CELLS = {"loss": "lower", "detail_kept": "higher", "precision": "higher", "entropy_lost": "lower"}
 """Figures of the quasi-identifying cells, and which way is better."""
 ALONE = {
     Counted.PEOPLE: "people alone in their class",
     Counted.AT_LEAST: "people alone in their class, at most",
     Counted.RECORDS: "records alone in their class",
 }
+ABOVE = {Counted.PEOPLE: "people above", Counted.AT_LEAST: "people above", Counted.RECORDS: "records above"}
 COUNTED = {
     Counted.PEOPLE: "Sizes are counted in people",
     Counted.AT_LEAST: "Sizes are the fewest people that the manifest leaves room for, so risks are upper bounds; "
     "--original\n  DATA counts people",
     Counted.RECORDS: "Each record counts as one person",
 }
+NOTED = {
+    "propensity": ("pmse",),
+    "count error": ("query_error",),
+    "count error, mean": ("query_error_mean",),
+    "count error, typical": ("query_error_median",),
+    "learning": ("learning", "accuracy", "balanced_accuracy", "f1", "r2"),
+}
+"""The figures that a note is about, by how they begin."""
 SIDE_BY_SIDE = 4
 """Sensitive attributes in one table."""
 
@@ -51,6 +60,8 @@ def print_measurement(measured: Measured) -> None:
     _print_attackers(measured)
     if measured.assessed is not None and measured.assessed.assessment is not None:
         print_lines("Probability of re-identification (PDPC guide, annex D)", measured.assessed.assessment.words)
+    if measured.assessed is not None and (reason := measured.assessed.not_assessed):
+        print_lines("No verdict", (f"{reason[:1].upper()}{reason[1:]}.",))
     if measured.assessed is not None:
         print_records(measured.assessed)
     if measured.formal is not None and measured.formal.attributes:
@@ -87,11 +98,13 @@ def _print_attackers(measured: Measured) -> None:
     if measured.assessed is None:
         return
     found, before = measured.assessed.attackers, measured.attackers_before
-    header = ["attacker", "highest risk", "average", f"records above {found.threshold:g}"]
+    header = ["attacker", "highest risk", "average", "strict average", f"{ABOVE[measured.counted]} {found.threshold:g}"]
     rows = _attackers(found)
     if before is not None:
         header += ["highest before", "average before", "above before"]
-        rows = [[*now, *then[1:]] for now, then in zip(rows, _attackers(before), strict=True)]
+        rows = [
+            [*now, *(then[place] for place in (1, 2, 4))] for now, then in zip(rows, _attackers(before), strict=True)
+        ]
     print_table("Risk", header, rows)
     typer.echo(f"  Journalist and marketer: {found.basis.words}.")
     by_stars = measured.measurement.risk.prosecutor_max
@@ -106,8 +119,11 @@ def _print_attackers(measured: Measured) -> None:
 
 def _attackers(found: Attackers) -> list[list[str]]:
     single = {"prosecutor": found.prosecutor, "journalist": found.journalist}
-    rows = [[name, number(risk.max), number(risk.average), share(risk.above)] for name, risk in single.items()]
-    return [*rows, ["marketer", "", number(found.marketer), ""]]
+    rows = [
+        [name, number(risk.max), number(risk.average), number(risk.strict_average), share(risk.above)]
+        for name, risk in single.items()
+    ]
+    return [*rows, ["marketer", "", number(found.marketer), "", ""]]
 
 
 def _print_formal(formal: Formal) -> None:
@@ -174,11 +190,17 @@ def _print_usefulness(found: Usefulness, cells: Cells) -> None:
     for name in wanted:
         if name in found.reasons:
             typer.echo(f"  {READINGS[name].title}: {found.reasons[name]}.")
-    for line in (*found.warnings, *found.notes):
+    for line in (*found.warnings, *(note for note in found.notes if _of_any(note, shown))):
         typer.echo(f"  {line[:1].upper()}{line[1:]}.")
     if found.purpose is None:
         typer.echo("  --purpose picks the figures that matter for a use; --json has all of them.")
     typer.echo()
+
+
+def _of_any(note: str, shown: Sequence[str]) -> bool:
+    """Whether a note is of a figure that is shown, or of none in particular."""
+    of = NOTED.get(note.partition(":")[0])
+    return of is None or any(name.startswith(of) for name in shown)
 
 
 def _print_verdicts(measured: Measured) -> None:

@@ -18,7 +18,10 @@ def suggest(  # noqa: PLR0913, PLR0917  # one parameter for each option
     data: Annotated[str, typer.Argument(metavar="DATA", help="A file, a folder of tables or a database URL.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The policy file; else it is printed.")] = None,
     use_case: Annotated[
-        str, typer.Option(help="internal-deidentified, internal-anonymised, external-sharing, retention or test-data.")
+        str,
+        typer.Option(
+            help="internal-deidentified, internal-anonymised, external-sharing, retention, test-data, public."
+        ),
     ] = "external-sharing",
     person: Annotated[str | None, typer.Option(help="The column that names the person, where it is not found.")] = None,
     name: Annotated[str | None, typer.Option(help="What the policy is called; else by the data.")] = None,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import nan
 
 import typer
 
 from shoal.cli.output import print_table
 from shoal.discover import Profile
+from shoal.policy import PRESETS, UseCase
+from shoal.privacy import Finding
 from shoal.release import Release
 from shoal.report.figures import number
 from shoal.solve import Solution
@@ -21,8 +24,10 @@ def print_release(release: Release) -> None:
     cells = f", {manifest.suppressed_cells:,} cells starred in others" if manifest.suppressed_cells else ""
     typer.echo(f"{manifest.data.rows:,} records written, {manifest.suppressed_records:,} suppressed{cells}")
     if manifest.solution.levels:
-        levels = ", ".join(f"{name} {level}" for name, level in manifest.solution.levels.items())
+        levels = ", ".join(_level(name, level, manifest.heights) for name, level in manifest.solution.levels.items())
         optimal = "the least loss possible" if manifest.solution.optimal else "the least loss found"
+        if manifest.nothing_left:
+            optimal = "NOTHING is left that tells records apart"
         up_to = "" if manifest.solution.cells is None else " up to"
         typer.echo(f"levels{up_to}: {levels} (loss {manifest.solution.loss:.3f}, {optimal})")
     if after.k:
@@ -32,12 +37,35 @@ def print_release(release: Release) -> None:
         typer.echo(f"k with what other columns tell: {manifest.k_effective}{cells}")
     for finding in manifest.models:
         typer.echo(f"{finding.name}: required {finding.required:g}, achieved {finding.achieved:g}")
+    if manifest.state is not None:
+        told = manifest.state.words.removeprefix("The file holds ").removesuffix(".")
+        typer.echo(f"state: {told}")
     typer.echo(f"data:     {release.data}")
     for path in release.files.values():
         typer.echo(f"beside:   {path}")
     if release.folder is not None:
         typer.echo(f"manifest: {release.folder / 'release.json'}")
         typer.echo(f"report:   {release.folder / 'report.html'}")
+
+
+def _level(name: str, level: int, heights: Mapping[str, int]) -> str:
+    """The highest level of an attribute is a star, and called so."""
+    return f"{name} {level} (*)" if level == heights.get(name) else f"{name} {level}"
+
+
+def verdict(release: Release) -> tuple[Finding, ...]:
+    """What a release has to meet besides its models, which nothing is written without."""
+    evidence, case = release.manifest.evidence, release.manifest.use_case
+    found = []
+    if (assessed := evidence.get("assessment")) is not None:
+        found.append(
+            Finding("reidentification", assessed["threshold"], assessed["probability"], met=assessed["within"])
+        )
+    if case is not None and PRESETS[UseCase(case)].attacks:
+        tried, open_ones = evidence.get("attacks"), evidence.get("attacks_unjudged", ())
+        succeed = nan if not tried else sum(attack["found"] for attack in tried) + len(open_ones)
+        found.append(Finding(f"attacks that succeed, or may ({case})", 0, succeed, met=succeed == 0))
+    return tuple(found)
 
 
 def in_words(solution: Solution) -> str | None:

@@ -2,13 +2,16 @@
 
 Level 0 is the value as it is, the highest level is always ``*``. A missing value is a group of its own on every level
 below the top and becomes ``*`` there. Levels *nest*: two values with one label keep one label on every higher level.
+
+A star in a release is always Shoal's. Where the data itself has the text ``*``, or a hierarchy a label ``*`` below its
+top, it is released as ``\\*``; so as not to mix that up with data that has ``\\*``, that becomes ``\\\\*``, and so on.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -25,6 +28,19 @@ from shoal.schema.parameters import Parameters
 from shoal.schema.registry import Registry
 
 TOP = "*"
+_LOOKS_LIKE_TOP = r"^\\*\*$"
+
+
+def told_from_top(labels: pl.Series) -> pl.Series:
+    r"""Text that reads like the mark of a suppressed cell gets a backslash more; no two texts become one.
+
+    >>> told_from_top(pl.Series(["a*", "*", r"\*", None])).to_list()
+    ['a*', '\\*', '\\\\*', None]
+    """
+    if labels.dtype != pl.String() or not labels.str.ends_with(TOP).any():
+        return labels
+    alike = labels.str.contains(_LOOKS_LIKE_TOP).fill_null(value=False)
+    return (pl.Series(["\\"]) + labels).zip_with(alike, labels).alias(labels.name) if alike.any() else labels
 
 
 class Hierarchy(Parameters, ABC):
@@ -87,6 +103,8 @@ class BoundHierarchy(ABC):
     """A ladder for one column. Frozen and picklable: executors get the very same object."""
 
     column: Column
+    marked: bool = field(default=False, kw_only=True)
+    """Whether a star among the values is Shoal's own already, from a technique that generalised them."""
 
     @property
     @abstractmethod
@@ -121,13 +139,13 @@ class BoundHierarchy(ABC):
         return None
 
     def generalise(self, values: pl.Series, level: int) -> pl.Series:
-        """The values at a level: as they are at 0, all ``*`` at the top."""
+        """The values at a level: as they are at 0, all ``*`` at the top, and nothing else is ``*``."""
         self._check(level)
         if level == 0:
-            return values
+            return values if self.marked else told_from_top(values)
         if level == self.height:
             return pl.Series(values.name, [TOP], dtype=pl.String).new_from_index(0, len(values))
-        return self.label(values, level).alias(values.name)
+        return told_from_top(self.label(values, level).alias(values.name))
 
     def loss(self, values: pl.Series, level: int) -> Floats:
         """What is lost of each value at a level: 0 as it is, 1 at the top; a missing value loses only at the top."""

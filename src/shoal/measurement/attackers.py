@@ -2,10 +2,13 @@
 
 With fⱼ people of the table in class j, Fⱼ of the population, n people in the table and J classes:
 
-- the *prosecutor* knows that somebody is in the table: 1/fⱼ, on average J/n;
+- the *prosecutor* knows that somebody is in the table: 1/fⱼ, on average over people (J/n if each is in one class);
 - the *journalist* looks for anybody, by a register of the population: 1/Fⱼ, on average the larger of J/ΣFⱼ (from the
   register to the table) and (1/n)·Σ fⱼ/Fⱼ (from the table to the register);
 - the *marketer* links everybody and is content with a share of right guesses: (1/n)·Σ fⱼ/Fⱼ.
+
+All of these are of people. Somebody with records in several classes is at the risk of the smallest of them; where only
+the fewest people of each class are known, nobody can say who is in which, and the average is bounded by the highest.
 
 Fⱼ comes from a table of the population. Where only its size N is known, a class of two or more people is taken for
 fⱼ·N/n people of the population. For classes of one that would hide those who are alone in the population too: as many
@@ -18,7 +21,7 @@ the population, it is taken to be the table: the journalist's and marketer's fig
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -29,6 +32,8 @@ from shoal.privacy.population import ESTIMATORS, Sample, uniques
 from shoal.schema.arrays import Floats, Integers
 
 THRESHOLD = 0.2
+STRICT = 1 / 3
+"""The highest risk with which an average may speak for everybody: nobody is alone, or one of two."""
 
 
 class Basis(StrEnum):
@@ -60,6 +65,14 @@ class AttackerRisk:
     uniques: float
     """Records that are certain to be matched rightly, being alone in their class; a fraction if estimated."""
 
+    @property
+    def strict_average(self) -> float:
+        """The average as long as nobody's own risk is above a third; else that highest risk, which no average hides.
+
+        PDPC guide, footnote 14, names it beside the average, without a figure for what one person may be at risk of.
+        """
+        return self.average if self.max <= STRICT or math.isclose(self.max, STRICT) else self.max
+
 
 @dataclass(frozen=True)
 class Attackers:
@@ -73,7 +86,10 @@ class Attackers:
 
     def to_dict(self) -> dict[str, object]:
         """Plain JSON types."""
-        return {**asdict(self), "basis": str(self.basis), "basis_in_words": self.basis.words}
+        found = {**asdict(self), "basis": str(self.basis), "basis_in_words": self.basis.words}
+        for name, risk in (("prosecutor", self.prosecutor), ("journalist", self.journalist)):
+            found[name]["strict_average"] = risk.strict_average
+        return found
 
 
 def attackers_of(
@@ -92,15 +108,18 @@ def attackers_of(
     """
     if not 0 < threshold <= 1:
         raise InputError(f"a threshold of {threshold} is no share", advice="give one above 0 and up to 1")
-    people, there = _present(classes, population)
-    prosecutor = _certain(people, people, threshold)
+    classes, there = _present(classes, population)
+    people = classes.people
+    prosecutor = _certain(classes, people, threshold)
     if not len(people):
         return Attackers(prosecutor, prosecutor, 0.0, threshold, _basis(there, population_size))
     if there is not None:
         beyond = int((there < people).sum())
         there = np.maximum(there, people)
-        journalist = _certain(people, there, threshold)
-        marketer = float((people / there).sum() / people.sum())
+        journalist = _certain(classes, there, threshold)
+        marketer = journalist.average
+        from_register = min(journalist.max, max(marketer, len(classes) / int(there.sum())))
+        journalist = replace(journalist, average=from_register)
         return Attackers(prosecutor, journalist, marketer, threshold, Basis.POPULATION, beyond)
     if population_size is not None:
         journalist, marketer = _estimated(people, population_size, threshold)
@@ -118,13 +137,13 @@ def population_uniques(people: Integers, population_size: int) -> dict[str, floa
     return {model: uniques(sample, population_size, model) for model in ESTIMATORS}
 
 
-def _present(classes: Classes, population: Integers | None) -> tuple[Integers, Integers | None]:
-    """The people of the classes that the table has, and those of the population in them."""
+def _present(classes: Classes, population: Integers | None) -> tuple[Classes, Integers | None]:
+    """The classes that the table has, and the people of the population in them."""
     there = classes.population if population is None else population
     if there is not None and len(there) != len(classes):
         raise InputError(f"{len(classes)} classes, but the population is given for {len(there)}")
     here = classes.people > 0
-    return classes.people[here], None if there is None else there[here]
+    return classes.only(here), None if there is None else there[here]
 
 
 def _basis(there: Integers | None, population_size: int | None) -> Basis:
@@ -133,14 +152,28 @@ def _basis(there: Integers | None, population_size: int | None) -> Basis:
     return Basis.TABLE if population_size is None else Basis.ESTIMATE
 
 
-def _certain(people: Integers, among: Integers, threshold: float) -> AttackerRisk:
+def _certain(classes: Classes, among: Integers, threshold: float) -> AttackerRisk:
     """The risk of people who can be told apart from all but as many others."""
-    if not len(people):
+    if not len(classes):
         return AttackerRisk(0.0, 0.0, 0.0, 0)
-    total, risk = int(people.sum()), 1 / among
-    average = max(len(people) / int(among.sum()), float((people * risk).sum() / total))
-    above = int(people[risk > threshold].sum()) / total
-    return AttackerRisk(float(risk.max()), min(average, float(risk.max())), above, int((among == 1).sum()))
+    risk = 1 / among
+    highest, (each, people) = float(risk.max()), classes.by_person(risk)
+    average = _average(classes, risk)
+    above = (
+        int(people[each > threshold].sum()) / int(people.sum()) if classes.told_apart else float(highest > threshold)
+    )
+    alone = int(people[each == 1].sum()) if classes.told_apart else int((among == 1).sum())
+    return AttackerRisk(highest, min(average, highest), above, alone)
+
+
+def _average(classes: Classes, risk: Floats) -> float:
+    """Over people, each at the highest risk of their classes."""
+    if not classes.told_apart:
+        return float(risk.max())
+    each, people = classes.by_person(risk)
+    # Summed by size, so that the order of classes and people does not show in the last digit.
+    sizes, which = np.unique(each, return_inverse=True)
+    return float(sizes @ np.bincount(which, weights=people)) / int(people.sum())
 
 
 def _estimated(people: Integers, population_size: int, threshold: float) -> tuple[AttackerRisk, float]:

@@ -33,6 +33,7 @@ def with_population(classes: Classes, cells: pl.DataFrame, population: pl.DataFr
         names,
         None if classes.cells is None else np.concatenate((classes.cells, np.full((absent, len(names)), -1))),
         None if classes.shared_people is None else _among(classes.shared_people, len(classes)),
+        classes.pairs,
     )
 
 

@@ -4,6 +4,9 @@ P(re-identification) = 1/k × P(attempt), and an attempt is as likely as the lik
 motive and by the controls in place; somebody who knows a person in the table; a data breach at the recipient. What is
 acceptable depends on the harm that could be done. The guide's figures are examples, and for a release that is not
 public; an organisation may set its own.
+
+What is acceptable: by the PDPC guide the threshold may be reached; by MeitY's Guidelines for Anonymisation of Data,
+3.2.1, step 13, the risk has to be less.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from shoal.errors import InputError
-from shoal.schema.circumstances import Controls, Harm, Motive
+from shoal.schema.circumstances import Controls, Harm, Motive, Procedure
 from shoal.schema.registry import did_you_mean
 
 INSIDER = {
@@ -26,12 +29,20 @@ THRESHOLDS = {Harm.LOW: 0.2, Harm.MEDIUM: 0.1, Harm.HIGH: 0.01}
 ACQUAINTANCES = 150
 """People whom somebody knows, on average (Dunbar 1993)."""
 
+NOT_FOR_PUBLIC = (
+    "annex D of the PDPC guide assumes a release that is not public, and this one is (controls: none, or use case "
+    "public); judge it by its highest risk, by attacks, or by another procedure (meity)"
+)
+_ASKED = {
+    Procedure.PDPC: "The PDPC guide, annex D, was followed: the probability may be as high as the threshold.",
+    Procedure.MEITY: "The MeitY guidelines, step 13, were followed: the probability has to be less than the threshold.",
+}
 _SCENARIOS = {
     "insider": "a deliberate attack by an insider",
     "acquaintance": "recognition by somebody who knows a person in the table",
     "breach": "a data breach at the recipient",
 }
-Level = TypeVar("Level", Motive, Controls, Harm)
+Level = TypeVar("Level", Motive, Controls, Harm, Procedure)
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,8 @@ class Reidentification:
     k: int
     harm: Harm
     motive: Motive
-    controls: Controls
+    controls: Controls | None
+    """None: unsaid, so that an attempt is taken to be certain."""
     parts: dict[str, float | None]
     """The probability of an attempt by scenario: insider, acquaintance, breach; None where it was not given."""
     attempt: float
@@ -48,6 +60,7 @@ class Reidentification:
     probability: float
     threshold: float
     within: bool
+    procedure: Procedure = Procedure.PDPC
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -55,11 +68,14 @@ class Reidentification:
         given = {name: chance for name, chance in self.parts.items() if chance is not None}
         likeliest = max(given, key=lambda name: given[name])
         relation = "is within" if self.within else "is above"
+        if not self.within and math.isclose(self.probability, self.threshold):
+            relation = "is not less than"
         said = [
             f"The probability of re-identification is {self.probability:.3g}, which {relation} the threshold of "
             f"{self.threshold:g} for {self.harm} potential harm.",
             self._success_in_words(),
             f"The likeliest attempt is {_SCENARIOS[likeliest]}, with a probability of {self.attempt:.3g}.",
+            _ASKED[self.procedure],
         ]
         said += [f"Not assessed: {_SCENARIOS[name]}." for name, chance in self.parts.items() if chance is None]
         return tuple(said)
@@ -79,7 +95,8 @@ class Reidentification:
             "k": self.k,
             "harm": str(self.harm),
             "motive": str(self.motive),
-            "controls": str(self.controls),
+            "controls": None if self.controls is None else str(self.controls),
+            "procedure": str(self.procedure),
             "parts": dict(self.parts),
             "attempt": self.attempt,
             "success": self.success,
@@ -95,11 +112,12 @@ def assess(  # noqa: PLR0913  # one argument per figure of the guide
     *,
     harm: Harm | str,
     motive: Motive | str,
-    controls: Controls | str,
+    controls: Controls | str | None,
     acquaintance: float | None = None,
     breach: float | None = None,
     insider: float | None = None,
     threshold: float | None = None,
+    procedure: Procedure | str = Procedure.PDPC,
 ) -> Reidentification:
     """The assessment of a table whose smallest class has ``k`` people (0: there is none).
 
@@ -111,9 +129,10 @@ def assess(  # noqa: PLR0913  # one argument per figure of the guide
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 0:
         raise InputError("k has to be a whole number, 0 or more")
-    harm, motive, controls = _level(Harm, harm), _level(Motive, motive), _level(Controls, controls)
+    harm, motive, procedure = _level(Harm, harm), _level(Motive, motive), _level(Procedure, procedure)
+    controls = None if controls is None else _level(Controls, controls)
     parts = {
-        "insider": INSIDER[controls][motive] if insider is None else insider,
+        "insider": INSIDER[controls or Controls.NONE][motive] if insider is None else insider,
         "acquaintance": acquaintance,
         "breach": breach,
     }
@@ -122,9 +141,10 @@ def assess(  # noqa: PLR0913  # one argument per figure of the guide
         _check(name, chance)
     attempt = max(chance for chance in parts.values() if chance is not None)
     probability = attempt / k if k else 0.0
-    within = probability <= limit or math.isclose(probability, limit)
+    reached = math.isclose(probability, limit)
+    within = probability <= limit or reached if procedure is Procedure.PDPC else probability < limit and not reached
     success = 1 / k if k else 0.0
-    return Reidentification(k, harm, motive, controls, parts, attempt, success, probability, limit, within)
+    return Reidentification(k, harm, motive, controls, parts, attempt, success, probability, limit, within, procedure)
 
 
 def acquaintance_probability(prevalence: float, acquaintances: int = ACQUAINTANCES) -> float:

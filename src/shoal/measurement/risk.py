@@ -3,9 +3,10 @@
 Prosecutor: the attacker knows that the person is in the table; the chance is 1 ÷ the class size. Journalist: the
 attacker knows it of nobody; without a population table the table itself is taken for the population, so the figure is
 the prosecutor's (an upper bound). Marketer: the share of people that would be picked rightly on average; likewise.
+Averages are over people: somebody who is in several classes is at the risk of the smallest of them, and counts once.
 
-A record whose quasi-identifiers are all ``*`` is suppressed: it belongs to no class. If that is so for every record,
-nothing tells the records apart and they are one class.
+A record of a release whose quasi-identifiers are all ``*`` is suppressed: it belongs to no class. If that is so for
+every record, nothing tells the records apart and they are one class. In an original a star is a value like others.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -41,13 +43,11 @@ class Risk:
     uniques: int
 
     @classmethod
-    def of(cls, people: Integers) -> Risk:
-        """The risk that classes of these sizes leave where nothing is known of a population."""
-        if not len(people):
-            return cls(0, 0.0, 0.0, 0.0, 0.0, 0)
-        smallest = int(people.min())
-        average = len(people) / int(people.sum())
-        return cls(smallest, 1 / smallest, average, 1 / smallest, average, int((people == 1).sum()))
+    def of(cls, classes: Classes) -> Risk:
+        """The risk that classes leave where nothing is known of a population."""
+        found = attackers_of(replace(classes, population=None)).prosecutor
+        smallest = int(classes.people.min()) if len(classes) else 0
+        return cls(smallest, found.max, found.average, found.max, found.average, int(found.uniques))
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,38 @@ class Measurement:
 
     population: pl.DataFrame | None = field(default=None, repr=False, compare=False)
     """The population in the released table's words, with its ``records``, for models that compare with it."""
+    dropped: int = 0
+    """Suppressed records of the source that the table lacks."""
+    not_sampled: int = 0
+    """Records of the source that no sample drew."""
+    invented: int = 0
+    """Records of the table that are nobody's."""
+
+    @property
+    def source_records(self) -> int:
+        return self.rows - self.invented + self.dropped + self.not_sampled
+
+    @property
+    def suppressed_records(self) -> int:
+        """Of the source: starred as a whole, or left out."""
+        return self.suppressed + self.dropped
+
+    @property
+    def kept_records(self) -> int:
+        """Of the source: in a class of the table."""
+        return int(self.classes.records.sum()) - self.invented
+
+    @property
+    def people_in_classes(self) -> int:
+        """Each once, however many classes they are in."""
+        return (
+            int(self.classes.people_in(np.zeros(len(self.classes), dtype=np.int64), 1)[0]) if len(self.classes) else 0
+        )
+
+    def nobody_kept(self) -> Self:
+        """The same where every record is known to be suppressed, so that there is no class."""
+        nobody = self.classes.only(np.zeros(len(self.classes), dtype=bool))
+        return replace(self, suppressed=self.rows, classes=nobody, starred=pl.Series(np.ones(len(self.starred), bool)))
 
     def find(self, models: Sequence[PrivacyModel]) -> tuple[Finding, ...]:
         """What the models say of the table. One that compares with a population can't be met where there is none."""
@@ -92,7 +124,7 @@ class Measurement:
 
     @property
     def risk(self) -> Risk:
-        found = Risk.of(self.classes.people)
+        found = Risk.of(self.classes)
         if self.population is None:
             return found
         attackers = attackers_of(self.beside_population())
@@ -113,18 +145,20 @@ class Known:
     """Its ``value``s and their ``records``, where the table lacks some."""
 
 
-def measure_classes(
+def measure_classes(  # noqa: PLR0913  # a table and what is known of it
     frame: pl.LazyFrame,
     quasi: tuple[str, ...],
     person: str | None = None,
     sensitive: tuple[str, ...] = (),
     known: Mapping[str, Known] | None = None,
+    *,
+    original: bool = False,
 ) -> Measurement:
     """Group the table by its quasi-identifiers, in one streaming pass, and read the figures off the classes."""
     counts = _counted(frame, (*quasi, *sensitive), person)
     classes, where = counts.project(quasi)
     released = pl.DataFrame([*classes.frame(), pl.Series("records", classes.records)])
-    starred = _all_starred(classes)
+    starred = np.zeros(classes.size, dtype=bool) if original else _all_starred(classes)
     if starred.all():
         starred = ~starred
     everything = Classes(
@@ -135,6 +169,7 @@ def measure_classes(
         quasi,
         classes.codes.astype(np.int64),
         classes.people_in if len(classes.shared) else None,
+        classes.shared if len(classes.shared) else None,
     )
     kept = everything.only(~starred) if starred.any() else everything
     diversity = {name: int(kept.histograms(name).distinct().min()) if len(kept) else 0 for name in sensitive}

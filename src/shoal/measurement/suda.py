@@ -8,7 +8,8 @@ and a record's score is the sum over its sets (Elliot, Manning and Ford 2002).
 DIS-SUDA spreads the file's chance that a match with a unique is right (data intrusion simulation: Elliot 2000; Skinner
 and Elliot 2002) over the records by their scores. With U uniques, P records in pairs and a sampled fraction π of the
 population, the odds of a wrong match are P(1 − π) ÷ (Uπ) for the file; a record's own are these times its share of
-score to the power −1.2 in the mean, so that they average to the file's.
+score to the power −q in the mean, so that they average to the file's. With n attributes, q = 1 + (8 − n)/20, as
+sdcMicro has it: the more attributes there are, the more scores differ by themselves.
 
 A missing cell is a value of its own, as everywhere in Shoal's classes.
 """
@@ -28,8 +29,6 @@ from shoal.errors import InputError
 from shoal.measurement.uniques import find_uniques
 from shoal.schema.arrays import Floats, Integers
 
-POWER = 1.2
-"""How steeply DIS-SUDA follows the score; the value that statistical offices' tools use."""
 THRESHOLDS = (0.01, 0.05, 0.1, 0.2, 0.5)
 QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99)
 
@@ -65,7 +64,7 @@ class Suda:
         scored = self.score > 0
         chance = np.zeros_like(self.score)
         if scored.any():
-            spread = self.score[scored] ** -POWER
+            spread = self.score[scored] ** -power(len(self.keys))
             wrong = self.in_pairs * (1 - self.fraction) / (len(self.alone) * self.fraction)
             chance[scored] = 1 / (1 + wrong * spread / spread.mean())
         return self._per_row(chance)
@@ -114,6 +113,15 @@ class Suda:
         rows = np.zeros((self.records, *figures.shape[1:]))
         rows[self.alone] = figures
         return rows
+
+
+def power(keys: int) -> float:
+    """How steeply DIS-SUDA follows the score; never the wrong way round, which the formula would come to at 29 keys.
+
+    >>> power(4), round(power(7), 2), power(40)
+    (1.2, 1.05, 0.0)
+    """
+    return max(0.0, 1 + (8 - keys) / 20)
 
 
 def suda(

@@ -58,7 +58,7 @@ class WildcardMeasurement(Measurement):
 
     @property
     def risk(self) -> WildcardRisk:
-        by_value = Risk.of(self.classes.people)
+        by_value = Risk.of(self.classes)
         records, matches = self.classes.records, self.matches
         fewest = int(matches.min()) if len(matches) else 0
         highest = 1 / fewest if fewest else 0.0

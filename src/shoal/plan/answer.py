@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from shoal.engine.protocol import TableT
 from shoal.errors import InputError
+from shoal.hierarchy import BoundHierarchy
 from shoal.plan.build import Builder
 from shoal.plan.nodes import PlannedStep
 from shoal.plan.question import Question
@@ -36,12 +37,22 @@ def _recode_cells(builder: Builder[TableT], question: Question, solution: Soluti
 
 def _raise_levels(builder: Builder[TableT], question: Question, solution: Solution) -> None:
     for name, level in solution.levels.items():
-        if level:
-            hierarchy = question.hierarchies[name]
+        hierarchy = question.hierarchies[name]
+        if not level:
+            _tell_from_marks(builder, hierarchy, question.problem.counts.values_of(name))
+        else:
             step = GeneraliseStep(builder.columns[name], hierarchy, level)
             recode = look_up_labels(step, question.problem.counts.values_of(name))
             detail = f"level {level} of {hierarchy.height}"
             builder.now.add(PlannedStep(recode, "generalise", "ISO/IEC 20889, 9.6", name, detail))
+
+
+def _tell_from_marks(builder: Builder[TableT], hierarchy: BoundHierarchy, values: pl.Series) -> None:
+    """Values of the data that read like the mark of a suppressed cell are written otherwise."""
+    name, told = hierarchy.column.name, hierarchy.generalise(values, 0)
+    if not told.equals(values, null_equal=True):
+        step = look_up_labels(GeneraliseStep(builder.columns[name], hierarchy, 0), values)
+        builder.now.add(PlannedStep(step, "escape", "", name, r"the value * is written as \*"))
 
 
 def _withhold_classes(builder: Builder[TableT], question: Question, solution: Solution) -> None:

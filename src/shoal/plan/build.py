@@ -12,7 +12,7 @@ Each binding may ask the engine for counts of the table *as the steps so far lea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
 import polars as pl
@@ -79,6 +79,7 @@ class Builder(Generic[TableT]):
         self.attributes = match_columns(policy, engine.columns(table))
         self.columns = self._describe(self.attributes)
         self.suppressed_by_rule = 0
+        self.source_records = self._records_before()
         self.from_text = {name for name, column in self.columns.items() if column.storage == pl.String()}
 
     def bind_techniques(self) -> None:
@@ -158,7 +159,7 @@ class Builder(Generic[TableT]):
         self.columns[name] = technique.leaves(column)
 
     def _records_before(self) -> int:
-        return max(column.rows for column in self.columns.values())
+        return max((column.rows for column in self.columns.values()), default=0)
 
     def _tidy(self) -> None:
         """Columns that came as text and now hold whole numbers that would be written with a decimal point."""
@@ -220,7 +221,9 @@ class Builder(Generic[TableT]):
         hierarchy = self.attributes[name].hierarchy or Flat()
         column = self.columns[name]
         _refuse(f"attributes.{name}.hierarchy", hierarchy.refuse(column), column)
-        return hierarchy.resolve(self.policy.folder).bind(column, counts.value_counts(name))
+        bound = hierarchy.resolve(self.policy.folder).bind(column, counts.value_counts(name))
+        generalised = any(isinstance(step, Generalise) for step in self.attributes[name].steps)
+        return replace(bound, marked=True) if generalised else bound
 
 
 def _in_words(technique: Technique) -> str:

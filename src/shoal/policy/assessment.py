@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from shoal.schema.circumstances import Controls, Harm, Motive, Purpose
+from shoal.schema.circumstances import Controls, Harm, Motive, Procedure, Purpose
 from shoal.schema.parameters import Parameters
 
 
@@ -13,7 +13,14 @@ class Assess(Parameters):
 
     harm: Harm | None = Field(default=None, description="Potential harm of a re-identification: low, medium or high.")
     motive: Motive = Field(default=Motive.HIGH, description="Motivation and resources of an insider.")
-    controls: Controls = Field(default=Controls.NONE, description="Controls at the recipient; none: a public release.")
+    controls: Controls | None = Field(
+        default=None,
+        description="Controls at the recipient; none: a public release. Unsaid, an attempt is taken to be certain.",
+    )
+    procedure: Procedure = Field(
+        default=Procedure.PDPC,
+        description="pdpc: the risk may reach its threshold; meity: it has to be less.",
+    )
     acquaintance: float | None = Field(
         default=None, ge=0, le=1, description="Chance that a recipient knows somebody in the table."
     )
@@ -33,9 +40,14 @@ class Assess(Parameters):
     )
 
     @property
+    def public(self) -> bool:
+        """Whether anybody may have the data."""
+        return self.controls is Controls.NONE
+
+    @property
     def unweighed(self) -> tuple[str, ...]:
         """What is said of attempts where nothing is said of the harm they could do: no verdict comes of it."""
-        said = ("motive", "controls", "acquaintance", "breach") if self.harm is None else ()
+        said = ("motive", "controls", "procedure", "acquaintance", "breach") if self.harm is None else ()
         return tuple(name for name in said if name in self.model_fields_set)
 
     @field_validator("sampling_fraction")

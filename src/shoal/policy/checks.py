@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shoal.policy.anatomised import problems_of_anatomy
+from shoal.policy.data_state import problems_of_mappings
 from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.presets import UseCase
 from shoal.policy.pseudonymised import problems_of_pseudonyms, warnings_of_pseudonyms
 from shoal.policy.tree import Path
 from shoal.policy.vaulted import warnings_without_vault
 from shoal.privacy.delta_presence import DeltaPresence
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.schema import Role
+from shoal.schema.circumstances import Controls
 from shoal.schema.registry import did_you_mean
 from shoal.techniques.generalise import Generalise
 
@@ -26,6 +29,8 @@ def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
     yield from _decoys(policy)
     yield from _wildcards(policy)
     yield from problems_of_anatomy(policy)
+    yield from problems_of_mappings(policy)
+    yield from _public(policy)
     for name in policy.assess.unweighed:
         yield ("assess", name), "comes to nothing without the potential harm: say `harm` too"
     if policy.privacy and not policy.quasi_identifiers:
@@ -42,6 +47,12 @@ def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
         yield ("solve", "recoding"), "clustered needs k_anonymity among the privacy models"
     if policy.privacy and "aggregate" in policy.table_steps:
         yield ("privacy",), "privacy models are for records; an aggregated table has `minimum` instead"
+
+
+def _public(policy: Policy) -> Iterator[tuple[Path, str]]:
+    """Nobody who has public data can be held to anything, and annex D of the PDPC guide is not for it."""
+    if policy.use_case is UseCase.PUBLIC and policy.assess.controls not in (None, Controls.NONE):
+        yield ("assess", "controls"), "there are none around public data: leave it out"
 
 
 def _attribute(name: str, attribute: Attribute) -> Iterator[tuple[Path, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -125,6 +126,9 @@ class Policy(Parameters):
     output: Output = Field(default_factory=Output)
     vault: Annotated[str, AfterValidator(_without_password)] | None = Field(
         default=None, min_length=1, description="Where lasting keys and pseudonyms come from: a file, or postgresql://…"
+    )
+    shred_on: date | None = Field(
+        default=None, description="When keys and mappings that lead back to people are to be destroyed."
     )
     person: str | None = None
     attributes: dict[str, Attribute] = Field(min_length=1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -69,6 +70,7 @@ class SeveralEntry(Parameters):
     source: Annotated[SourceOfAll, BeforeValidator(_address, json_schema_input_type=str | SourceOfAll)] | None = None
     target: Annotated[TargetOfAll, BeforeValidator(_address, json_schema_input_type=str | TargetOfAll)] | None = None
     vault: str | None = None
+    shred_on: date | None = None
     tables: dict[str, dict[str, Any]] = Field(min_length=1)
     privacy: tuple[OneModel, ...] = ()
     solve: Solve = Field(default_factory=Solve)

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.errors import BugError
-from shoal.schema.arrays import Integers, Mask, sums_by
+from shoal.schema.arrays import Floats, Integers, Mask, sums_by
 
 PeopleIn = Callable[[Integers, int], Integers]
 
@@ -136,6 +136,8 @@ class Classes:
     """Per class and quasi-identifier, a number for the released value: equal numbers, equal values."""
     shared_people: PeopleIn | None = None
     """Distinct people in unions of the classes, where a person may be in several; None where people just add up."""
+    pairs: Integers | None = None
+    """(person, class) of everybody who is in several classes, where people were told apart."""
 
     def __len__(self) -> int:
         return len(self.records)
@@ -167,6 +169,27 @@ class Classes:
             return self.shared_people(groups, number)
         return sums_by(groups, self.people, number)
 
+    def by_person(self, figures: Floats) -> tuple[Floats, Integers]:
+        """The highest that a figure of classes is for each person, and of how many people each of these is.
+
+        >>> both = Classes(np.array([2, 1]), np.array([2, 1]), pairs=np.array([[0, 0], [0, 1]]))
+        >>> figures, people = both.by_person(np.array([0.5, 1.0]))
+        >>> figures.tolist(), people.tolist()
+        ([0.5, 1.0, 1.0], [1, 0, 1])
+        """
+        if self.pairs is None or not len(self.pairs):
+            return figures, self.people
+        alone = self.people - np.bincount(self.pairs[:, 1], minlength=len(self))
+        _, who = np.unique(self.pairs[:, 0], return_inverse=True)
+        highest = np.zeros(int(who.max()) + 1)
+        np.maximum.at(highest, who, figures[self.pairs[:, 1]])
+        return np.concatenate((figures, highest)), np.concatenate((alone, np.ones(len(highest), dtype=np.int64)))
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether it is known who is in which classes."""
+        return self.shared_people is None or self.pairs is not None
+
     def only(self, kept: Mask) -> Classes:
         """Some of the classes, numbered anew in their order."""
         return self.at(np.flatnonzero(kept))
@@ -181,7 +204,16 @@ class Classes:
             self.attributes,
             None if self.cells is None else self.cells[places],
             self.shared_people and among(self.shared_people, places, len(self)),
+            None if self.pairs is None else _renumbered(self.pairs, places, len(self)),
         )
+
+
+def _renumbered(pairs: Integers, places: Integers, classes: int) -> Integers:
+    """Who is in which of the classes that are left."""
+    place = np.full(classes, -1, dtype=np.int64)
+    place[places] = np.arange(len(places))
+    left = np.column_stack((pairs[:, 0], place[pairs[:, 1]]))
+    return left[left[:, 1] >= 0]
 
 
 def among(people_in: PeopleIn, places: Integers, classes: int) -> PeopleIn:

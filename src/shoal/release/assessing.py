@@ -13,13 +13,14 @@ from shoal.measurement import Measurement
 from shoal.measurement.attackers import THRESHOLD, Attackers, attackers_of, population_uniques
 from shoal.measurement.frequencies import Missing
 from shoal.measurement.individual import SampleRisk, measure_sample, record_risks
-from shoal.measurement.reidentification import THRESHOLDS, Reidentification, assess
+from shoal.measurement.reidentification import NOT_FOR_PUBLIC, THRESHOLDS, Reidentification, assess
 from shoal.measurement.suda import Suda, suda
 from shoal.measurement.unsafe import UnsafeTable, unsafe_combinations
 from shoal.policy.assessment import Assess
 from shoal.release.records import record_figures
 from shoal.release.sampled import LogLinear, Share, log_linear, share_of, size_of_population, weighted, with_gaps
 from shoal.release.unsafe import UnsafeRule
+from shoal.schema.circumstances import Procedure
 from shoal.schema.plain_words import plainly
 
 _DRAWN = ("population_size", "sampling_fraction")
@@ -41,6 +42,8 @@ class Wanted:
     unsafe: UnsafeRule | None = None
     records: bool = False
     """Whether figures are wanted record by record."""
+    public: bool = False
+    """Whether anybody may have the data, whatever is said of controls."""
 
     def __post_init__(self) -> None:
         if self.household is not None and self.weight is None:
@@ -72,6 +75,14 @@ class Wanted:
         return tuple(f"--{name}" for name, given in asked.items() if given)
 
     @property
+    def not_assessed(self) -> str | None:
+        """Why the circumstances come to no verdict, where they don't."""
+        own = self.circumstances
+        if own.harm is None or own.procedure is not Procedure.PDPC:
+            return None
+        return NOT_FOR_PUBLIC if self.public or own.public else None
+
+    @property
     def threshold(self) -> float:
         own = self.circumstances
         if own.threshold is not None:
@@ -84,6 +95,8 @@ class Assessed:
     attackers: Attackers
     assessment: Reidentification | None = None
     """Only where the potential harm was said: without it a probability is neither high nor low."""
+    not_assessed: str | None = None
+    """Why there is none although the potential harm was said."""
     population_uniques: dict[str, float | None] | None = None
     special: Suda | None = None
     sample: SampleRisk | None = None
@@ -98,6 +111,8 @@ class Assessed:
         found: dict[str, Any] = {"attackers": self.attackers.to_dict()}
         if self.assessment is not None:
             found["assessment"] = self.assessment.to_dict()
+        if self.not_assessed is not None:
+            found["not_assessed"] = self.not_assessed
         if self.population_uniques is not None:
             found["population_uniques"] = self.population_uniques
         if self.special is not None:
@@ -119,7 +134,8 @@ def assess_table(frame: pl.LazyFrame | None, measured: Measurement, quasi: tuple
     size = own.population_size
     found = Assessed(
         attackers_in(measured, wanted),
-        None if own.harm is None else _assessment(measured.k, own),
+        None if own.harm is None or wanted.not_assessed else _assessment(measured.k, own),
+        wanted.not_assessed,
         None if size is None else population_uniques(measured.classes.people, size),
     )
     asked = (*wanted.of_records, *(("--records",) if wanted.records else ()))
@@ -176,6 +192,7 @@ def _assessment(k: int, own: Assess) -> Reidentification:
         acquaintance=own.acquaintance,
         breach=own.breach,
         threshold=own.threshold,
+        procedure=own.procedure,
     )
 
 

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from shoal import __version__
 from shoal.measurement import Measurement
-from shoal.policy import Policy
+from shoal.measurement.attackers import attackers_of
+from shoal.policy import Policy, UseCase
 from shoal.policy.anatomised import anatomised
+from shoal.policy.data_state import StateOfData
 from shoal.randomness import now
 from shoal.release.evidence import Evidence
 from shoal.release.manifest import Manifest
@@ -51,6 +53,12 @@ def report_facts(policy: Policy, manifest: Manifest, done: Rewritten, evidence: 
         person=policy.person is not None,
         read_back=_read_back(manifest),
         recoding=manifest.solution.recoding,
+        state="" if manifest.state is None else manifest.state.words,
+        state_in_brief="" if manifest.state is None else manifest.state.brief,
+        still_personal=manifest.state is not None and manifest.state.still_personal,
+        guidance=_guidance(manifest.state, manifest.use_case),
+        nothing_left=manifest.nothing_left,
+        heights=manifest.heights,
         files=tuple(FileFacts(one.path, one.rows, one.sha256, one.about, one.for_recipient) for one in manifest.files),
         **facts_of(evidence),
     )
@@ -69,14 +77,27 @@ def _risk(measurement: Measurement) -> RiskFacts:
     risk = measurement.risk
     return RiskFacts(
         k=risk.k,
-        people=int(measurement.classes.people.sum()),
-        records=measurement.rows,
-        suppressed=measurement.suppressed,
+        people=measurement.people_in_classes,
+        records=measurement.source_records,
+        suppressed=measurement.suppressed_records,
         prosecutor_max=risk.prosecutor_max,
         prosecutor_average=risk.prosecutor_average,
         uniques=risk.uniques,
         class_sizes=measurement.classes.people,
+        strict_average=attackers_of(measurement.classes).prosecutor.strict_average,
     )
+
+
+def _guidance(state: StateOfData | None, use_case: str | None) -> str:
+    """What the PDPC guide has the use case do beyond the file."""
+    if state is None or state.controls_needed is None:
+        return ""
+    if use_case == UseCase.PUBLIC:
+        return "Anybody may have the file, so no controls around it can be relied on."
+    steps = ", ".join(map(str, state.steps))
+    controls = "asks for further controls around the data" if state.controls_needed else "relies on no further controls"
+    shredded = f"; what leads back to people is destroyed by {state.shred_on:%-d %B %Y}" if state.shred_on else ""
+    return f"The use case takes steps {steps} of the PDPC guide and {controls}{shredded}."
 
 
 def _models(policy: Policy, manifest: Manifest) -> tuple[ModelFacts, ...]:

@@ -22,6 +22,7 @@ from shoal.release.bins import LEAST_RECORDS, MOST_BARS, date_bins, number_bins
 from shoal.release.pairing import Pairing, bound_hierarchies, recoded_labels, typed
 from shoal.report.evidence import DistributionFacts
 from shoal.schema import Role
+from shoal.techniques import Technique
 
 OTHERS = "others"
 _DIGITS = 3
@@ -44,10 +45,13 @@ class _Attribute:
     after: pl.Series
 
     @classmethod
-    def of(cls, original: pl.Series, released: pl.Series) -> _Attribute:
-        """What was hidden keeps the rest of a column from being read as numbers or dates: it is read again."""
+    def of(cls, original: pl.Series, released: pl.Series, *, marked: bool = True) -> _Attribute:
+        """What was hidden keeps the rest of a column from being read as numbers or dates: it is read again.
+
+        ``marked``: whether a star hides a cell; in a column that nothing generalises it is a value like others.
+        """
         after = released
-        if released.dtype == pl.String():
+        if marked and released.dtype == pl.String():
             after = released.set(released == SUPPRESSED, None)
             if original.dtype != pl.String() and after.null_count() > released.null_count():
                 after = _read_again(after)
@@ -101,6 +105,11 @@ def _hierarchy(policy: Policy | None, original: pl.Series) -> _Bound | None:
         return None
 
 
+def _steps(policy: Policy, name: str) -> tuple[Technique, ...]:
+    given = policy.attributes.get(name, policy.attributes.get(EVERYTHING_ELSE))
+    return () if given is None else given.steps
+
+
 def _facts(
     original: pl.Series, released: pl.Series, distance: Distance | None, policy: Policy | None
 ) -> DistributionFacts | None:
@@ -109,7 +118,8 @@ def _facts(
     original, released = _plain(original), _plain(released)
     if original.drop_nulls().n_unique() < 2:
         return None
-    one, hierarchy = _Attribute.of(original, released), _hierarchy(policy, original)
+    marked = policy is None or original.name in policy.quasi_identifiers or bool(_steps(policy, original.name))
+    one, hierarchy = _Attribute.of(original, released, marked=marked), _hierarchy(policy, original)
     distance = distance or _distance(original, released, hierarchy)
     bars = () if one.hidden == 1 else _bars(one, hierarchy)
     distances = _told(distance)

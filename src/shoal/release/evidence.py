@@ -18,7 +18,7 @@ from shoal.errors import DataError
 from shoal.measurement import Measurement
 from shoal.measurement.useful import Usefulness
 from shoal.plan.origin import ORIGIN
-from shoal.policy import Policy
+from shoal.policy import Policy, UseCase
 from shoal.release.assessing import Assessed, Wanted, assess_table
 from shoal.release.attack_report import AttackReport
 from shoal.release.attack_roles import Roles
@@ -40,6 +40,14 @@ class Evidence:
     distributions: tuple[DistributionFacts, ...] = ()
     usefulness: Usefulness | None = None
     attacks: AttackReport | None = None
+
+    @property
+    def against(self) -> tuple[str, ...]:
+        """What speaks against calling the data anonymised."""
+        assessed, attacks = self.after.assessment, self.attacks
+        above = ("the assessed risk is above its limit",) if assessed is not None and not assessed.within else ()
+        found = attacks is not None and any(one.found for one in attacks.done.attacks)
+        return (*above, *(("attacks succeed",) if found else ()))
 
     def to_dict(self) -> dict[str, Any]:
         """For the manifest: figures only."""
@@ -72,6 +80,12 @@ class Study:
         return replace(self, origins=kept.select(ORIGIN).collect().to_series()) if told else self
 
 
+def study_for(policy: Policy, study: Study | None) -> Study | None:
+    """The study that was asked for; where the use case demands attacks, one in any case."""
+    demanded = policy.preset is not None and policy.preset.attacks
+    return Study() if study is None and demanded else study
+
+
 @dataclass(frozen=True)
 class Table:
     """One of the two tables, and the classes that were measured in it."""
@@ -81,7 +95,8 @@ class Table:
 
 
 def gather(policy: Policy, before: Table, after: Table, study: Study | None) -> Evidence:
-    wanted, quasi = Wanted(policy.assess).drawn_as(before.measured), policy.quasi_identifiers
+    wanted = Wanted(policy.assess, public=policy.use_case is UseCase.PUBLIC).drawn_as(before.measured)
+    quasi = policy.quasi_identifiers
     was, now = (assess_table(None, table.measured, quasi, wanted) for table in (before, after))
     large = max(before.measured.rows, after.measured.rows) > QUICK_ROWS
     if "aggregate" in policy.table_steps or (large and study is None):

@@ -132,8 +132,8 @@ class Explorer:
         return Try(setting.k, setting.limit, setting.recoding, seconds, own, found, reason)
 
     def _found(self, solution: Solution) -> Found:
-        records, people = self._released.sizes(solution)
-        risk = Risk.of(people)
+        classes = self._released.classes(solution)
+        risk = Risk.of(classes)
         return Found(
             levels=dict(solution.levels),
             loss=solution.loss,
@@ -142,7 +142,7 @@ class Explorer:
             suppressed=solution.suppressed,
             suppressed_share=solution.suppressed / self.problem.records,
             smallest_class=risk.k,
-            average_class_size=int(records.sum()) / max(1, len(records)),
+            average_class_size=int(classes.records.sum()) / max(1, len(classes)),
             prosecutor_max=risk.prosecutor_max,
             prosecutor_average=risk.prosecutor_average,
         )

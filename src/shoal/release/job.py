@@ -30,13 +30,14 @@ from shoal.measurement import Risk
 from shoal.measurement.anatomy import Anatomy
 from shoal.plan.rolling_up import StandIn
 from shoal.policy import Policy, warnings_in
+from shoal.policy.data_state import state_of
 from shoal.policy.treatment import treatments
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
 from shoal.release.anatomy import anatomy_finding, anatomy_warnings, recount_anatomy
 from shoal.release.describe import report_facts
 from shoal.release.engines import make_engine
-from shoal.release.evidence import Evidence, Study, Table, gather
+from shoal.release.evidence import Evidence, Study, Table, gather, study_for
 from shoal.release.files import Written, collect_files, data_target, data_told, formulas_in, remove_aside, write_files
 from shoal.release.frames import FrameSource, FrameTarget, as_lazy, is_spark, like, source_at
 from shoal.release.identities import keep_identities
@@ -46,6 +47,11 @@ from shoal.release.reading_back import Outcome
 from shoal.report import render, write_pdf
 from shoal.report.pdf import find_browser
 from shoal.report.tries import Exploration
+
+NOTHING_LEFT = (
+    "NOTHING is left that tells records apart: every quasi-identifier is starred, or the same in all records. Such a k "
+    "says nothing: ask for less, allow some records to be suppressed, or leave quasi-identifiers out"
+)
 
 
 @dataclass(frozen=True)
@@ -101,9 +107,9 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
         from shoal.release.on_spark import anonymise_spark
 
         return anonymise_spark(data, policy, seed=seed, secrets=vault, shared=shared)
-    target, randomness = FrameTarget(), Randomness(seed)
+    target, randomness, study = FrameTarget(), Randomness(seed), study_for(policy, None)
     with tempfile.TemporaryDirectory() as folder:
-        pipeline = Pipeline(policy, PolarsEngine(), randomness, secrets=vault)
+        pipeline = Pipeline(policy, PolarsEngine(), randomness, secrets=vault, traced=study is not None)
         aside = Path(folder) / "aside.arrow"
         done = pipeline.rewrite(FrameSource(as_lazy(data)), target, aside=aside)
         recounted = pipeline.recount(target.frame.lazy(), done, aside=aside)
@@ -111,7 +117,8 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
         files = collect_files(done.files, aside)
         keep_identities(done.plan, target.frame.lazy(), aside, vault)
         anatomy = recount_anatomy(policy, target.frame.lazy(), files, done.records)
-    evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), None)
+        study = None if study is None else study.tracing(aside)
+    evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), study)
     found = DataFile("", done.records, "")
     manifest = _manifest(policy, found, done, recounted, evidence, vaulted=_lasting(vault))
     manifest = _with_read_back(manifest, read_back)
@@ -146,6 +153,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
     report; with ``pdf`` the reports come as PDF too.
     """
     source, randomness = source_of(policy, data), Randomness(seed)
+    study = study_for(policy, study)
     if pdf:
         find_browser()
     with Staging(folder, force=force) as staging, explained(source):
@@ -235,10 +243,13 @@ def _manifest(  # noqa: PLR0913  # one argument per part of a run
         warnings=(
             *warnings_in(policy, vaulted=vaulted),
             *_of_decoys(done),
+            *_of_marks(done),
             *_of_rolling_up(done),
             *_of_population(evidence),
         ),
         evidence=evidence.to_dict(),
+        heights={name: bound.height for name, bound in done.hierarchies.items()},
+        state=state_of(policy, lasting=vaulted, against=evidence.against),
     )
 
 
@@ -263,12 +274,13 @@ def _lasting(secrets: Secrets | None) -> bool:
 def _beside(manifest: Manifest, policy: Policy, files: Sequence[Written], anatomy: Anatomy | None) -> Manifest:
     """With what the release has beside the data; columns that were cut off are no longer in it."""
     cut = () if anatomy is None else tuple(anatomy.attributes)
+    bare = (NOTHING_LEFT,) if manifest.nothing_left else ()
     return replace(
         manifest,
         files=tuple(file.told for file in files),
         anatomy=anatomy,
         models=(*manifest.models, *anatomy_finding(policy, anatomy)),
-        warnings=(*manifest.warnings, *anatomy_warnings(policy, anatomy)),
+        warnings=(*bare, *manifest.warnings, *anatomy_warnings(policy, anatomy)),
         roles={name: role for name, role in manifest.roles.items() if name not in cut},
         treatment={name: kind for name, kind in manifest.treatment.items() if name not in cut},
     )
@@ -280,6 +292,17 @@ def _of_decoys(done: Rewritten) -> Iterator[str]:
             f"{done.solution.decoys:,} of the records are invented; whoever can tell them from real ones is left with "
             f"k = {done.k_without_decoys}"
         )
+
+
+def _of_marks(done: Rewritten) -> Iterator[str]:
+    for name in done.counts.attributes:
+        counted = done.counts.value_counts(name)
+        told = done.hierarchies[name].generalise(counted["value"], 0)
+        if records := int(counted.filter(told.ne_missing(counted["value"]))["records"].sum()):
+            yield (
+                f"'{name}' has {records:,} records with a value that reads like the mark of a suppressed cell, *; "
+                "where it is released as it is, it is written as \\*"
+            )
 
 
 def _of_population(evidence: Evidence) -> Iterator[str]:

@@ -11,8 +11,10 @@ from shoal import __version__
 from shoal.io import Part
 from shoal.measurement import Measurement, Risk
 from shoal.measurement.anatomy import Anatomy
+from shoal.policy.data_state import StateOfData
 from shoal.privacy import Finding
 from shoal.release.reading_back import Outcome
+from shoal.release.record_counts import RecordCounts
 from shoal.solve import Solution
 
 
@@ -80,6 +82,9 @@ class Manifest:
     k_without_decoys: int | None = None
     read_back: Outcome | None = None
     """What other released columns tell of the quasi-identifiers."""
+    state: StateOfData | None = None
+    heights: Mapping[str, int] = field(default_factory=dict)
+    """Per quasi-identifier, the level on which its cells are starred."""
     evidence: Mapping[str, Any] = field(default_factory=dict)
     """Attackers, assessment, usefulness, attacks: what ``release.evidence`` gathered."""
     files: tuple[FurtherFile, ...] = ()
@@ -90,8 +95,18 @@ class Manifest:
 
     @property
     def suppressed_records(self) -> int:
-        """Those that fail a model and those that a rule of the policy takes out."""
-        return self.solution.suppressed + self.suppressed_by_rule
+        """Those that fail a model and those that a rule of the policy takes out, as counted in what was written."""
+        return self.after.suppressed_records or self.suppressed_by_rule
+
+    @property
+    def nothing_left(self) -> bool:
+        """Whether k holds only because no quasi-identifying value tells records apart any more."""
+        return bool(self.heights) and bool(self.utility) and len(self.before.classes) > 1 >= len(self.after.classes)
+
+    @property
+    def records(self) -> dict[str, int] | None:
+        """What became of the source's records; None where a record of the data is a group of them."""
+        return RecordCounts.measured(self.after).to_dict() if self.utility else None
 
     @property
     def k_effective(self) -> int:
@@ -111,12 +126,14 @@ class Manifest:
             "shoal": self.shoal,
             "name": self.name,
             "use_case": self.use_case,
+            "state": None if self.state is None else self.state.to_dict(),
             "policy_sha256": self.policy_sha256,
             "data": self.data.to_dict(),
             "files": [file.to_dict() for file in sorted(self.files, key=lambda file: file.path)],
             "solution": {
                 "recoding": self.solution.recoding,
                 "levels": self.solution.levels,
+                "heights": dict(self.heights),
                 "loss": self.solution.loss,
                 "objective": self.solution.objective,
                 "optimal": self.solution.optimal,
@@ -125,6 +142,7 @@ class Manifest:
                 "bound": self.solution.bound,
             },
             "decoys": {"records": self.solution.decoys, "k_without": self.k_without_decoys},
+            "records": self.records,
             "suppressed": {"records": self.suppressed_records, "cells": self.suppressed_cells},
             "risk": risk_dict(self.after.risk) | {"k_effective": self.k_effective},
             "risk_before": risk_dict(self.before.risk),

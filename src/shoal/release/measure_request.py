@@ -9,12 +9,13 @@ from pathlib import Path
 from shoal.errors import InputError
 from shoal.measurement.read_back import ReadBack
 from shoal.measurement.sensitivity import Rule
-from shoal.policy import Policy
+from shoal.policy import Policy, UseCase
 from shoal.privacy import PrivacyModel
 from shoal.release.assessing import Wanted
 from shoal.release.belonging import Making
 from shoal.release.folder import names_in
 from shoal.release.people import Told
+from shoal.release.record_counts import RecordCounts
 from shoal.release.rules import parse_rule
 from shoal.release.thresholds import Threshold
 from shoal.schema import Role
@@ -37,6 +38,8 @@ class MeasureRequest:
     """Where a table of the population lies; else the policy may say."""
     told: Told | None = None
     """What the manifest says of people, where the table is a release."""
+    records: RecordCounts | None = None
+    """What the manifest says of the source's records, where the table is a release."""
     by_records: bool = False
     """Whether records are to be counted although somebody may have several."""
     read_back: ReadBack | None = None
@@ -71,7 +74,7 @@ class MeasureRequest:
             return replace(found, population=population, by_records=by_records)
         chosen = Policy.load(policy)
         listed = tuple(dict.fromkeys((*(names_in(sensitive) or chosen.with_role(Role.SENSITIVE)), *chosen.modelled)))
-        wanted = wanted.within(chosen.assess)
+        wanted = replace(wanted.within(chosen.assess), public=chosen.use_case is UseCase.PUBLIC)
         wanted.need_harm()
         quasi, person = chosen.quasi_identifiers, person or chosen.person
         found = cls(quasi, listed, person, chosen.models, thresholds, chosen, wanted, judged)

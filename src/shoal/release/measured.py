@@ -19,6 +19,7 @@ from shoal.privacy import Finding
 from shoal.release.assessing import Assessed
 from shoal.release.formal import Formal
 from shoal.release.people import Counted
+from shoal.release.record_counts import RecordCounts
 from shoal.release.usefulness import Cells
 
 
@@ -76,7 +77,8 @@ class Measured:
         result: dict[str, Any] = {
             "rows": self.measurement.rows,
             "counted": str(self.counted),
-            "suppressed": self.measurement.suppressed,
+            "suppressed": self.measurement.suppressed_records,
+            "records": RecordCounts.measured(self.measurement).to_dict(),
             "classes": len(sizes),
             "class_size": {
                 "min": int(sizes.min()) if len(sizes) else 0,

@@ -16,7 +16,7 @@ from shoal.measurement import Known, Measurement, measure_classes
 from shoal.measurement.read_back import ReadBack
 from shoal.policy import Policy
 from shoal.policy.anatomised import anatomised
-from shoal.privacy import Classes
+from shoal.privacy import Classes, Finding
 from shoal.release.assessing import Assessed, Wanted, assess_table, attackers_in
 from shoal.release.belonging import Making, need_to_belong
 from shoal.release.folder import data_file, folder_of, need_untouched, read_back_in, roles_of
@@ -29,6 +29,7 @@ from shoal.release.people import Told, Whom, whom_to_count
 from shoal.release.population import Comparing
 from shoal.release.reading import as_asked
 from shoal.release.reading_back_files import read_back_files
+from shoal.release.record_counts import RecordCounts
 from shoal.release.rules import sensitive_groups
 from shoal.release.thresholds import Evidence
 from shoal.release.usefulness import Cells, cells_beside, measure_pair
@@ -44,6 +45,7 @@ def measure_data(data: str, request: MeasureRequest, *, original: str | None = N
     told = Told.of(folder)
     if told is not None:
         request = replace(request, told=told, person=request.person or told.person)
+    request = replace(request, records=RecordCounts.told(folder))
     with explained(source):
         if original is None:
             return _measure(source.scan(), replace(request, read_back=_read_back_told(folder, request)), None)
@@ -82,12 +84,16 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
     columns = _columns(frame, request)
     measurement = _classes(whom, request, columns)
     _refuse_nothing_to_measure(measurement, request, columns)
+    if request.records is not None:
+        measurement = request.records.of(measurement)
     wanted = request.wanted.drawn_as(measurement)
     _refuse_estimates(whom, request, wanted)
     groups = sensitive_groups(whom.frame, request.quasi, columns, request.rules, whom.person)
     before, useful, cells, attackers, told = None, None, Cells(), None, request.read_back
     if original is not None:
-        before = _classes(_likewise(original, request, whom), request, _columns(original, request))
+        before = _classes(_likewise(original, request, whom), request, _columns(original, request), original=True)
+        if request.records is None:
+            measurement = _beside_source(measurement, before, request.policy)
     compare = Comparing(request.quasi, request.models, request.policy, request.population)
     measurement, before, unmeasured = compare.beside(measurement, before, whom)
     if original is not None and before is not None:
@@ -99,8 +105,8 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
     assessed = assess_table(frame, measurement, request.quasi, wanted)
     formal = measure_formal(_with_population(measurement), columns)
     figures = _figures(measurement, assessed, formal) | ({} if told is None else {"k_effective": float(told.k)})
-    evidence = Evidence(figures, measurement.classes, formal, columns, groups)
-    findings = [*measurement.find(request.models)]
+    evidence = Evidence(figures, measurement.classes, formal, columns, groups, assessed.not_assessed)
+    findings = [*measurement.find(request.models), *_verdict(assessed)]
     findings += [finding for threshold in request.require for finding in threshold.check(evidence)]
     return Measured(
         measurement,
@@ -117,6 +123,12 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
         unmeasured,
         told,
     )
+
+
+def _verdict(assessed: Assessed) -> tuple[Finding, ...]:
+    """The threshold of the declared harm is required by declaring it."""
+    found = assessed.assessment
+    return () if found is None else (Finding("reidentification", found.threshold, found.probability, found.within),)
 
 
 def _together(frame: pl.LazyFrame, original: pl.LazyFrame, request: MeasureRequest) -> tuple[str, ...]:
@@ -147,6 +159,15 @@ def _likewise(original: pl.LazyFrame, request: MeasureRequest, whom: Whom) -> Wh
         return Whom(original, by_records=True)
     _refuse_absent((request.person,), tuple(original.collect_schema()), "the original")
     return Whom(original, request.person)
+
+
+def _beside_source(measurement: Measurement, before: Measurement, policy: Policy | None) -> Measurement:
+    """Without a manifest: records that the table lacks were left out by a policy that draws no sample."""
+    absent = before.rows - measurement.rows
+    if absent <= 0:
+        return replace(measurement, invented=-absent)
+    suppressed = policy is not None and "sample" not in policy.table_steps
+    return replace(measurement, dropped=absent) if suppressed else replace(measurement, not_sampled=absent)
 
 
 def _refuse_estimates(whom: Whom, request: MeasureRequest, wanted: Wanted) -> None:
@@ -198,10 +219,10 @@ def _refuse_nothing_to_measure(measurement: Measurement, request: MeasureRequest
         raise DataError(f"column '{empty[0]}' has no values at all", advice="leave it out")
 
 
-def _classes(whom: Whom, request: MeasureRequest, columns: Columns) -> Measurement:
+def _classes(whom: Whom, request: MeasureRequest, columns: Columns, *, original: bool = False) -> Measurement:
     frame = whom.frame
     known = {name: Known(Reading(column, _bound(frame, request.policy, column))) for name, column in columns.items()}
-    measurement = measure_classes(frame, request.quasi, whom.person, request.sensitive, known)
+    measurement = measure_classes(frame, request.quasi, whom.person, request.sensitive, known, original=original)
     return as_asked(whom.people(measurement), request.policy, request.wanted.missing)
 
 
@@ -235,10 +256,11 @@ def _figures(measurement: Measurement, assessed: Assessed, formal: Formal) -> di
     chance = assessed.assessment
     return {
         "records_above": assessed.attackers.prosecutor.above,
+        "strict_average": assessed.attackers.prosecutor.strict_average,
         "reidentification": inf if chance is None else chance.probability,
         **formal.whole,
         **asdict(measurement.risk),
         "class_size_min": float(sizes.min(initial=0) if not len(sizes) else sizes.min()),
         "class_size_average": float(sizes.mean()) if len(sizes) else 0.0,
-        "suppressed": measurement.suppressed / measurement.rows if measurement.rows else 0.0,
+        "suppressed": measurement.suppressed_records / max(1, measurement.source_records),
     }

@@ -110,7 +110,8 @@ def known_labels(policy: Policy | None, original: pl.DataFrame) -> dict[str, pl.
                 values.alias("value"),
                 *(
                     bound.generalise(values, level).cast(pl.String).alias(f"{level}")
-                    for level in range(1, bound.height + 1)
+                    for level in range(bound.height + 1)
+                    if level or not bound.generalise(values, 0).equals(values, null_equal=True)
                 ),
             ]
         )

@@ -67,6 +67,7 @@ class Rewritten:
     """What the release has beside the data, to be made of what was put aside."""
     k_without_decoys: int | None = None
     """What is left of k for whoever can tell invented records from real ones."""
+    source_records: int = 0
     sample: Sample | None = field(default=None, repr=False)
     """Some of the records as they were written, with their originals."""
     again: Callable[[SuppressCellsStep], Plan] | None = field(default=None, repr=False)
@@ -167,6 +168,7 @@ class Pipeline(Generic[TableT]):
             problem.population,
             files,
             k_without_decoys(problem, solution) if solution.decoys else None,
+            max(before.rows, builder.source_records),
             sample,
             partial(self._again, builder, target, aside),
         )
@@ -198,15 +200,13 @@ class Pipeline(Generic[TableT]):
         aggregated = "aggregate" in self.policy.table_steps
         sensitive = () if aggregated else self.policy.modelled
         after = measure_classes(output, () if aggregated else quasi, person, sensitive, done.known)
-        if aggregated or done.solution.suppressed == done.counts.total_records:
-            nobody = after.classes.only(np.zeros(len(after.classes), dtype=bool))
-            after = replace(after, suppressed=0 if aggregated else after.rows, classes=nobody)
+        after = replace(after.nobody_kept(), suppressed=0) if aggregated else self._of_the_source(after, done)
         after = as_policy_reads(replace(after, population=self._population(done)), self.policy)
         findings = after.find(self.policy.models)
         if not all(finding.met for finding in findings):
             raise BugError("the written table does not meet the privacy models that were solved for")
-        utility = class_figures(after)
-        if quasi and not aggregated and not self.policy.solve.drop_suppressed:
+        utility = {} if aggregated else class_figures(after)
+        if quasi and not aggregated:
             utility |= self._cells(after, done)
         return Recounted(after, findings, utility, most)
 
@@ -234,6 +234,19 @@ class Pipeline(Generic[TableT]):
         taken = replace(done.timing, read_back_s=time.perf_counter() - started)
         return replace(done, timing=taken, sample=None, again=None), outcome
 
+    def _of_the_source(self, after: Measurement, done: Rewritten) -> Measurement:
+        """With what became of the source's records that the output doesn't show."""
+        solved, solution = done.counts.total_records, done.solution
+        if solution.suppressed == solved:
+            after = after.nobody_kept()
+        by_model = solution.suppressed if self.policy.solve.drop_suppressed else 0
+        return replace(
+            after,
+            dropped=done.suppressed_by_rule + by_model,
+            not_sampled=done.source_records - done.suppressed_by_rule - solved,
+            invented=solution.decoys,
+        )
+
     def _known(self, reading: Reading, counts: Counts) -> Known:
         """Where suppressed records are left out, the output doesn't show what the table was like with them."""
         dropped = self.policy.solve.drop_suppressed
@@ -251,7 +264,7 @@ class Pipeline(Generic[TableT]):
             counts = self.engine.counts(table, present, self.policy.person)
         people = counts.people_in(np.arange(counts.size), counts.size)
         there = counts.records > 0
-        classes = Classes(counts.records[there], people[there], attributes=counts.attributes)
+        classes = Classes(counts.records, people, attributes=counts.attributes, pairs=counts.shared).only(there)
         before = Measurement(counts.total_records, 0, classes, counts.total_people)
         if problem.population is None:
             return before
@@ -281,6 +294,10 @@ class Pipeline(Generic[TableT]):
     def _cells(self, after: Measurement, done: Rewritten) -> dict[str, float]:
         """What is left of the cells, by the levels in use."""
         counts, solution = done.counts, done.solution
+        if solution.decoys:
+            after = replace(
+                after, released=self._real(after.released, done), rows=after.rows - after.invented, invented=0
+            )
         found = cell_figures(
             after,
             {
@@ -297,6 +314,22 @@ class Pipeline(Generic[TableT]):
             raise BugError("the written table has labels that no level has")
         rolled_up = any(planned.technique == "roll_up" for planned in done.plan)
         return {name: value for name, value in found.items() if not (rolled_up and name.startswith("entropy"))}
+
+    def _real(self, released: pl.DataFrame, done: Rewritten) -> pl.DataFrame:
+        """The released combinations without the records that fill them up."""
+        counts, filling = done.counts, done.solution.filling
+        if filling is None:
+            return released
+        alike = counts.frame().filter(pl.Series(filling > 0))
+        labels = [
+            done.hierarchies[name].generalise(alike[name], level).cast(pl.String)
+            for name, level in done.solution.levels.items()
+        ]
+        invented = pl.DataFrame([*labels, pl.Series("invented", filling[filling > 0])])
+        invented = invented.group_by(counts.attributes).agg(pl.col("invented").sum())
+        shown = released.with_columns(pl.col(counts.attributes).cast(pl.String))
+        both = shown.join(invented, on=counts.attributes, how="left", nulls_equal=True)
+        return both.with_columns(pl.col("records") - pl.col("invented").fill_null(0)).drop("invented")
 
     def _reporter(self, phase: str) -> Callable[[int, int], None] | None:
         report = self.progress

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import group_of
+from shoal.privacy import Classes
 from shoal.schema import Counts
 from shoal.solve import Problem, Solution
 
@@ -23,8 +24,8 @@ class ReleasedClasses:
         self.problem = problem
         self._labels = [_numbered_labels(hierarchies[name], problem.counts, name) for name in problem.counts.attributes]
 
-    def sizes(self, solution: Solution) -> tuple[Integers, Integers]:
-        """Records and people of each class. A record with nothing but stars is in none, unless all are like that."""
+    def classes(self, solution: Solution) -> Classes:
+        """Their records and people. A record with nothing but stars is in none, unless all are like that."""
         counts = self.problem.counts
         cells = self._cells(solution)
         shown = (counts.records > 0) & ~solution.withheld
@@ -32,13 +33,17 @@ class ReleasedClasses:
         telling = shown & (cells != stars).any(axis=1)
         rows = np.flatnonzero(telling if telling.any() else shown)
         if not len(rows):
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+            return Classes(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         kinds, group = np.unique(cells[rows], axis=0, return_inverse=True)
         number = len(kinds)
         member = np.full(counts.size, number, dtype=np.int64)
         member[rows] = group.reshape(-1)
         classes = self.problem.classes(member, number + 1)
-        return classes.records[:number], classes.people[:number]
+        pairs = None
+        if len(counts.shared):
+            everywhere = np.column_stack((counts.shared[:, 0], member[counts.shared[:, 1]]))
+            pairs = np.unique(everywhere[everywhere[:, 1] < number], axis=0)
+        return Classes(classes.records[:number], classes.people[:number], pairs=pairs)
 
     def _cells(self, solution: Solution) -> Integers:
         counts = self.problem.counts

@@ -18,6 +18,7 @@ from shoal.report.evidence import (
     FigureTable,
     UsefulnessFacts,
 )
+from shoal.schema.circumstances import Procedure
 
 _PARTS = {
     "insider": "an insider tries, by motive and controls",
@@ -35,6 +36,7 @@ def facts_of(evidence: Evidence | None) -> dict[str, Any]:
     useful, attacks = evidence.usefulness, evidence.attacks
     return {
         "assessment": _assessment(evidence.after.assessment),
+        "not_assessed": evidence.after.not_assessed,
         "attackers": _attackers(evidence.before.attackers, evidence.after.attackers),
         "attacks": () if attacks is None else tuple(_attack(one) for one in attacks.done.attacks),
         "unjudged": () if attacks is None else tuple(_named(name) for name in attacks.done.unjudged),
@@ -51,7 +53,10 @@ def _assessment(found: Reidentification | None) -> AssessmentFacts | None:
         return None
     parts = [(name, chance, _PARTS[name]) for name, chance in found.parts.items() if chance is not None]
     parts.append(("success", found.success, "an attempt succeeds: 1 ÷ k"))
-    return AssessmentFacts(found.probability, found.threshold, str(found.harm), tuple(parts), found.within, found.words)
+    less = found.procedure is Procedure.MEITY
+    return AssessmentFacts(
+        found.probability, found.threshold, str(found.harm), tuple(parts), found.within, found.words, less
+    )
 
 
 def _attackers(before: Attackers, after: Attackers) -> tuple[AttackerFacts, ...]:

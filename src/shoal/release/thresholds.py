@@ -21,6 +21,7 @@ AT_LEAST = ("k", "k_effective", "k_map", "class_size_min", "class_size_average")
 AT_MOST = (
     "prosecutor_max",
     "prosecutor_average",
+    "strict_average",
     "journalist_max",
     "marketer",
     "uniques",
@@ -44,6 +45,8 @@ class Evidence:
     formal: Formal
     columns: Mapping[str, Column]
     sensitivity: Mapping[str, SensitiveCells]
+    not_assessed: str | None = None
+    """Why the circumstances come to no verdict."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,8 @@ class Threshold:
         if self.name not in evidence.figures:
             raise InputError(f"--require: {self.name} needs the original, as --original DATA, or a release folder")
         achieved = evidence.figures[self.name]
+        if self.name == "reidentification" and evidence.not_assessed:
+            raise InputError(f"--require: there is no probability of re-identification: {evidence.not_assessed}")
         if self.name == "reidentification" and achieved == inf:
             raise InputError("--require: the probability of re-identification needs the potential harm, as --harm high")
         met = achieved >= self.bound if self.name in AT_LEAST else achieved <= self.bound

@@ -15,7 +15,7 @@ from shoal.policy.assessment import Assess
 from shoal.release.pairing import MEASURING, Pairing, bound_hierarchy, recoded
 from shoal.schema import Role
 
-CELL_FIGURES = ("loss", "precision", "entropy", "entropy_lost")
+CELL_FIGURES = ("loss", "precision", "detail_kept", "entropy", "entropy_lost")
 _OTHER_RECORDS = "the release has more or fewer records than the original"
 
 
@@ -52,6 +52,8 @@ def cells_beside(measured: Measurement, before: Measurement, policy: Policy | No
     """By the policy's hierarchies, if it has one for each attribute and the release was made by it."""
     if policy is None:
         return Cells.unknown("only a policy says what released values stand for")
+    if measured.invented:
+        return Cells.unknown(f"{measured.invented:,} of the records are invented, and nobody can tell which")
     attributes = {}
     for name in measured.classes.attributes:
         counted = before.released.group_by(pl.col(name).alias("value"), maintain_order=True).agg(

@@ -25,6 +25,8 @@ class AssessmentFacts:
     """What the probability is made of: name, value, meaning."""
     within: bool
     sentences: tuple[str, ...] = ()
+    less: bool = False
+    """Whether the procedure asks for less than the threshold, not for at most that."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ that was written.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
@@ -57,6 +57,8 @@ class RiskFacts:
     prosecutor_average: float
     uniques: int
     class_sizes: ClassSizes
+    strict_average: float | None = None
+    """The average, or the highest where somebody is at more risk than an average may hide."""
 
 
 @dataclass(frozen=True)
@@ -143,3 +145,16 @@ class ReportFacts:
     """Limits of the evidence besides those that the page knows of itself."""
     files: tuple[FileFacts, ...] = ()
     """What the release has beside the data."""
+    state: str = ""
+    """In which state the data is, whether it is still personal and why, in a sentence."""
+    state_in_brief: str = ""
+    """The same without the reason, for recipients."""
+    still_personal: bool = False
+    guidance: str = ""
+    """What the use case asks for around the data, in a sentence."""
+    not_assessed: str | None = None
+    """Why the declared harm comes to no verdict."""
+    nothing_left: bool = False
+    """Whether no quasi-identifying value of the file tells records apart any more."""
+    heights: Mapping[str, int] = field(default_factory=dict)
+    """The level of each quasi-identifier that is a star."""

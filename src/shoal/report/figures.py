@@ -6,6 +6,7 @@ import math
 from datetime import datetime
 
 NONE = "–"
+_TRACE = 1e-9
 
 
 def number(value: float) -> str:
@@ -42,6 +43,16 @@ def percent(share: float) -> str:
     if 0.999 < share < 1:
         return ">99.9%"
     return f"{100 * share:.1f}".removesuffix(".0") + "%"
+
+
+def span(low: float, high: float, between: str = " to ") -> str:
+    """An interval of shares; what rounding left of nothing, or lacks of all, is not told.
+
+    >>> span(0.123, 0.2), span(3e-19, 0.0004), span(1e-17, 2e-17), span(0.97, 1 - 1e-16)
+    ('12.3% to 20%', '0% to <0.1%', '0%', '97% to 100%')
+    """
+    ends = [percent(0.0 if end < _TRACE else 1.0 if end > 1 - _TRACE else end) for end in (low, high)]
+    return between.join(dict.fromkeys(ends))
 
 
 def one_in(risk: float) -> str:

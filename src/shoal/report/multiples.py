@@ -77,7 +77,8 @@ def distribution(facts: DistributionFacts) -> Distribution:
     told = [facts.kind]
     if facts.suppressed > 0:
         told.append(f"{percent(facts.suppressed)} hidden")
-    told += [f"{name} {number(value)}" for name, value in facts.distances]
+    if facts.bars:
+        told += [f"{name} {number(value)}" for name, value in facts.distances]
     return Distribution(
         facts.name,
         " · ".join(told),

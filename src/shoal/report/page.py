@@ -211,14 +211,18 @@ def _risk_rows(shown: list[RiskFacts], facts: ReportFacts, *, recipient: bool) -
     many = words.unit(facts)[1]
     yield row("Smallest class, k", "ISO/IEC 20889, 10.2.1", *(f"{risk.k:,}" for risk in shown))
     if facts.read_back is not None:
-        told = f"{facts.read_back.k:,}"
-        yield row("k with what other columns tell", "", *((told,) if recipient else (NONE, told)))
+        left = f"{facts.read_back.k:,}"
+        yield row("k with what other columns tell", "", *((left,) if recipient else (NONE, left)))
     yield row(
         f"{many.capitalize()} alone in their class", "ISO/IEC 20889, 7.2", *(f"{risk.uniques:,}" for risk in shown)
     )
     yield row("Equivalence classes", "ISO/IEC 20889, 10.2.1", *(f"{_classes(risk):,}" for risk in shown))
     yield row("Highest prosecutor risk", "PDPC, annex D", *(number(risk.prosecutor_max) for risk in shown))
     yield row("Average prosecutor risk", "PDPC, annex D", *(number(risk.prosecutor_average) for risk in shown))
+    strict = [risk.strict_average for risk in shown]
+    if None not in strict:
+        told = (number(one) for one in strict if one is not None)
+        yield row("Strict average prosecutor risk", "PDPC, step 4, note 14", *told)
     yield row(f"{many.capitalize()} in classes", "", *(f"{risk.people:,}" for risk in shown))
     if not recipient:
         yield row("Records suppressed", "ISO/IEC 20889, 9.3.4", *(f"{risk.suppressed:,}" for risk in shown))
@@ -266,7 +270,7 @@ def _by_role(attributes: tuple[AttributeFacts, ...]) -> tuple[Untouched, ...]:
 def _search(facts: ReportFacts) -> Search | None:
     if not facts.levels:
         return None
-    levels = tuple(Row(name, (str(level),)) for name, level in facts.levels.items())
+    levels = tuple(Row(name, (words.level(level, facts.heights.get(name)),)) for name, level in facts.levels.items())
     return Search(
         levels, facts.optimal, f"{facts.nodes_checked:,}", f"{facts.nodes_total:,}", facts.recoding == "global"
     )

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from shoal.report.evidence import AttackerFacts, AttackFacts, DistributionFacts, FigureTable, UsefulnessFacts
 from shoal.report.exploration import limit_in_words
 from shoal.report.facts import ReportFacts
-from shoal.report.figures import NONE, count, number, percent, small
+from shoal.report.figures import NONE, count, number, percent, small, span
 from shoal.report.frontier import Scales, panel, swatch
 from shoal.report.multiples import Distribution, distribution, interval, reach
 from shoal.report.words import harm_in_words, whole
@@ -168,7 +168,7 @@ def _attack(one: AttackFacts, end: float) -> AttackRow:
         words=one.words,
         drawing=interval(one, end),
         success=percent(one.success),
-        interval=f"{percent(one.low)} – {percent(one.high)}",
+        interval=span(one.low, one.high, " – "),
         guessing=percent(one.baseline),
         control=NONE if one.control is None else percent(one.control),
         risk=small(one.risk),

@@ -39,7 +39,7 @@ def key_figures(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool
         yield KeyFigure(
             "Highest risk", percent(after.prosecutor_max), f"{one_in(after.prosecutor_max)}, prosecutor risk"
         )
-        yield KeyFigure("Usefulness kept", percent(1 - facts.loss), "detail of the quasi-identifiers")
+        yield _detail(facts)
     else:
         released = sum(one.released for one in facts.attributes)
         yield KeyFigure("Highest risk", NONE, "not measured")
@@ -49,6 +49,13 @@ def key_figures(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool
     else:
         share = after.suppressed / after.records
         yield KeyFigure("Suppressed", f"{after.suppressed:,}", f"of {count(after.records, 'record')}, {percent(share)}")
+
+
+def _detail(facts: ReportFacts) -> KeyFigure:
+    """Two figures, since they may differ much: how narrow the labels are, and how much they still tell."""
+    kept, lost = facts.utility.get("detail_kept", 1 - facts.loss), facts.utility.get("entropy_lost")
+    entropy = "" if lost is None else f"; {percent(1 - lost)} of their information"
+    return KeyFigure("Detail kept", percent(kept), f"of the quasi-identifiers (1 − loss){entropy}")
 
 
 def risk_gauge(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool) -> Markup:
@@ -72,14 +79,18 @@ def harms(facts: ReportFacts, *, recipient: bool) -> tuple[Harm, ...]:
     the highest risk held against them would belie the verdict.
     """
     assessment = facts.assessment
-    if recipient and assessment is not None:
+    if facts.not_assessed or (recipient and assessment is not None):
         return ()
     if assessment is None:
         risk = facts.after.prosecutor_max
         return tuple(Harm(*one, one_in(one[1]), risk <= one[1], declared=False) for one in THRESHOLDS.items())
     risk, own = assessment.probability, assessment.harm.capitalize()
     limits = {**THRESHOLDS, own: assessment.threshold}
+
+    def _allows(limit: float) -> bool:
+        return risk < limit if assessment.less else risk <= limit
+
     return tuple(
-        Harm(harm, limit, one_in(limit), assessment.within if harm == own else risk <= limit, declared=harm == own)
+        Harm(harm, limit, one_in(limit), assessment.within if harm == own else _allows(limit), declared=harm == own)
         for harm, limit in limits.items()
     )

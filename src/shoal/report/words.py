@@ -23,11 +23,18 @@ MEASURES = {
         "Precision",
         "How low in their hierarchies cells stay: 1 is untouched, 0 is the top.",
     ),
-    "discernibility": ("Discernibility", "Sum of the squared class sizes: smaller keeps more apart."),
-    "average_class_size": ("Average class size", "Records per equivalence class: smaller keeps more detail."),
+    "detail_kept": (
+        "Detail kept",
+        "1 − generalisation loss, of the quasi-identifiers that have more than one value: 1 is all of it.",
+    ),
+    "discernibility": (
+        "Discernibility",
+        "Sum of the squared class sizes, a suppressed record counted as one of all: smaller keeps more apart.",
+    ),
+    "average_class_size": ("Average class size", "Released records per equivalence class: smaller keeps more detail."),
     "entropy": ("Entropy", "Information lost over all cells, in bits: 0 is none."),
     "entropy_lost": ("Entropy lost", "Information lost, as a share of what the cells hold: 0 is none, 1 is all."),
-    "records_kept": ("Records kept", "Share of records that were not suppressed."),
+    "records_kept": ("Records kept", "Share of the source's records that are released with quasi-identifying values."),
 }
 
 SECTIONS = {
@@ -79,7 +86,8 @@ def measured(facts: ReportFacts) -> bool:
 
 
 def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
-    """Good only if the models are met, the assessed risk is within its limit and no attack finds anything, or might.
+    """Good only if the models are met, the assessed risk is within its limit, no attack finds anything, or might, and
+    the data are no longer personal.
 
     A recipient is told that something speaks against the file, but not which attacks succeed.
     """
@@ -87,7 +95,12 @@ def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
     concerns = _concerns(facts, recipient=recipient)
     found = _read_back(facts, recipient=recipient)
     first = [*found, *_risk_sentences(facts)] if gives_back(facts) else [*_risk_sentences(facts), *found]
-    sentences = [*first, *_assessed(facts), *([] if recipient else _attacked(facts))]
+    sentences = [
+        *first,
+        *_assessed(facts),
+        *([] if recipient else _attacked(facts)),
+        *filter(None, (facts.state_in_brief,) if recipient else (facts.state, facts.guidance)),
+    ]
     if kind == "unmet":
         sentences.insert(0, "Do not release this file as it is.")
     elif concerns:
@@ -95,6 +108,10 @@ def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
     elif facts.unjudged:
         left = "not all evidence could be judged" if recipient else f"{count(len(facts.unjudged), 'attack')} not judged"
         kind, headline = "none", f"{headline}, but {left}"
+    elif facts.nothing_left:
+        kind, headline = "none", f"{headline}, but only because nothing is left that tells records apart"
+    elif facts.still_personal:
+        kind, headline = "none", f"{headline}, but the data are still personal"
     return Verdict(kind, headline, tuple(sentences))
 
 
@@ -119,8 +136,12 @@ def _concerns(facts: ReportFacts, *, recipient: bool) -> list[str]:
     if found and recipient:
         concerns.append("other evidence speaks against handing the file on")
     elif found:
-        total = len(facts.attacks)
-        concerns.append(f"{found} of {count(total, 'attack')} {'succeeds' if found == 1 else 'succeed'}")
+        total = count(len(facts.attacks), "attack")
+        if any(one.control is not None for one in facts.attacks):
+            concerns.append(f"{found} of {total} {'succeeds' if found == 1 else 'succeed'}")
+        else:
+            finds = "finds" if found == 1 else "find"
+            concerns.append(f"{found} of {total} {finds} more than guessing (no control group was given)")
     return concerns
 
 
@@ -141,11 +162,22 @@ def _read_back(facts: ReportFacts, *, recipient: bool) -> list[str]:
     return [f"Other released columns give back what was generalised{told}.", left]
 
 
+def level(number: int, height: int | None) -> str:
+    """
+    >>> level(2, 4), level(4, 4), level(0, None)
+    ('2 of 4', '4 of 4: *', '0')
+    """
+    if height is None:
+        return str(number)
+    return f"{number} of {height}{': *' if number == height else ''}"
+
+
 def _assessed(facts: ReportFacts) -> list[str]:
     one = facts.assessment
     if one is None:
-        return []
-    place = "within" if one.within else "above"
+        reason = facts.not_assessed
+        return [f"There is no verdict by potential harm: {reason}."] if reason else []
+    place = "within" if one.within else "above" if one.probability > one.threshold else "not less than"
     return [f"With the chance of an attempt counted in, the risk is {place} the limit for {harm_in_words(one.harm)}."]
 
 
@@ -160,8 +192,10 @@ def _attacked(facts: ReportFacts) -> list[str]:
         told = "1 attack was tried; it found" if total == 1 else f"{total} attacks were tried; none found"
         return [f"{told} {'no ' if total == 1 else ''}more than {yardsticks(facts)}.", *left]
     more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    lone = all(one.control is None for one in facts.attacks)
     return [
         f"{len(found)} of {count(total, 'attack')} found more than {yardsticks(facts)}: {'; '.join(found[:3])}{more}.",
+        *(["No control group was given, so what is true of people in general counts as found."] if lone else []),
         *left,
     ]
 

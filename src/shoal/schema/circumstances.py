@@ -22,6 +22,13 @@ class Controls(StrEnum):
     NONE = "none"
 
 
+class Procedure(StrEnum):
+    """By whose procedure a risk is held against its threshold: at most that (PDPC), or less (MeitY, step 13)."""
+
+    PDPC = "pdpc"
+    MEITY = "meity"
+
+
 class Harm(StrEnum):
     """What re-identification could do to the person and to the organisation (PDPC, annex D)."""
 

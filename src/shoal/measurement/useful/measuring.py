@@ -216,10 +216,9 @@ def _notes(before: int, after: int, propensity: Propensity, queries: QueryError,
         yield f"count error: a random sample of {queries.sampled:,} {rows}"
     if queries.mean_interval is not None and queries.median_interval is not None:
         (low, high), (least, most) = queries.mean_interval, queries.median_interval
-        yield (
-            f"count error: {queries.queries:,} random counts, the same in every run; 95 % intervals: "
-            f"mean {low:.3g} to {high:.3g}, typical {least:.3g} to {most:.3g}"
-        )
+        yield f"count error: {queries.queries:,} random counts, the same in every run"
+        yield f"count error, mean: 95 % interval {low:.3g} to {high:.3g}"
+        yield f"count error, typical: 95 % interval {least:.3g} to {most:.3g}"
     if learning.sampled:
         yield f"learning: a random sample of {MOST_LEARNED:,} {rows}"
 

@@ -48,7 +48,7 @@ def _higher(title: str, meaning: str) -> Reading:
 
 
 READINGS: dict[str, Reading] = {
-    "rows_kept": _higher("Records kept", "Released records for each original one."),
+    "rows_kept": _higher("Records written", "Released records, starred and invented ones too, for each original one."),
     "missing_before": _lower("Missing before", "Share of original cells that are empty or suppressed."),
     "missing_after": _lower("Missing after", "Share of released cells that are empty or suppressed."),
     "cells_unchanged": _higher("Cells unchanged", "Share of cells that hold exactly the original value."),
