@@ -50,6 +50,9 @@ class Combine(Technique):
     def also_alters(self) -> tuple[str, ...]:
         return self.also_reads() if self.drop else ()
 
+    def creates(self) -> tuple[str, ...]:
+        return (self.into,)
+
     def refuse(self, column: Column) -> str | None:
         if column.name not in self.also_reads():
             return f"column '{column.name}' is combined, but the expression doesn't name it"
