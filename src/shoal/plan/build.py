@@ -24,11 +24,13 @@ from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.flat import Flat
 from shoal.plan.columns import match_columns, needs_description
 from shoal.plan.completeness import Bound, need_all_bound
+from shoal.plan.identifiers import refuse_unaltered
 from shoal.plan.nodes import Plan, PlannedStep
 from shoal.plan.person import PERSON, TagPerson
 from shoal.plan.scrubbers import Scrubbers
 from shoal.plan.tidying import WholeNumbers
 from shoal.policy import Attribute, Policy
+from shoal.policy.role_flow import refuse_weaker_roles
 from shoal.pseudonyms import Secrets
 from shoal.pseudonyms.for_this_run import ForThisRun
 from shoal.randomness import Randomness
@@ -68,13 +70,16 @@ class Builder(Generic[TableT]):
         randomness: Randomness,
         secrets: Secrets | None = None,
     ) -> None:
+        refuse_weaker_roles(policy)
         self.policy = policy
         self.randomness = randomness
         self.secrets = secrets or ForThisRun(randomness)
+        self.source = table
         self.now = PlannedTable(engine, table)
         self.attributes = self._matched = match_columns(policy, engine.columns(table))
         self.bound = Bound()
         self.columns = self._describe(self.attributes)
+        self.described = dict(self.columns)
         self.suppressed_by_rule = 0
         self.from_text = {name for name, column in self.columns.items() if column.storage == pl.String()}
 
@@ -92,6 +97,7 @@ class Builder(Generic[TableT]):
             else:
                 self._bind_attribute(name, attribute)
         self._tidy()
+        refuse_unaltered(self)
         for name, attribute in suppressed:
             self._bind_attribute(name, attribute)
 
@@ -137,6 +143,7 @@ class Builder(Generic[TableT]):
             self._bind_step(name, technique, place)
             made = {new: self.attributes[new] for new in technique.creates()}
             self.columns |= self._describe(made)
+            self.described |= {new: self.columns[new] for new in made}
         present = self.now.engine.columns(self.now.table)
         self.attributes = {name: attribute for name, attribute in self.attributes.items() if name in present}
 

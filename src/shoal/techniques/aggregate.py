@@ -114,6 +114,11 @@ class Aggregate(TableTechnique):
     def creates(self) -> tuple[str, ...]:
         return (*self.measures, WITHHELD)
 
+    @property
+    def extremes(self) -> tuple[str, ...]:
+        """The columns of which a smallest or largest value is published."""
+        return tuple(of.column for of in self._of() if of.statistic not in _SUMS)
+
     def columns(self, person: str | None) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.by, *(of.column for of in self._of()))))
 
