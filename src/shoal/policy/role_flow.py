@@ -86,6 +86,21 @@ def warnings_of_roles(policy: Policy) -> Iterator[str]:
             yield f"'{one.name}' tells of {', '.join(told)}, and no model on {', '.join(told)} looks at it"
 
 
+def accepted_tells(policy: Policy) -> frozenset[tuple[str, str]]:
+    """Pairs of a column and one computed from it that may tell it, for a reason that the policy gives."""
+    computed = computed_columns(policy)
+
+    def inputs(name: str, *, believed: bool, seen: frozenset[str]) -> Iterator[str]:
+        attribute = policy.attributes.get(name)
+        believed = believed or (attribute is not None and bool(attribute.because))
+        for read in computed[name].inputs if name in computed and name not in seen else ():
+            if believed:
+                yield read
+            yield from inputs(read, believed=believed, seen=seen | {name})
+
+    return frozenset((read, name) for name in computed for read in inputs(name, believed=False, seen=frozenset()))
+
+
 def refuse_weaker_roles(policy: Policy) -> None:
     """For policies that were made in Python, which nobody has checked as a whole."""
     problems = [Problem(0, 0, dotted(path), message) for path, message in problems_of_roles(policy)]

@@ -39,6 +39,7 @@ from shoal.release.evidence import Evidence, Study, Table, gather
 from shoal.release.files import Written, collect_files, data_target, data_told, remove_aside, write_files
 from shoal.release.frames import FrameSource, FrameTarget, as_lazy, is_spark, like, source_at
 from shoal.release.identities import keep_identities
+from shoal.release.last_look import identifiers_of, take_last_look
 from shoal.release.manifest import DataFile, Manifest
 from shoal.release.pipeline import Pipeline, Progress, Recounted, Rewritten
 from shoal.report import render, write_pdf
@@ -101,17 +102,18 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
         return anonymise_spark(data, policy, seed=seed, secrets=vault, shared=shared)
     target, randomness = FrameTarget(), Randomness(seed)
     with tempfile.TemporaryDirectory() as folder:
-        pipeline = Pipeline(policy, PolarsEngine(), randomness, secrets=vault)
+        pipeline = Pipeline(policy, PolarsEngine(), randomness, secrets=vault, traced=bool(identifiers_of(policy)))
         aside = Path(folder) / "aside.arrow"
         done = pipeline.rewrite(FrameSource(as_lazy(data)), target, aside=aside)
         recounted = pipeline.recount(target.frame.lazy(), done, aside=aside)
         files = collect_files(done.files, aside)
+        look = take_last_look(policy, as_lazy(data), target.frame.lazy(), files, aside, done.records)
         keep_identities(done.plan, target.frame.lazy(), aside, vault)
         anatomy = recount_anatomy(policy, target.frame.lazy(), files, done.records)
     evidence = gather(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), None)
     found = DataFile("", done.records, "")
     manifest = _manifest(policy, found, done, recounted, evidence, vaulted=_lasting(vault))
-    manifest = _beside(manifest, policy, files, anatomy)
+    manifest = replace(_beside(manifest, policy, files, anatomy), last_look=look)
     html = render(report_facts(policy, manifest, done, evidence))
     frames = {file.beside.file: like(data, file.frame.collect()) for file in files}
     return Release(manifest, html, like(data, target.frame), files=frames)
@@ -148,7 +150,8 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         chosen = engine
         if isinstance(chosen, str):
             chosen = make_engine(chosen, progress=progress, spool=staging.path, master=master)
-        pipeline = Pipeline(policy, chosen, randomness, progress, secrets, traced=study is not None)
+        traced = study is not None or bool(identifiers_of(policy))
+        pipeline = Pipeline(policy, chosen, randomness, progress, secrets, traced=traced)
         aside = staging.path / ".aside.arrow"
         elsewhere = open_target(policy.target, base=policy.folder) if policy.target else None
         in_parts = policy.output.parts if parts is None else parts
@@ -157,6 +160,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
             done = pipeline.rewrite(source, target, aside=aside)
         recounted = pipeline.recount(target.scan(), done, aside=aside)
         files = write_files(done.files, aside, staging.path, like=source)
+        look = take_last_look(policy, source.scan(), target.scan(), files, aside, done.records)
         keep_identities(done.plan, target.scan(), aside, secrets)
         anatomy = recount_anatomy(policy, target.scan(), files, done.records)
         study = None if study is None else study.tracing(aside)
@@ -165,7 +169,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         evidence = gather(policy, *_tables(done, source.scan(), recounted, target.scan()), study)
         written = data_told(target, done.records)
         manifest = _manifest(policy, written, done, recounted, evidence, vaulted=_lasting(secrets))
-        manifest = _beside(manifest, policy, files, anatomy)
+        manifest = replace(_beside(manifest, policy, files, anatomy), last_look=look)
         facts = report_facts(policy, manifest, done, evidence)
         if explore is not None:
             facts = replace(facts, exploration=explore())

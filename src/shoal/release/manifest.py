@@ -11,6 +11,7 @@ from shoal import __version__
 from shoal.io import Part
 from shoal.measurement import Measurement, Risk
 from shoal.measurement.anatomy import Anatomy
+from shoal.measurement.last_look import LastLook
 from shoal.privacy import Finding
 from shoal.solve import Solution
 
@@ -81,6 +82,8 @@ class Manifest:
     """What techniques put beside the data, by path."""
     anatomy: Anatomy | None = None
     """Where sensitive columns were cut off: what their classes were found to have."""
+    last_look: LastLook | None = None
+    """What the written output was searched for before it was committed."""
     shoal: str = field(default=__version__)
 
     @property
@@ -123,6 +126,7 @@ class Manifest:
             "peak_rss_mb": self.peak_rss_mb,
             "warnings": list(self.warnings),
             **({"anatomy": self.anatomy.to_dict()} if self.anatomy else {}),
+            **({"last_look": self.last_look.to_dict()} if self.last_look else {}),
             **self.evidence,
         }
 

@@ -1,0 +1,96 @@
+"""Before a release is committed: the written files are searched for the direct identifiers of the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from shoal.engine import HIDDEN
+from shoal.errors import DataError
+from shoal.measurement.last_look import LOOKED_AT, Hit, LastLook, Looking, across, look, plain
+from shoal.plan.origin import ORIGIN
+from shoal.policy import EVERYTHING_ELSE, Policy
+from shoal.policy.role_flow import accepted_tells
+from shoal.release.files import Written
+from shoal.schema import Role
+
+_PLACE, _WAS = f"{HIDDEN}place__", f"{HIDDEN}was_"
+BATCH = 200_000
+
+
+def identifiers_of(policy: Policy) -> tuple[str, ...]:
+    """What is looked for. A text that is searched is none itself: what it says of people is in other columns too."""
+    return tuple(
+        name
+        for name, attribute in policy.attributes.items()
+        if attribute.role is Role.DIRECT and name != EVERYTHING_ELSE and not attribute.because
+        if not any(step.searches_text for step in attribute.steps)
+    )
+
+
+def take_last_look(
+    policy: Policy, source: pl.LazyFrame, output: pl.LazyFrame, files: Sequence[Written], aside: Path, rows: int
+) -> LastLook:
+    """What was searched, and that nothing was found; a finding stops the run."""
+    present = source.collect_schema().names()
+    sought = tuple(name for name in identifiers_of(policy) if name in present)
+    columns = tuple(output.collect_schema())
+    beside = {f"{file.told.path}: {name}": (file, name) for file in files if file.told.for_recipient for name in _text(file)}
+    if not sought:
+        return LastLook(rows, 0)
+    looking = Looking(sought, policy.person, accepted_tells(policy), len(sought) * (len(columns) + len(beside)))
+    paired = _paired(source, output, aside, sought, rows)
+    hits: list[Hit] = []
+    if paired is not None:
+        hits += look(paired, [_WAS + name for name in sought], columns, looking, rows)
+    else:
+        hits += _across(source, output, looking, columns)
+    for told, (file, name) in beside.items():
+        hits += _across(source, file.frame.select(pl.col(name).alias(told)), looking, (told,))
+    if hits:
+        found = "; ".join(map(str, hits))
+        raise DataError(
+            f"the last look at the output found direct identifiers, so nothing was released: {found}",
+            advice="suppress or treat these columns, or give the identifier the role that it has",
+        )
+    return LastLook(rows, rows if paired is None else paired.height, sought, (*columns, *beside))
+
+
+def _text(file: Written) -> tuple[str, ...]:
+    return tuple(name for name, kind in file.frame.collect_schema().items() if kind != pl.Binary())
+
+
+def _paired(
+    source: pl.LazyFrame, output: pl.LazyFrame, aside: Path, sought: Sequence[str], rows: int
+) -> pl.DataFrame | None:
+    """Released records with the identifiers of the records that they were made from; None where there are no such."""
+    if not aside.exists() or ORIGIN not in pl.scan_ipc(aside).collect_schema():
+        return None
+    step = max(1, -(-rows // LOOKED_AT))
+    both = pl.concat([output, pl.scan_ipc(aside).select(pl.col(ORIGIN).cast(pl.UInt64))], how="horizontal")
+    released = both.gather_every(step).collect(engine="streaming").with_row_index(_PLACE)
+    wanted = released.select(_PLACE, ORIGIN).lazy()
+    was = source.select(pl.col(name).cast(pl.String).alias(_WAS + name) for name in sought).with_row_index(ORIGIN)
+    was = was.with_columns(pl.col(ORIGIN).cast(pl.UInt64)).join(wanted, on=ORIGIN, how="inner")
+    found = was.drop(ORIGIN).collect(engine="streaming")
+    return released.drop(ORIGIN).join(found, on=_PLACE, how="inner", maintain_order="left").drop(_PLACE)
+
+
+def _across(source: pl.LazyFrame, output: pl.LazyFrame, looking: Looking, columns: Sequence[str]) -> Iterator[Hit]:
+    """Cells of a table that has no records of the source: all values are gone through, in batches."""
+    cells = {name: plain(output.select(name).unique().collect(engine="streaming").to_series()) for name in columns}
+    for identifier in looking.identifiers:
+        met: dict[str, list[pl.Series]] = {name: [] for name in columns}
+        values, distinct = 0, 0
+        for batch in source.select(identifier).collect_batches(chunk_size=BATCH):
+            seen = plain(batch.to_series()).drop_nulls()
+            values, distinct = values + len(seen), distinct + seen.n_unique()
+            for name in columns:
+                met[name].append(seen.filter(seen.is_in(cells[name].implode())).unique())
+        if identifier != looking.person and 2 * distinct < values:
+            continue
+        for name in columns:
+            if (identifier, name) not in looking.accepted:
+                yield from across(identifier, pl.concat(met[name]).unique(), cells[name], name)
