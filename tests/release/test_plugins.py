@@ -21,7 +21,7 @@ from shoal.techniques.shuffle_rows import ShuffleRows
 
 pytestmark = pytest.mark.requirement("T-28")
 
-PLUGIN = '''
+PLUGIN = """
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -131,7 +131,7 @@ class BoundFirstLetter(BoundHierarchy):
 
     def share(self, values, level):
         return np.full(len(values), 0.5)
-'''
+"""
 PACK = """
 locker:
   title: a locker's number
@@ -178,7 +178,12 @@ WARDS = ["north", "south"] * 5
 
 def call(outside: dict[str, str], folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "shoal", *arguments], cwd=folder, env=outside, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "shoal", *arguments],
+        cwd=folder,
+        env=outside,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 

@@ -26,7 +26,6 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from scipy.stats import poisson
 
 from shoal.measurement.near_identity import nearness
 from shoal.schema.arrays import Floats
@@ -43,6 +42,8 @@ SHARE = 0.5
 """Of the cells of a column, and of the records of an identifier that are somebody's own."""
 LENGTHS = (3, 5, 7, 9, 12)
 """Short values are found by chance. So those from each length on are judged by themselves, too."""
+ELSEWHERE = 2_000
+"""Values that were not found, of which it is counted how often others have them, to tell what chance gives."""
 COMPARED = 500
 """Records by which an identifier is compared with what became of it."""
 
@@ -83,7 +84,7 @@ class LastLook:
         return {
             "rows": self.rows,
             "looked_at": self.looked_at,
-            "sampled": self.looked_at < self.rows,
+            "sampled": bool(self.identifiers) and self.looked_at < self.rows,
             "identifiers": list(self.identifiers),
             "columns": len(self.columns),
             "hits": len(self.hits),
@@ -102,7 +103,9 @@ class Looking:
     """Among how many columns the chance of a false stop is shared."""
 
 
-def look(paired: pl.DataFrame, source: Sequence[str], released: Sequence[str], looking: Looking, rows: int) -> list[Hit]:
+def look(
+    paired: pl.DataFrame, source: Sequence[str], released: Sequence[str], looking: Looking, rows: int
+) -> list[Hit]:
     """``paired`` has, record beside record, the columns of the source under the names ``source`` (in the order of the
     identifiers) and those that were written under the names ``released``; ``rows`` is how many records there are."""
     cells = _joined(paired, released)
@@ -130,8 +133,19 @@ def across(identifier: str, values: pl.Series, cells: pl.Series, column: str, sh
     if not len(written) or found < SHARE * share * len(written):
         return
     by_chance = min(float((_chances(written) * len(known)).sum()), float(len(written)))
-    if poisson.sf(found - 1, by_chance) < FALSE_STOP / 100:
+    if at_least(found, by_chance) < FALSE_STOP / 100:
         yield Hit(identifier, column, found, "any record")
+
+
+def at_least(number: int, expected: float) -> float:
+    """The chance of so many findings or more, where that many are expected (Poisson).
+
+    >>> round(at_least(1, 0.1), 4), round(at_least(3, 0.1), 6)
+    (0.0952, 0.000155)
+    """
+    from scipy.special import gammainc
+
+    return float(gammainc(number, expected)) if number else 1.0
 
 
 def plain(values: pl.Series) -> pl.Series:
@@ -208,33 +222,38 @@ def _holding(values: pl.DataFrame, texts: pl.Series, parts: Sequence[str]) -> pl
     return frame.select(pl.when(pl.col(_LENGTH) >= LONG).then(inside).otherwise(as_word).alias("found"))["found"]
 
 
-def _beyond_chance(
-    own: pl.DataFrame, values: pl.DataFrame, texts: pl.Series, parts: Sequence[str], tests: int
-) -> bool:
+def _beyond_chance(own: pl.DataFrame, values: pl.DataFrame, texts: pl.Series, parts: Sequence[str], tests: int) -> bool:
     """Whether so many values would not be found by chance: by those from each length on."""
-    once, everybody = own.unique(_VALUE, maintain_order=True), values.unique(_VALUE)
-    elsewhere = _elsewhere(own, once, texts, parts[0])
+    everybody = values.unique(_VALUE, maintain_order=True)
+    beside = own.group_by(_VALUE).agg(pl.len().alias("beside"))
+    once = everybody.join(beside, on=_VALUE, how="inner", maintain_order="left")
+    rest = everybody.join(beside, on=_VALUE, how="anti", maintain_order="left")
+    some = rest.gather_every(max(1, rest.height // ELSEWHERE)).with_columns(pl.lit(0).alias("beside"))
+    by_others = [(_elsewhere(once, texts, parts[0]), once, 1.0)]
+    if some.height:
+        by_others.append((_elsewhere(some, texts, parts[0]), some, rest.height / some.height))
     places = float(texts.str.len_chars().mean() or 0)  # type: ignore[arg-type]  # a number
-    chances = np.minimum(1.0, _chances(everybody[parts[0]]) * len(parts) * places)
+    by_form = np.minimum(1.0, _chances(everybody[parts[0]]) * len(parts) * places)
     level = FALSE_STOP / (2 * max(tests, 1) * len(LENGTHS))
     for shortest in LENGTHS:
-        at_least = (once[_LENGTH] >= shortest).to_numpy()
-        expected = float(chances[(everybody[_LENGTH] >= shortest).to_numpy()].sum() + elsewhere[at_least].sum())
-        if at_least.any() and poisson.sf(int(at_least.sum()) - 1, expected) < level:
+        number = int((once[_LENGTH] >= shortest).sum())
+        expected = float(by_form[(everybody[_LENGTH] >= shortest).to_numpy()].sum())
+        expected += sum(
+            times * float(rates[(group[_LENGTH] >= shortest).to_numpy()].sum()) for rates, group, times in by_others
+        )
+        if number and at_least(number, expected) < level:
             return True
     return False
 
 
-def _elsewhere(own: pl.DataFrame, once: pl.DataFrame, texts: pl.Series, part: str) -> Floats:
-    """Of each value that was found, how often it would be, if its cells were other people's."""
+def _elsewhere(values: pl.DataFrame, texts: pl.Series, part: str) -> Floats:
+    """Of each value, how often it would be found if its cells were other people's."""
     counted = texts.alias("words").value_counts(name="records")
     signs = counted["words"].str.replace_all(" ", "", literal=True)
-    found = signs.str.extract_many(once[part].unique().to_list(), overlapping=True).list.unique()
+    found = signs.str.extract_many(values[part].unique().to_list(), overlapping=True).list.unique()
     held = pl.DataFrame({part: found, "records": counted["records"]}).explode(part).drop_nulls()
     met = held.group_by(part).agg(pl.col("records").sum())
-    beside = own.group_by(_VALUE).agg(pl.len().alias("beside"))
-    joined = once.join(met, on=part, how="left", maintain_order="left")
-    joined = joined.join(beside, on=_VALUE, how="left", maintain_order="left")
+    joined = values.join(met, on=part, how="left", maintain_order="left")
     others = (joined["records"].fill_null(0).cast(pl.Int64) - joined["beside"].cast(pl.Int64)).clip(0)
     return (others / max(1, len(texts)) * joined[_HELD]).cast(pl.Float64).to_numpy()
 
@@ -244,4 +263,3 @@ def _chances(values: pl.Series) -> Floats:
     digits = values.str.count_matches("[0-9]").cast(pl.Float64).to_numpy()
     letters = values.str.len_chars().cast(pl.Float64).to_numpy() - digits
     return np.asarray(10.0**-digits * 26.0**-letters)
-

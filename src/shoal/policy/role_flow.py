@@ -129,7 +129,10 @@ def _published(policy: Policy) -> Iterator[tuple[Path, str]]:
         attribute = policy.attributes.get(name)
         believed = attribute is not None and attribute.because
         if not believed and _role_of(policy, name, computed) is Role.DIRECT:
-            yield (Aggregate.key, key), f"would publish '{name}', a direct identifier; give it a `because` if it is none"
+            yield (
+                (Aggregate.key, key),
+                f"would publish '{name}', a direct identifier; give it a `because` if it is none",
+            )
 
 
 def _never_applied(policy: Policy) -> Iterator[tuple[Path, str]]:

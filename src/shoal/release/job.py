@@ -29,7 +29,7 @@ from shoal.measurement import Risk
 from shoal.measurement.anatomy import Anatomy
 from shoal.plan.rolling_up import StandIn
 from shoal.policy import Policy, warnings_in
-from shoal.policy.treatment import treatments
+from shoal.policy.treatment import Treatment, treatments
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
 from shoal.release.anatomy import anatomy_finding, anatomy_warnings, recount_anatomy
@@ -43,6 +43,7 @@ from shoal.release.last_look import identifiers_of, take_last_look
 from shoal.release.manifest import DataFile, Manifest
 from shoal.release.pipeline import Pipeline, Progress, Recounted, Rewritten
 from shoal.report import render, write_pdf
+from shoal.report.figures import percent
 from shoal.report.pdf import find_browser
 from shoal.report.tries import Exploration
 
@@ -223,13 +224,16 @@ def _manifest(  # noqa: PLR0913  # one argument per part of a run
         peak_rss_mb=_peak_memory(),
         use_case=policy.use_case,
         roles={name: str(attribute.role) for name, attribute in policy.attributes.items() if attribute.is_released},
-        treatment={name: str(kind) for name, kind in treatments(policy).items()},
+        treatment={name: str(kind) for name, kind in treatments(policy).items()}
+        | dict.fromkeys(recounted.pseudonyms, str(Treatment.PSEUDONYMISED)),
+        pseudonyms=recounted.pseudonyms,
         person=_person(policy, recounted),
         suppressed_by_rule=done.suppressed_by_rule,
         suppressed_cells=done.suppressed_cells,
         k_without_decoys=done.k_without_decoys,
         warnings=(
             *warnings_in(policy, vaulted=vaulted),
+            *_of_pseudonyms(recounted),
             *_of_decoys(done),
             *_of_rolling_up(done),
             *_of_population(evidence),
@@ -261,6 +265,14 @@ def _beside(manifest: Manifest, policy: Policy, files: Sequence[Written], anatom
         roles={name: role for name, role in manifest.roles.items() if name not in cut},
         treatment={name: kind for name, kind in manifest.treatment.items() if name not in cut},
     )
+
+
+def _of_pseudonyms(recounted: Recounted) -> Iterator[str]:
+    for name, share in recounted.pseudonyms.items():
+        yield (
+            f"what is left of '{name}' still tells {percent(share)} of people apart: it is a pseudonym, not anonymous "
+            "(ISO/IEC 20889, 9.3.2, note 1)"
+        )
 
 
 def _of_decoys(done: Rewritten) -> Iterator[str]:

@@ -37,7 +37,9 @@ def take_last_look(
     present = source.collect_schema().names()
     sought = tuple(name for name in identifiers_of(policy) if name in present)
     columns = tuple(output.collect_schema())
-    beside = {f"{file.told.path}: {name}": (file, name) for file in files if file.told.for_recipient for name in _text(file)}
+    beside = {
+        f"{file.told.path}: {name}": (file, name) for file in files if file.told.for_recipient for name in _text(file)
+    }
     if not sought:
         return LastLook(rows, 0)
     looking = Looking(sought, policy.person, accepted_tells(policy), len(sought) * (len(columns) + len(beside)))

@@ -82,6 +82,8 @@ class Manifest:
     """What techniques put beside the data, by path."""
     anatomy: Anatomy | None = None
     """Where sensitive columns were cut off: what their classes were found to have."""
+    pseudonyms: Mapping[str, float] = field(default_factory=dict)
+    """Direct identifiers of which something unique is left, and for what share of people."""
     last_look: LastLook | None = None
     """What the written output was searched for before it was committed."""
     shoal: str = field(default=__version__)
@@ -119,6 +121,7 @@ class Manifest:
             "risk_before": risk_dict(self.before.risk),
             "roles": dict(self.roles),
             "treatment": dict(self.treatment),
+            "pseudonyms": dict(self.pseudonyms),
             "person": None if self.person is None else dict(self.person),
             "models": [finding.to_dict() for finding in self.models],
             "utility": self.utility,
