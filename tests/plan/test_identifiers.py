@@ -220,7 +220,7 @@ def test_what_does_something_passes(name: str, technique: str) -> None:
 def test_check_refuses_it_as_a_run_does(tmp_path: Path) -> None:
     data = tmp_path / "table.csv"
     table().write_csv(data)
-    with pytest.raises(DataError, match="attributes.account: is a direct identifier, and round leaves too much of it"):
+    with pytest.raises(DataError, match="account: is a direct identifier, and round leaves too much of it"):
         check_against_data(policy("  account: {role: direct, technique: {round: {base: 1}}}\n"), str(data))
 
 

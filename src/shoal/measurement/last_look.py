@@ -30,8 +30,8 @@ import polars as pl
 from shoal.measurement.near_identity import nearness
 from shoal.schema.arrays import Floats
 
-LOOKED_AT = 100_000
-"""Records. A leak that is in one of 10,000 records is missed with a chance of e⁻¹⁰."""
+LOOKED_AT = 50_000
+"""Records. A leak that is in one of 10,000 records of a larger table is missed with a chance of e⁻⁵, 0.7 %."""
 LONG = 5
 """From so many signs on, a value is looked for inside words too."""
 SHORTEST = 3
@@ -42,6 +42,8 @@ SHARE = 0.5
 """Of the cells of a column, and of the records of an identifier that are somebody's own."""
 LENGTHS = (3, 5, 7, 9, 12)
 """Short values are found by chance. So those from each length on are judged by themselves, too."""
+ACROSS = 5_000
+"""Cells of a column that are compared with everybody's values."""
 ELSEWHERE = 2_000
 """Values that were not found, of which it is counted how often others have them, to tell what chance gives."""
 COMPARED = 500
@@ -109,30 +111,44 @@ def look(
     """``paired`` has, record beside record, the columns of the source under the names ``source`` (in the order of the
     identifiers) and those that were written under the names ``released``; ``rows`` is how many records there are."""
     cells = _joined(paired, released)
+    some = {column: some_cells(paired[column]) for column in released}
+    written = pl.concat([pl.Series([], dtype=pl.String), *some.values()]).unique().implode()
+    share = paired.height / max(rows, 1)
     found: list[Hit] = []
     for identifier, name in zip(looking.identifiers, source, strict=True):
-        values = _values(paired[name], person=identifier == looking.person)
+        values = _values(paired[name])
         among = [column for column in released if (identifier, column) not in looking.accepted]
         if identifier in among:
             found += _own_column(identifier, paired[name], paired[identifier], rows)
-        found += _same_record(identifier, values, paired, cells, among, looking.tests)
-        if identifier == looking.person or _is_own(paired[name]):
-            share = paired.height / max(rows, 1)
-            distinct = plain(paired[name]).drop_nulls().unique()
-            found += (hit for column in among for hit in across(identifier, distinct, paired[column], column, share))
+        is_person = identifier == looking.person
+        rare = values if is_person else values.filter(pl.col(_HELD) <= max(5.0, COMMON * paired.height))
+        found += _Search(identifier, rare, looking.tests).same_record(paired, cells, among)
+        distinct = values[_VALUE].n_unique()
+        if is_person or distinct >= SHARE * values.height:
+            met = values[_VALUE].filter(values[_VALUE].is_in(written))
+            for column in among:
+                found += across(identifier, met, some[column], column, share=share, among=distinct)
     return list({(hit.identifier, hit.column): hit for hit in reversed(found)}.values())
 
 
-def across(identifier: str, values: pl.Series, cells: pl.Series, column: str, share: float = 1.0) -> Iterator[Hit]:
-    """Whether half of a column's cells are values of an identifier, whosever they are; of the values only a ``share``
-    may be known. Both are compared as letters and digits."""
-    written = plain(cells).drop_nulls().unique()
-    written = written.filter(written.str.len_chars() >= LONG)
-    known = values.filter(values.str.len_chars() >= LONG)
-    found = int(written.is_in(known.implode()).sum())
-    if not len(written) or found < SHARE * share * len(written):
+def some_cells(cells: pl.Series) -> pl.Series:
+    """Cells of a column, each once, as letters and digits; long ones only, since others meet by chance."""
+    distinct = cells.drop_nulls().unique()
+    written = plain(distinct.gather_every(max(1, len(distinct) // ACROSS))).unique()
+    return written.filter(written.str.len_chars() >= LONG)
+
+
+def across(  # noqa: PLR0913  # two of values, two of cells, and how many of them are known
+    identifier: str, values: pl.Series, cells: pl.Series, column: str, *, share: float = 1.0, among: int | None = None
+) -> Iterator[Hit]:
+    """Whether half of a column's cells are values of an identifier, whosever they are. Both are given as letters and
+    digits. Of the values only a ``share`` may be known, or only those that were met ``among`` so many."""
+    if not len(cells):
         return
-    by_chance = min(float((_chances(written) * len(known)).sum()), float(len(written)))
+    found = int(cells.is_in(values.implode()).sum())
+    if found < max(1.0, SHARE * share * len(cells)):
+        return
+    by_chance = min(float((_chances(cells) * (among or values.n_unique())).sum()), float(len(cells)))
     if at_least(found, by_chance) < FALSE_STOP / 100:
         yield Hit(identifier, column, found, "any record")
 
@@ -153,12 +169,6 @@ def plain(values: pl.Series) -> pl.Series:
     return values.cast(pl.String).str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "")
 
 
-def _is_own(values: pl.Series) -> bool:
-    """Whether nearly everybody has a value of their own."""
-    there = values.drop_nulls()
-    return len(there) > 0 and there.n_unique() >= SHARE * len(there)
-
-
 def _joined(paired: pl.DataFrame, released: Sequence[str]) -> pl.Series:
     """All cells of a record as one text: words with a space around each, cells apart."""
     texts = [pl.col(name).cast(pl.String).fill_null("") for name in released]
@@ -171,7 +181,7 @@ def _words(texts: pl.Series) -> pl.Series:
     return " " + apart.str.replace_all(_BETWEEN, f" {_BETWEEN} ", literal=True) + " "
 
 
-def _values(values: pl.Series, *, person: bool) -> pl.DataFrame:
+def _values(values: pl.Series) -> pl.DataFrame:
     """Of each record, what is looked for in it: up to two parts of its value, and how long they are.
 
     A short value is looked for as a word; so it has its spaces, and is looked for among words.
@@ -183,9 +193,7 @@ def _values(values: pl.Series, *, person: bool) -> pl.DataFrame:
         {_VALUE: text, _FIRST: text.str.head(part), _LAST: text.str.tail(part), _LENGTH: text.str.len_chars()}
     )
     looked = looked.with_columns(pl.len().over(_VALUE).alias(_HELD)).with_row_index(_PLACE)
-    most = max(5.0, COMMON * len(values))
-    there = pl.col(_VALUE).is_not_null() & (pl.col(_LENGTH) >= SHORTEST)
-    return looked.filter(there if person else there & (pl.col(_HELD) <= most))
+    return looked.filter(pl.col(_VALUE).is_not_null() & (pl.col(_LENGTH) >= SHORTEST))
 
 
 def _own_column(identifier: str, before: pl.Series, after: pl.Series, rows: int) -> Iterator[Hit]:
@@ -198,19 +206,48 @@ def _own_column(identifier: str, before: pl.Series, after: pl.Series, rows: int)
         yield Hit(identifier, identifier, math.ceil(max(near.told, near.elsewhere) * near.records), "own column")
 
 
-def _same_record(
-    identifier: str, values: pl.DataFrame, paired: pl.DataFrame, cells: pl.Series, among: Sequence[str], tests: int
-) -> Iterator[Hit]:
-    """What is left of an identifier in its own column is judged as such; here only whole values count in that."""
-    suspects = values.filter(_holding(values, cells, (_FIRST, _LAST)))
-    if suspects.is_empty():
-        return
-    for column in among:
-        texts = _words(paired[column].cast(pl.String).fill_null(""))
-        for parts in ((_VALUE,),) if column == identifier else ((_VALUE,), (_FIRST, _LAST)):
-            own = suspects.filter(_holding(suspects, texts, parts))
-            if own.height and _beyond_chance(own, values, texts, parts, tests):
-                yield Hit(identifier, column, own[_VALUE].n_unique(), "same record")
+@dataclass(frozen=True)
+class _Search:
+    """For the values of one identifier, each in its own record."""
+
+    identifier: str
+    values: pl.DataFrame
+    tests: int
+
+    def same_record(self, paired: pl.DataFrame, cells: pl.Series, among: Sequence[str]) -> Iterator[Hit]:
+        """What is left of an identifier in its own column is judged as such; here only whole values count in that."""
+        suspects = self.values.filter(_holding(self.values, cells, (_FIRST, _LAST)))
+        if suspects.is_empty():
+            return
+        for column in among:
+            texts = _words(paired[column].cast(pl.String).fill_null(""))
+            for parts in ((_VALUE,),) if column == self.identifier else ((_VALUE,), (_FIRST, _LAST)):
+                own = suspects.filter(_holding(suspects, texts, parts))
+                if own.height and self._beyond_chance(own, texts, parts):
+                    yield Hit(self.identifier, column, own[_VALUE].n_unique(), "same record")
+
+    def _beyond_chance(self, own: pl.DataFrame, texts: pl.Series, parts: Sequence[str]) -> bool:
+        """Whether so many values would not be found by chance: by those from each length on."""
+        everybody = self.values.unique(_VALUE, maintain_order=True)
+        beside = own.group_by(_VALUE).agg(pl.len().alias("beside"))
+        once = everybody.join(beside, on=_VALUE, how="inner", maintain_order="left")
+        rest = everybody.join(beside, on=_VALUE, how="anti", maintain_order="left")
+        some = rest.gather_every(max(1, rest.height // ELSEWHERE)).with_columns(pl.lit(0).alias("beside"))
+        by_others = [(_elsewhere(once, texts, parts[0]), once, 1.0)]
+        if some.height:
+            by_others.append((_elsewhere(some, texts, parts[0]), some, rest.height / some.height))
+        places = float(texts.str.len_chars().mean() or 0)  # type: ignore[arg-type]  # a number
+        by_form = np.minimum(1.0, _chances(everybody[parts[0]]) * len(parts) * places)
+        level = FALSE_STOP / (2 * max(self.tests, 1) * len(LENGTHS))
+        for shortest in LENGTHS:
+            number = int((once[_LENGTH] >= shortest).sum())
+            expected = float(by_form[(everybody[_LENGTH] >= shortest).to_numpy()].sum())
+            expected += sum(
+                times * float(rates[(group[_LENGTH] >= shortest).to_numpy()].sum()) for rates, group, times in by_others
+            )
+            if number and at_least(number, expected) < level:
+                return True
+        return False
 
 
 def _holding(values: pl.DataFrame, texts: pl.Series, parts: Sequence[str]) -> pl.Series:
@@ -220,30 +257,6 @@ def _holding(values: pl.DataFrame, texts: pl.Series, parts: Sequence[str]) -> pl
     as_word = pl.col("words").str.contains(" " + pl.col(_VALUE) + " ", literal=True)
     inside = pl.any_horizontal(pl.col("signs").str.contains(pl.col(part), literal=True) for part in parts)
     return frame.select(pl.when(pl.col(_LENGTH) >= LONG).then(inside).otherwise(as_word).alias("found"))["found"]
-
-
-def _beyond_chance(own: pl.DataFrame, values: pl.DataFrame, texts: pl.Series, parts: Sequence[str], tests: int) -> bool:
-    """Whether so many values would not be found by chance: by those from each length on."""
-    everybody = values.unique(_VALUE, maintain_order=True)
-    beside = own.group_by(_VALUE).agg(pl.len().alias("beside"))
-    once = everybody.join(beside, on=_VALUE, how="inner", maintain_order="left")
-    rest = everybody.join(beside, on=_VALUE, how="anti", maintain_order="left")
-    some = rest.gather_every(max(1, rest.height // ELSEWHERE)).with_columns(pl.lit(0).alias("beside"))
-    by_others = [(_elsewhere(once, texts, parts[0]), once, 1.0)]
-    if some.height:
-        by_others.append((_elsewhere(some, texts, parts[0]), some, rest.height / some.height))
-    places = float(texts.str.len_chars().mean() or 0)  # type: ignore[arg-type]  # a number
-    by_form = np.minimum(1.0, _chances(everybody[parts[0]]) * len(parts) * places)
-    level = FALSE_STOP / (2 * max(tests, 1) * len(LENGTHS))
-    for shortest in LENGTHS:
-        number = int((once[_LENGTH] >= shortest).sum())
-        expected = float(by_form[(everybody[_LENGTH] >= shortest).to_numpy()].sum())
-        expected += sum(
-            times * float(rates[(group[_LENGTH] >= shortest).to_numpy()].sum()) for rates, group, times in by_others
-        )
-        if number and at_least(number, expected) < level:
-            return True
-    return False
 
 
 def _elsewhere(values: pl.DataFrame, texts: pl.Series, part: str) -> Floats:

@@ -4,10 +4,10 @@ Three shares, each in [0, 1]:
 
 - *unchanged*: records whose value is what it was, but for case, spaces and punctuation, or in numbers;
 - *told*: records from whose value the original can be told. A number (or date) tells it if it lies nearer to it than
-  half the way to the next other value; a text if at least ``CHARACTERS_LEFT`` of it are left (normalised edit distance),
-  less the share of other people's originals that are as near (all begin with "CUSTOMER-");
-- *elsewhere*: values that still stand whole in some record, if not in their own, less what chance gives where values are
-  dense (four digits meet each other).
+  half the way to the next other value. A text does if at least ``CHARACTERS_LEFT`` of it are left (normalised edit
+  distance), less the share of other people's originals that are as near (all begin with "CUSTOMER-");
+- *elsewhere*: values that still stand whole in some record, if not in their own, less what chance gives where values
+  are dense (four digits meet each other).
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def nearness(
     if numbers is None:
         told = _beyond_others(was, now)
     else:
-        told = float(_nearest(*(_floats(values.filter(there)) for values in numbers), records).mean())
+        before_it, after_it = (_floats(values.filter(there)) for values in numbers)
+        told = float(_nearest(before_it, after_it, records).mean())
     return Nearness(len(was), unchanged, max(unchanged, told), _elsewhere(was, now))
 
 
@@ -85,21 +86,21 @@ def _nearest(was: Floats, now: Floats, records: int) -> Mask:
     """
     distinct = np.unique(was)
     if len(distinct) < 2:
-        return was == now
+        return np.asarray(was == now)
     gaps = np.diff(distinct)
     left, right = np.append(np.inf, gaps), np.append(gaps, np.inf)
     next_one = np.minimum(left, right)[np.searchsorted(distinct, was)]
-    return np.abs(now - was) < next_one * min(1.0, len(was) / max(records, 1)) / 2
+    return np.asarray(np.abs(now - was) < next_one * min(1.0, len(was) / max(records, 1)) / 2)
 
 
 def _beyond_others(was: list[str], now: list[str]) -> float:
     """The share of values that are near to their originals, beyond those that are near to another's."""
-    own = np.mean([_nearly(one, other) for one, other in zip(was, now, strict=True)])
+    own = float(np.mean([_nearly(one, other) for one, other in zip(was, now, strict=True)]))
     half = len(was) // 2  # far off, since neighbours in a sorted table are alike
     another, its = was[half:] + was[:half], now[half:] + now[:half]
     others = [_nearly(one, it) for one, other, it in zip(was, another, its, strict=True) if one != other]
-    by_chance = np.mean(others) if others else 0.0
-    return float(max(0.0, (own - by_chance) / (1 - by_chance))) if by_chance < 1 else 0.0
+    by_chance = float(np.mean(others)) if others else 0.0
+    return max(0.0, (own - by_chance) / (1 - by_chance)) if by_chance < 1 else 0.0
 
 
 def _nearly(one: str, other: str) -> bool:

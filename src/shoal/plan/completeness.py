@@ -25,8 +25,8 @@ class Bound:
 def need_all_bound(
     policy: Policy, attributes: Mapping[str, Attribute], bound: Bound, released: tuple[str, ...], final: tuple[str, ...]
 ) -> None:
-    """``attributes`` are those of the table's columns, ``released`` the columns that the solver was left with, ``final``
-    those that would be written. What was not bound would not be applied, and nobody would notice."""
+    """``attributes`` are those of the table's columns, ``released`` the columns that the solver was left with and
+    ``final`` those that would be written. What was not bound would not be applied, and nobody would notice."""
     left = [*_unbound(policy, attributes, bound, released), *_unnamed(policy, attributes, final)]
     if left:
         raise BugError(f"not everything in the policy was bound to the table: {'; '.join(left)}")
@@ -40,9 +40,9 @@ def _unbound(
             dropped = name not in released and technique.removes
             if (name, place) not in bound.techniques and not dropped:
                 yield f"attributes.{name}: {technique.key}"
-        if attribute.hierarchy is not None and attribute.role is Role.QUASI and name in released:
-            if name not in bound.hierarchies:
-                yield f"attributes.{name}: hierarchy {attribute.hierarchy.key}"
+        solved = attribute.role is Role.QUASI and name in released
+        if attribute.hierarchy is not None and solved and name not in bound.hierarchies:
+            yield f"attributes.{name}: hierarchy {attribute.hierarchy.key}"
     yield from (key for key in policy.table_steps if key not in bound.table_techniques)
     if bound.models != len(policy.models):
         yield "privacy"

@@ -1,13 +1,14 @@
 """What is computed from columns has the strictest role among them; a weaker one needs a reason.
 
-Roles by strictness: a direct identifier names a person alone; a quasi-identifier does with others, so k has to count it;
-a sensitive attribute is what nobody should learn; an insensitive one neither. What is made of a quasi-identifier and a
-sensitive attribute is a quasi-identifier: it singles people out. What it tells of the sensitive one is beyond the models
-that look at that, and a warning says so.
+Roles by strictness: a direct identifier names a person alone; a quasi-identifier does with others, so k has to count
+it; a sensitive attribute is what nobody should learn; an insensitive one neither. What is made of a quasi-identifier
+and a sensitive attribute is a quasi-identifier: it singles people out. What it tells of the sensitive one is beyond the
+models that look at that, and a warning says so.
 
-Where values go from column to column: a technique computes new columns (``creates``), and ``aggregate`` publishes groups,
-smallest and largest values. Techniques that only look at other columns (``permute within``, ``microaggregate with``)
-leave each value in its own column; what becomes of a direct identifier there is measured, not told from the policy.
+Where values go from column to column: a technique computes new columns (``creates``), and ``aggregate`` publishes
+groups, smallest and largest values. Techniques that only look at other columns (``permute within``, ``microaggregate
+with``) leave each value in its own column; what becomes of a direct identifier there is measured, not told from the
+policy.
 """
 
 from __future__ import annotations
@@ -80,9 +81,8 @@ def warnings_of_roles(policy: Policy) -> Iterator[str]:
     for one, attribute in _weakened(policy):
         yield f"'{one.name}' is {attribute.role}, though it is computed from {one.made_of}: {attribute.because}"
     for one in computed_columns(policy).values():
-        attribute = policy.attributes.get(one.name)
         told = [name for name in one.inputs if name in policy.modelled]
-        if told and attribute is not None and attribute.is_released and attribute.role is Role.QUASI:
+        if told and one.name in policy.quasi_identifiers:
             yield f"'{one.name}' tells of {', '.join(told)}, and no model on {', '.join(told)} looks at it"
 
 

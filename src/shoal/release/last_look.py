@@ -9,7 +9,17 @@ import polars as pl
 
 from shoal.engine import HIDDEN
 from shoal.errors import DataError
-from shoal.measurement.last_look import LOOKED_AT, Hit, LastLook, Looking, across, look, plain
+from shoal.measurement.last_look import (
+    LOOKED_AT,
+    SHARE,
+    Hit,
+    LastLook,
+    Looking,
+    across,
+    look,
+    plain,
+    some_cells,
+)
 from shoal.plan.origin import ORIGIN
 from shoal.policy import EVERYTHING_ELSE, Policy
 from shoal.policy.role_flow import accepted_tells
@@ -30,7 +40,7 @@ def identifiers_of(policy: Policy) -> tuple[str, ...]:
     )
 
 
-def take_last_look(
+def take_last_look(  # noqa: PLR0913, PLR0917  # what there is to look at, and where it came from
     policy: Policy, source: pl.LazyFrame, output: pl.LazyFrame, files: Sequence[Written], aside: Path, rows: int
 ) -> LastLook:
     """What was searched, and that nothing was found; a finding stops the run."""
@@ -82,7 +92,7 @@ def _paired(
 
 def _across(source: pl.LazyFrame, output: pl.LazyFrame, looking: Looking, columns: Sequence[str]) -> Iterator[Hit]:
     """Cells of a table that has no records of the source: all values are gone through, in batches."""
-    cells = {name: plain(output.select(name).unique().collect(engine="streaming").to_series()) for name in columns}
+    cells = {name: some_cells(output.select(name).collect(engine="streaming").to_series()) for name in columns}
     for identifier in looking.identifiers:
         met: dict[str, list[pl.Series]] = {name: [] for name in columns}
         values, distinct = 0, 0
@@ -91,8 +101,8 @@ def _across(source: pl.LazyFrame, output: pl.LazyFrame, looking: Looking, column
             values, distinct = values + len(seen), distinct + seen.n_unique()
             for name in columns:
                 met[name].append(seen.filter(seen.is_in(cells[name].implode())).unique())
-        if identifier != looking.person and 2 * distinct < values:
+        if identifier != looking.person and distinct < SHARE * values:
             continue
         for name in columns:
             if (identifier, name) not in looking.accepted:
-                yield from across(identifier, pl.concat(met[name]).unique(), cells[name], name)
+                yield from across(identifier, pl.concat(met[name]).unique(), cells[name], name, among=distinct)

@@ -11,7 +11,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from shoal.errors import InputError
@@ -75,8 +75,8 @@ def plugins(group: str) -> list[EntryPoint]:
 
 
 @cache
-def _entry_points() -> EntryPoints:
-    """Looked through once: every installed distribution is asked."""
+def _entry_points() -> Any:
+    """Looked through once: every installed distribution is asked. Its type is another in each Python."""
     return entry_points()
 
 
