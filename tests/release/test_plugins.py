@@ -30,7 +30,7 @@ import numpy as np
 import polars as pl
 
 from shoal.hierarchy.base import BoundHierarchy, Hierarchy
-from shoal.privacy.base import PrivacyModel
+from shoal.privacy.base import Figure, PrivacyModel, SensitiveModel
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Facts, Lowers, Stage, Step, TableTechnique, Technique
 
 PACK = Path(__file__).with_name("pack.yaml")
@@ -108,6 +108,39 @@ class EvenClasses(PrivacyModel):
 
     def explain(self):
         return "Every class has an even number of people."
+
+
+    @classmethod
+    def measured_by(cls):
+        return (Figure("even", "people in even classes", lambda _, bound, k: cls(least=int(bound)), sensitive=False),)
+
+
+class Commonest(SensitiveModel):
+    key = "commonest"
+    title = "the commonest value"
+    clause = "none"
+    monotone_under_generalisation = True
+    monotone_under_suppression = True
+    more_is_safer = False
+
+    most: float
+
+    @property
+    def required(self):
+        return self.most
+
+    def spread(self, block, histograms):
+        return block.max(axis=1).astype(np.float64)
+
+    def accepts(self, figures):
+        return figures <= self.most
+
+    def explain(self):
+        return "No value is on many records of a class."
+
+    @classmethod
+    def measured_by(cls):
+        return (Figure("commonest", "records of one value", lambda name, bound, k: cls(attribute=name, most=bound)),)
 
 
 class FirstLetter(Hierarchy):
@@ -199,6 +232,21 @@ def test_each_kind_from_outside_takes_effect(outside: dict[str, str], tmp_path: 
     measured = call(outside, tmp_path, "measure", "out/data.csv", "--policy", "policy.yaml", "--json")
     assert measured.returncode == 0, measured.stderr
     assert [one["name"] for one in json.loads(measured.stdout)["models"]] == ["even_classes"]
+
+
+def test_a_model_from_outside_is_measured_on_tables_that_no_policy_asked_it_of(
+    outside: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_text("age,ill\n30,flu\n30,flu\n40,flu\n40,gout\n40,gout\n40,gout\n", encoding="utf-8")
+    asked = ("measure", "t.csv", "--qi", "age", "--sensitive", "ill", "--json")
+    found = call(outside, tmp_path, *asked)
+    assert found.returncode == 0, found.stderr
+    formal = json.loads(found.stdout)["formal"]
+    assert formal["even"] == 2
+    assert formal["attributes"]["ill"]["commonest"] == 3
+    assert call(outside, tmp_path, *asked, "--require", "even=2", "--require", "commonest=3").returncode == 0
+    assert call(outside, tmp_path, *asked, "--require", "even=4").returncode == 1
+    assert call(outside, tmp_path, *asked, "--require", "commonest.ill=2").returncode == 1
 
 
 def test_a_recogniser_from_outside_is_looked_for(outside: dict[str, str], tmp_path: Path) -> None:

@@ -44,11 +44,15 @@ def take_last_look(  # noqa: PLR0913, PLR0917  # what there is to look at, and w
     policy: Policy, source: pl.LazyFrame, output: pl.LazyFrame, files: Sequence[Written], aside: Path, rows: int
 ) -> LastLook:
     """What was searched, and that nothing was found; a finding stops the run."""
+    source, output = _as_text(source), _as_text(output)
     present = source.collect_schema().names()
     sought = tuple(name for name in identifiers_of(policy) if name in present)
     columns = tuple(output.collect_schema())
     beside = {
-        f"{file.told.path}: {name}": (file, name) for file in files if file.told.for_recipient for name in _text(file)
+        f"{file.told.path}: {name}": (file, name)
+        for file in files
+        if file.told.for_recipient
+        for name in _as_text(file.frame).collect_schema()
     }
     if not sought:
         return LastLook(rows, 0)
@@ -70,8 +74,13 @@ def take_last_look(  # noqa: PLR0913, PLR0917  # what there is to look at, and w
     return LastLook(rows, rows if paired is None else paired.height, sought, (*columns, *beside))
 
 
-def _text(file: Written) -> tuple[str, ...]:
-    return tuple(name for name, kind in file.frame.collect_schema().items() if kind != pl.Binary())
+def _as_text(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """What can be read in a table; lists and records as JSON, and no bytes, which nothing can be read from."""
+    return frame.select(
+        pl.struct(name).struct.json_encode().alias(name) if kind.is_nested() else pl.col(name).cast(pl.String)
+        for name, kind in frame.collect_schema().items()
+        if kind != pl.Binary() and kind != pl.Object()
+    )
 
 
 def _paired(
@@ -84,7 +93,7 @@ def _paired(
     both = pl.concat([output, pl.scan_ipc(aside).select(pl.col(ORIGIN).cast(pl.UInt64))], how="horizontal")
     released = both.gather_every(step).collect(engine="streaming").with_row_index(_PLACE)
     wanted = released.select(_PLACE, ORIGIN).lazy()
-    was = source.select(pl.col(name).cast(pl.String).alias(_WAS + name) for name in sought).with_row_index(ORIGIN)
+    was = source.select(pl.col(name).alias(_WAS + name) for name in sought).with_row_index(ORIGIN)
     was = was.with_columns(pl.col(ORIGIN).cast(pl.UInt64)).join(wanted, on=ORIGIN, how="inner")
     found = was.drop(ORIGIN).collect(engine="streaming")
     return released.drop(ORIGIN).join(found, on=_PLACE, how="inner", maintain_order="left").drop(_PLACE)
