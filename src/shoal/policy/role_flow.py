@@ -78,12 +78,16 @@ def problems_of_roles(policy: Policy) -> Iterator[tuple[Path, str]]:
 
 
 def warnings_of_roles(policy: Policy) -> Iterator[str]:
-    for one, attribute in _weakened(policy):
-        yield f"'{one.name}' is {attribute.role}, though it is computed from {one.made_of}: {attribute.because}"
+    for one, weaker in _weakened(policy):
+        yield f"'{one.name}' is {weaker.role}, though it is computed from {one.made_of}: {weaker.because}"
     for one in computed_columns(policy).values():
         told = [name for name in one.inputs if name in policy.modelled]
         if told and one.name in policy.quasi_identifiers:
             yield f"'{one.name}' tells of {', '.join(told)}, and no model on {', '.join(told)} looks at it"
+    for name in dict.fromkeys(name for _, name in _shown(policy)):
+        attribute = policy.attributes.get(name)
+        if attribute is not None and attribute.role is Role.DIRECT and attribute.because:
+            yield f"'{name}' is published by aggregate, though it is a direct identifier: {attribute.because}"
 
 
 def accepted_tells(policy: Policy) -> frozenset[tuple[str, str]]:
@@ -119,20 +123,20 @@ def _weakened(policy: Policy) -> Iterator[tuple[Computed, Attribute]]:
 
 
 def _published(policy: Policy) -> Iterator[tuple[Path, str]]:
-    """Groups are published by name, and a smallest or largest value is some person's own."""
-    technique = policy.table_steps.get(Aggregate.key)
-    if not isinstance(technique, Aggregate):
-        return
     computed = computed_columns(policy)
-    shown = [("by", name) for name in technique.by] + [("measures", name) for name in technique.extremes]
-    for key, name in shown:
+    for key, name in _shown(policy):
         attribute = policy.attributes.get(name)
         believed = attribute is not None and attribute.because
         if not believed and _role_of(policy, name, computed) is Role.DIRECT:
-            yield (
-                (Aggregate.key, key),
-                f"would publish '{name}', a direct identifier; give it a `because` if it is none",
-            )
+            yield (Aggregate.key, key), f"would publish '{name}', a direct identifier; say with `because` why it may"
+
+
+def _shown(policy: Policy) -> list[tuple[str, str]]:
+    """Groups are published by name, and a smallest or largest value is some person's own."""
+    technique = policy.table_steps.get(Aggregate.key)
+    if not isinstance(technique, Aggregate):
+        return []
+    return [("by", name) for name in technique.by] + [("measures", name) for name in technique.extremes]
 
 
 def _never_applied(policy: Policy) -> Iterator[tuple[Path, str]]:

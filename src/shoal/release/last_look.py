@@ -31,11 +31,13 @@ BATCH = 200_000
 
 
 def identifiers_of(policy: Policy) -> tuple[str, ...]:
-    """What is looked for. A text that is searched is none itself: what it says of people is in other columns too."""
+    """What is looked for. A text that is searched is none itself: what it says of people is in other columns too.
+    One that an aggregate publishes for a reason would be found as a matter of course."""
     return tuple(
         name
         for name, attribute in policy.attributes.items()
-        if attribute.role is Role.DIRECT and name != EVERYTHING_ELSE and not attribute.because
+        if attribute.role is Role.DIRECT and name != EVERYTHING_ELSE
+        if not (attribute.because and "aggregate" in policy.table_steps)
         if not any(step.searches_text for step in attribute.steps)
     )
 
@@ -48,12 +50,8 @@ def take_last_look(  # noqa: PLR0913, PLR0917  # what there is to look at, and w
     present = source.collect_schema().names()
     sought = tuple(name for name in identifiers_of(policy) if name in present)
     columns = tuple(output.collect_schema())
-    beside = {
-        f"{file.told.path}: {name}": (file, name)
-        for file in files
-        if file.told.for_recipient
-        for name in _as_text(file.frame).collect_schema()
-    }
+    texts = {file.told.path: _as_text(file.frame) for file in files if file.told.for_recipient}
+    beside = {f"{path}: {name}": (frame, name) for path, frame in texts.items() for name in frame.collect_schema()}
     if not sought:
         return LastLook(rows, 0)
     looking = Looking(sought, policy.person, accepted_tells(policy), len(sought) * (len(columns) + len(beside)))
@@ -63,8 +61,8 @@ def take_last_look(  # noqa: PLR0913, PLR0917  # what there is to look at, and w
         hits += look(paired, [_WAS + name for name in sought], columns, looking, rows)
     else:
         hits += _across(source, output, looking, columns)
-    for told, (file, name) in beside.items():
-        hits += _across(source, file.frame.select(pl.col(name).alias(told)), looking, (told,))
+    for told, (frame, name) in beside.items():
+        hits += _across(source, frame.select(pl.col(name).alias(told)), looking, (told,))
     if hits:
         found = "; ".join(map(str, hits))
         raise DataError(
