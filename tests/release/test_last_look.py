@@ -10,7 +10,9 @@ import pytest
 
 import shoal
 from shoal.errors import DataError
+from shoal.policy.several import SeveralTables, load_any
 from shoal.release.job import release_folder
+from shoal.release.several import release_tables
 from shoal.report.figures import percent
 
 pytestmark = pytest.mark.requirement("V-05", "T-01")
@@ -206,3 +208,31 @@ def test_in_the_manifest_of_a_folder(tmp_path: Path) -> None:
     told = json.loads((tmp_path / "out" / "release.json").read_text(encoding="utf-8"))
     assert told["last_look"]["hits"] == 0
     assert told["last_look"]["looked_at"] == PEOPLE
+
+
+def test_keys_of_one_table_are_not_left_as_they_are_in_another(tmp_path: Path) -> None:
+    ids = [f"patient-{place * 37:05}" for place in range(60)]
+    pl.DataFrame({"id": ids, "age": [20 + place % 50 for place in range(60)]}).write_csv(tmp_path / "patients.csv")
+    pl.DataFrame({"patient": ids * 2, "ward": ["north", "south"] * 60}).write_csv(tmp_path / "visits.csv")
+
+    def policy(key: str) -> Path:
+        path = tmp_path / "policy.yaml"
+        path.write_text(
+            "shoal: 1\nname: clinic\ntables:\n"
+            "  patients:\n    source: patients.csv\n    attributes:\n"
+            "      id: {role: direct, technique: {pseudonymise: {domain: patients}}}\n      age: {role: insensitive}\n"
+            "  visits:\n    source: visits.csv\n    attributes:\n"
+            f"      patient: {key}\n      ward: {{role: insensitive}}\n"
+            "references: [{from: visits.patient, to: patients.id, keep: false}]\n",
+            encoding="utf-8",
+        )
+        return path
+
+    leaking = load_any(policy("{role: insensitive}"))
+    assert isinstance(leaking, SeveralTables)
+    with pytest.raises(DataError, match=r"60 values of 'patients.id' in 'visits.patient'"):
+        release_tables(leaking, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    treated = load_any(policy("{role: direct, technique: {pseudonymise: {domain: patients}}}"))
+    assert isinstance(treated, SeveralTables)
+    assert release_tables(treated, tmp_path / "out").folder == tmp_path / "out"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ import polars as pl
 from shoal.engine import HIDDEN
 from shoal.errors import DataError
 from shoal.measurement.last_look import (
+    ACROSS,
     LOOKED_AT,
     SHARE,
     Hit,
@@ -59,17 +61,50 @@ def take_last_look(  # noqa: PLR0913, PLR0917  # what there is to look at, and w
     hits: list[Hit] = []
     if paired is not None:
         hits += look(paired, [_WAS + name for name in sought], columns, looking, rows)
-    else:
-        hits += _across(source, output, looking, columns)
-    for told, (frame, name) in beside.items():
-        hits += _across(source, frame.select(pl.col(name).alias(told)), looking, (told,))
+    unpaired = {} if paired is not None else {name: (output, name) for name in columns}
+    hits += _across(source, _cells(unpaired | beside), looking)
+    _refuse(hits)
+    return LastLook(rows, rows if paired is None else paired.height, sought, (*columns, *beside))
+
+
+def look_between_tables(tables: Mapping[str, tuple[Policy, pl.LazyFrame, pl.LazyFrame]]) -> None:
+    """Identifiers of one table in the columns of another; ``tables`` have their policy, source and output by name."""
+    cells = {}
+    for name, (_, _, output) in tables.items():
+        frame = _as_text(output)
+        cells[name] = _cells({f"{name}.{column}": (frame, column) for column in frame.collect_schema()})
+    hits: list[Hit] = []
+    for name, (policy, given, _) in tables.items():
+        source = _as_text(given)
+        present = source.collect_schema().names()
+        sought = tuple(one for one in identifiers_of(policy) if one in present)
+        others = {told: found for other, columns in cells.items() if other != name for told, found in columns.items()}
+        found = _across(source, others, Looking(sought, policy.person))
+        hits += (replace(hit, identifier=f"{name}.{hit.identifier}") for hit in found)
+    _refuse(hits)
+
+
+def _refuse(hits: Sequence[Hit]) -> None:
     if hits:
         found = "; ".join(map(str, hits))
         raise DataError(
             f"the last look at the output found direct identifiers, so nothing was released: {found}",
             advice="suppress or treat these columns, or give the identifier the role that it has",
         )
-    return LastLook(rows, rows if paired is None else paired.height, sought, (*columns, *beside))
+
+
+def _cells(columns: Mapping[str, tuple[pl.LazyFrame, str]]) -> dict[str, pl.Series]:
+    return {told: some_cells(_some_distinct(frame, name)) for told, (frame, name) in columns.items()}
+
+
+def _some_distinct(frame: pl.LazyFrame, name: str) -> pl.Series:
+    """Distinct cells, of many an even part: those whose hashes are lowest."""
+    kept = pl.Series(name, [], dtype=pl.String)
+    for batch in frame.select(name).collect_batches(chunk_size=BATCH):
+        kept = pl.concat([kept, batch.to_series()]).unique()
+        if len(kept) > 4 * ACROSS:
+            kept = kept.gather(kept.hash().arg_sort()[:ACROSS])
+    return kept
 
 
 def _as_text(frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -97,19 +132,18 @@ def _paired(
     return released.drop(ORIGIN).join(found, on=_PLACE, how="inner", maintain_order="left").drop(_PLACE)
 
 
-def _across(source: pl.LazyFrame, output: pl.LazyFrame, looking: Looking, columns: Sequence[str]) -> Iterator[Hit]:
-    """Cells of a table that has no records of the source: all values are gone through, in batches."""
-    cells = {name: some_cells(output.select(name).collect(engine="streaming").to_series()) for name in columns}
-    for identifier in looking.identifiers:
-        met: dict[str, list[pl.Series]] = {name: [] for name in columns}
+def _across(source: pl.LazyFrame, cells: Mapping[str, pl.Series], looking: Looking) -> Iterator[Hit]:
+    """Cells that are beside no record of the source: all values are gone through, in batches."""
+    for identifier in looking.identifiers if cells else ():
+        met: dict[str, list[pl.Series]] = {name: [] for name in cells}
         values, distinct = 0, 0
         for batch in source.select(identifier).collect_batches(chunk_size=BATCH):
             seen = plain(batch.to_series()).drop_nulls()
             values, distinct = values + len(seen), distinct + seen.n_unique()
-            for name in columns:
-                met[name].append(seen.filter(seen.is_in(cells[name].implode())).unique())
+            for name, written in cells.items():
+                met[name].append(seen.filter(seen.is_in(written.implode())).unique())
         if identifier != looking.person and distinct < SHARE * values:
             continue
-        for name in columns:
-            if (identifier, name) not in looking.accepted:
-                yield from across(identifier, pl.concat(met[name]).unique(), cells[name], name, among=distinct)
+        for name, written in cells.items():
+            if met[name] and (identifier, name) not in looking.accepted:
+                yield from across(identifier, pl.concat(met[name]).unique(), written, name, among=distinct)
