@@ -185,7 +185,7 @@ def test_other_storage_is_no_other_value() -> None:
 
 
 TECHNIQUES: dict[str, list[object]] = {
-    "name": ["suppress", "pseudonymise", {"mask": {"keep_last": 2}}, {"permute": {}}],
+    "name": ["suppress", "pseudonymise", {"mask": {"keep_last": 2}}, {"mask": {"keep_first": 1}}],
     "age": [
         {"noise": {"laplace": {"scale": 2}}},
         {"round": {"base": 10}},

@@ -51,6 +51,9 @@ class Choice:
 def choose(profile: Profile, use_case: UseCase, person: str | None, keys: Mapping[str, str]) -> dict[str, Choice]:
     """A choice for each column; ``keys`` are those that other tables are joined by, with their domains."""
     chosen = {one.name: _choice(one, use_case, person, keys) for one in profile.columns}
+    for name, identifier in profile.repeats.items():
+        if chosen[name].role is not Role.DIRECT and chosen[name].technique != "scrub":
+            chosen[name] = _left_out(chosen[name], f"it holds values of '{identifier}', which is a direct identifier")
     if PRESETS[use_case].k is not None:
         chosen = _without_redundant(profile, chosen)
     return chosen if any(not one.suppressed for one in chosen.values()) else _something(profile, chosen)

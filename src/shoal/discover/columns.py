@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shoal.discover.classify import Identifier, Proposal, Spread
 from shoal.discover.derived import Inference
@@ -84,6 +84,8 @@ class Profile:
     """What is inside records, lists and JSON, by path."""
     rows_compared: int = 0
     """Records that inferences and nested values were looked for in."""
+    repeats: Mapping[str, str] = field(default_factory=dict)
+    """By column, the direct identifier whose values it holds beside their own record."""
 
     @property
     def sampled(self) -> bool:

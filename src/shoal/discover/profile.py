@@ -26,6 +26,7 @@ from shoal.discover.keys import is_name_part, key_in
 from shoal.discover.kinds import kind_of
 from shoal.discover.mentions import Annotate, mentions_in
 from shoal.discover.nesting import from_json, is_nested, leaves
+from shoal.discover.repeats import repeats
 from shoal.discover.settling import settled
 from shoal.discover.shapes import common_shapes
 from shoal.errors import DataError
@@ -54,7 +55,9 @@ def profile(frame: pl.LazyFrame, *, sample: int | None = SAMPLE, annotate: Annot
     looked_at = _every(max(1, math.ceil(rows / step / LOOKED_AT)), seen)
     told = inferences(looked_at, [_described(one) for one in found])
     nested = tuple(_inside(looked_at, columns, annotate))
-    return Profile(rows, math.ceil(rows / step), settled(found, looked_at, told), told, nested, looked_at.height)
+    known = settled(found, looked_at, told)
+    held = repeats(looked_at, known)
+    return Profile(rows, math.ceil(rows / step), known, told, nested, looked_at.height, held)
 
 
 def _every(step: int, frame: pl.LazyFrame) -> pl.DataFrame:

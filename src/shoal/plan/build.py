@@ -23,25 +23,24 @@ from shoal.errors import DataError, InputError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.flat import Flat
 from shoal.plan.columns import match_columns, needs_description
+from shoal.plan.completeness import Bound, need_all_bound
+from shoal.plan.identifiers import refuse_unaltered
 from shoal.plan.nodes import Plan, PlannedStep
 from shoal.plan.originals import KeepOriginals
 from shoal.plan.person import PERSON, TagPerson
 from shoal.plan.scrubbers import Scrubbers
 from shoal.plan.tidying import WholeNumbers
 from shoal.policy import Attribute, Policy
+from shoal.policy.role_flow import refuse_weaker_roles
 from shoal.pseudonyms import Secrets
 from shoal.pseudonyms.for_this_run import ForThisRun
 from shoal.randomness import Randomness
 from shoal.schema import Column, Counts, Scope, Step, ValueType
 from shoal.schema.detect import AmbiguousDate
 from shoal.schema.registry import did_you_mean
-from shoal.techniques import Context, TableTechnique, Technique
-from shoal.techniques.combine import Combine
+from shoal.techniques import Context, Stage, TableTechnique, Technique
 from shoal.techniques.generalise import Generalise
 from shoal.techniques.identity import Identity
-
-BEFORE_ATTRIBUTES = ("suppress_records", "sample", "identity")
-AFTER_EVERYTHING = ("aggregate", "anatomise", "shuffle_rows")
 
 
 @dataclass
@@ -72,12 +71,16 @@ class Builder(Generic[TableT]):
         randomness: Randomness,
         secrets: Secrets | None = None,
     ) -> None:
+        refuse_weaker_roles(policy)
         self.policy = policy
         self.randomness = randomness
         self.secrets = secrets or ForThisRun(randomness)
+        self.source = table
         self.now = PlannedTable(engine, table)
-        self.attributes = match_columns(policy, engine.columns(table))
+        self.attributes = self._matched = match_columns(policy, engine.columns(table))
+        self.bound = Bound()
         self.columns = self._describe(self.attributes)
+        self.described = dict(self.columns)
         self.suppressed_by_rule = 0
         self.source_records = self._records_before()
         self.from_text = {name for name, column in self.columns.items() if column.storage == pl.String()}
@@ -89,7 +92,7 @@ class Builder(Generic[TableT]):
             self.now.add(PlannedStep(TagPerson(self.policy.person, key), "person", ""))
         self._bind_combinations()
         self._keep_originals()
-        self._bind_table_techniques(BEFORE_ATTRIBUTES)
+        self._bind_table_techniques(Stage.BEFORE_ATTRIBUTES)
         suppressed = []
         for name, attribute in self.attributes.items():
             if attribute.is_suppressed:
@@ -97,6 +100,7 @@ class Builder(Generic[TableT]):
             else:
                 self._bind_attribute(name, attribute)
         self._tidy()
+        refuse_unaltered(self)
         for name, attribute in suppressed:
             self._bind_attribute(name, attribute)
 
@@ -110,7 +114,10 @@ class Builder(Generic[TableT]):
         return tuple(name for name in present if name in self.policy.quasi_identifiers)
 
     def bind_ending(self) -> None:
-        self._bind_table_techniques(AFTER_EVERYTHING)
+        left = self.now.engine.columns(self.now.table)
+        self._bind_table_techniques(Stage.AFTER_SOLVING)
+        final = self.now.engine.columns(self.now.table)
+        need_all_bound(self.policy, self._matched, self.bound, left, final)
 
     @property
     def person(self) -> str | None:
@@ -129,19 +136,32 @@ class Builder(Generic[TableT]):
         return {name: described.get(name, Column(name)) for name in wanted if name in present}
 
     def _bind_combinations(self) -> None:
-        for name, attribute in self.attributes.items():
-            for place, technique in enumerate(attribute.steps):
-                if isinstance(technique, Combine):
-                    self._bind_step(name, technique, place)
+        """New columns first, in an order in which each finds its inputs: one may be made of another."""
+        waiting = [
+            (name, place, technique)
+            for name, attribute in self.attributes.items()
+            for place, technique in enumerate(attribute.steps)
+            if technique.creates()
+        ]
+        while waiting:
+            ready = next((one for one in waiting if self._inputs_there(one[0], one[2])), waiting[0])
+            waiting.remove(ready)
+            name, place, technique = ready
+            self._refuse_missing(f"attributes.{name}", (name,))
+            self._bind_step(name, technique, place)
+            made = {new: self.attributes[new] for new in technique.creates()}
+            self.columns |= self._describe(made)
+            self.described |= {new: self.columns[new] for new in made}
         present = self.now.engine.columns(self.now.table)
         self.attributes = {name: attribute for name, attribute in self.attributes.items() if name in present}
-        created = {name: attribute for name, attribute in self.attributes.items() if name not in self.columns}
-        if created:
-            self.columns |= self._describe(created)
+
+    def _inputs_there(self, name: str, technique: Technique) -> bool:
+        present = self.now.engine.columns(self.now.table)
+        return all(read in present for read in (name, *technique.also_reads()))
 
     def _bind_attribute(self, name: str, attribute: Attribute) -> None:
         for place, technique in enumerate(attribute.steps):
-            if not isinstance(technique, Combine):
+            if not technique.creates():
                 self._bind_step(name, technique, place)
 
     def _bind_step(self, name: str, technique: Technique, place: int) -> None:
@@ -156,6 +176,7 @@ class Builder(Generic[TableT]):
         step = technique.bind(column, context)
         detail = ", ".join(filter(None, (_in_words(technique), step.told)))
         self.now.add(PlannedStep(step, technique.key, technique.facts.clause, name, detail))
+        self.bound.techniques.add((name, place))
         self.columns[name] = technique.leaves(column)
 
     def _records_before(self) -> int:
@@ -172,10 +193,11 @@ class Builder(Generic[TableT]):
         if whole:
             self.now.add(PlannedStep(WholeNumbers(whole), "tidy", ""))
 
-    def _bind_table_techniques(self, keys: tuple[str, ...]) -> None:
-        for key in keys:
-            technique: TableTechnique | None = self.policy.table_steps.get(key)
-            if technique is None:
+    def _bind_table_techniques(self, stage: Stage) -> None:
+        chosen: dict[str, TableTechnique] = self.policy.table_steps
+        for key in sorted(chosen, key=lambda key: (chosen[key].turn, key)):
+            technique = chosen[key]
+            if technique.stage is not stage:
                 continue
             if isinstance(technique, Identity):
                 technique = self._identity(technique)
@@ -185,6 +207,7 @@ class Builder(Generic[TableT]):
                 raise DataError(f"{key}: {reason}")
             step: Step = technique.bind(self.context(("table", key), technique.wants()))
             self.now.add(PlannedStep(step, key, technique.facts.clause))
+            self.bound.table_techniques.add(key)
             if key == "suppress_records":
                 self.suppressed_by_rule = self._records_before() - self.counts(()).total_records
 
@@ -221,6 +244,7 @@ class Builder(Generic[TableT]):
         hierarchy = self.attributes[name].hierarchy or Flat()
         column = self.columns[name]
         _refuse(f"attributes.{name}.hierarchy", hierarchy.refuse(column), column)
+        self.bound.hierarchies.add(name)
         bound = hierarchy.resolve(self.policy.folder).bind(column, counts.value_counts(name))
         generalised = any(isinstance(step, Generalise) for step in self.attributes[name].steps)
         return replace(bound, marked=True) if generalised else bound

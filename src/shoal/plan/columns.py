@@ -9,13 +9,12 @@ from shoal.errors import DataError
 from shoal.policy import EVERYTHING_ELSE, Attribute, Policy
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
-from shoal.techniques.combine import Combine
 
 
 def match_columns(policy: Policy, columns: tuple[str, ...]) -> dict[str, Attribute]:
     """The attribute of each column, in the table's order; then of each column that the policy creates."""
     named = {name: attribute for name, attribute in policy.attributes.items() if name != EVERYTHING_ELSE}
-    created = {step.into for step in combinations(policy)}
+    created = {new for attribute in policy.attributes.values() for step in attribute.steps for new in step.creates()}
     problems = list(_mismatches(policy, named, columns, created))
     if problems:
         raise DataError("; ".join(problems))
@@ -23,11 +22,6 @@ def match_columns(policy: Policy, columns: tuple[str, ...]) -> dict[str, Attribu
     matched = {name: named.get(name, default) for name in columns}
     matched |= {name: named[name] for name in named if name in created}
     return {name: attribute for name, attribute in matched.items() if attribute is not None}
-
-
-def combinations(policy: Policy) -> Iterator[Combine]:
-    for attribute in policy.attributes.values():
-        yield from (step for step in attribute.steps if isinstance(step, Combine))
 
 
 def _mismatches(
@@ -56,7 +50,8 @@ def _mismatches(
 def needs_description(policy: Policy, matched: dict[str, Attribute]) -> tuple[str, ...]:
     """Columns whose value types must be known: those that something is done to, or that something reads."""
     read = {name for technique in policy.table_steps.values() for name in technique.columns(policy.person)}
-    read |= {also for attribute in matched.values() for step in attribute.steps for also in step.also_reads()}
+    every = (*policy.attributes.values(), *matched.values())
+    read |= {also for attribute in every for step in attribute.steps for also in step.also_reads()}
     read |= set(policy.modelled)
     return tuple(
         name

@@ -53,6 +53,7 @@ def ask(builder: Builder[TableT]) -> Question:
         population,
         policy.solve.suppression_limit,
     )
+    builder.bound.models = len(problem.models)
     return Question(counts, hierarchies, readings, problem, bool(rolled_up.rungs))
 
 

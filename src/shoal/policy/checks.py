@@ -9,6 +9,7 @@ from shoal.policy.data_state import problems_of_mappings
 from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
 from shoal.policy.presets import UseCase
 from shoal.policy.pseudonymised import problems_of_pseudonyms, warnings_of_pseudonyms
+from shoal.policy.role_flow import problems_of_roles, warnings_of_roles
 from shoal.policy.tree import Path
 from shoal.policy.vaulted import warnings_without_vault
 from shoal.privacy.delta_presence import DeltaPresence
@@ -24,6 +25,7 @@ def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
     yield from _levels(policy)
     for name, attribute in policy.attributes.items():
         yield from _attribute(name, attribute)
+    yield from problems_of_roles(policy)
     yield from problems_of_pseudonyms(policy)
     yield from _models(policy)
     yield from _decoys(policy)
@@ -183,6 +185,7 @@ def warnings_in(policy: Policy, *, vaulted: bool | None = None) -> list[str]:
     for name, attribute in policy.attributes.items():
         if attribute.role is Role.DIRECT and attribute.is_released:
             found.append(f"'{name}' names a person and is released in another form: what is left of it is not in k")
+    found += warnings_of_roles(policy)
     found += warnings_of_pseudonyms(policy)
     found += warnings_without_vault(policy, vaulted=policy.vault is not None if vaulted is None else vaulted)
     if policy.quasi_identifiers and not policy.models and "aggregate" not in policy.table_steps:

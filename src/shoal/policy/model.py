@@ -41,6 +41,12 @@ class Attribute(Parameters):
     type: ValueType | None = Field(default=None, description="Declares the value type instead of having it found.")
     format: str | None = Field(default=None, description="strftime pattern of dates that are stored as text.")
     weight: float = Field(default=1.0, gt=0, description="How much its loss counts against the others'.")
+    because: str | None = Field(
+        default=None,
+        min_length=3,
+        max_length=500,
+        description="Why its role is weaker than that of what it is made of.",
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -15,6 +15,8 @@ class Treatment(StrEnum):
     """Each record says what it said, or less."""
     REPLACED = "replaced"
     """A technique wrote something else that is still true: a pseudonym, a mask, a rounded number."""
+    PSEUDONYMISED = "pseudonymised"
+    """What is left of a direct identifier, however it was made, and still tells some people apart."""
     ALTERED = "altered"
     """A technique wrote what need not be true of the person: noise, another record's value, an average."""
 

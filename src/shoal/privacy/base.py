@@ -15,7 +15,7 @@ A model declares what a solver may rely on:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import ClassVar, Self
@@ -64,6 +64,18 @@ class Floor:
         return Floor(max(self.people, other.people), max(self.records, other.records), distinct)
 
 
+@dataclass(frozen=True)
+class Figure:
+    """A figure that is measured of any table, whatever was asked of it, and that a threshold can be set for."""
+
+    name: str
+    title: str
+    model: Callable[[str, float, int], PrivacyModel]
+    """The model that asks for it: of an attribute, with the figure as its parameter, and the k of the table."""
+    sensitive: bool = True
+    """Of a sensitive attribute in the classes; otherwise of the classes themselves, and the attribute says nothing."""
+
+
 class PrivacyModel(Parameters, ABC):
     key: ClassVar[str]
     title: ClassVar[str]
@@ -78,6 +90,11 @@ class PrivacyModel(Parameters, ABC):
     """Whether it takes away the smallest classes, the earlier of equal ones first, until the rest will do."""
     more_is_safer: ClassVar[bool] = True
     """Whether the worst class is the one with the lowest figure."""
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        """The figures under which ``measure`` shows it on tables that no policy asked it of."""
+        return ()
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.privacy import Classes, PrivacyModel
+from shoal.privacy import Classes, Figure, PrivacyModel, privacy_models
 from shoal.privacy.alpha_k import AlphaK
 from shoal.privacy.beta_likeness import BetaLikeness
 from shoal.privacy.beta_likeness import Kind as Likeness
@@ -69,56 +69,56 @@ POPULATION: dict[str, PrivacyModel] = {
 share of them that is in the table."""
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One figure of a sensitive attribute in the classes."""
-
-    title: str
-    model: Callable[[str, float, int], PrivacyModel]
-    """The model that asks for it: of an attribute, with the figure as its parameter, and the k of the table."""
-
-
 def _diversity(kind: Kind) -> Callable[[str, float, int], PrivacyModel]:
     return lambda name, bound, _: LDiversity(attribute=name, l=bound, kind=kind)
 
 
 def _recursive(values: int) -> Figure:
     return Figure(
+        f"recursive_c{values}",
         f"recursive (c, {values})-diversity: c above",
         lambda name, bound, _: LDiversity(attribute=name, l=values, c=bound, kind=Kind.RECURSIVE),
     )
 
 
-def _closeness(distance: Distance) -> Figure:
+def _closeness(name: str, distance: Distance) -> Figure:
     return Figure(
+        name,
         f"t-closeness: t, {distance} distance",
-        lambda name, bound, _: TCloseness(attribute=name, t=bound, distance=distance),
+        lambda attribute, bound, _: TCloseness(attribute=attribute, t=bound, distance=distance),
     )
 
 
-def _likeness(kind: Likeness) -> Figure:
-    return Figure(f"{kind} β-likeness: β", lambda name, bound, _: BetaLikeness(attribute=name, beta=bound, kind=kind))
+def _likeness(name: str, kind: Likeness) -> Figure:
+    return Figure(
+        name,
+        f"{kind} β-likeness: β",
+        lambda attribute, bound, _: BetaLikeness(attribute=attribute, beta=bound, kind=kind),
+    )
 
 
+_OURS = (
+    Figure("distinct_l", "distinct l-diversity: l", _diversity(Kind.DISTINCT)),
+    Figure("entropy_l", "entropy l-diversity: l", _diversity(Kind.ENTROPY)),
+    _recursive(2),
+    _recursive(3),
+    _closeness("t", Distance.EQUAL),
+    _closeness("t_ordered", Distance.ORDERED),
+    _closeness("t_hierarchical", Distance.HIERARCHICAL),
+    Figure("p", "p-sensitive k-anonymity: p", lambda name, bound, k: PSensitive(attribute=name, p=bound, k=k)),
+    Figure("alpha", "(α, k)-anonymity: α", lambda name, bound, k: AlphaK(attribute=name, alpha=bound, k=k)),
+    _likeness("beta", Likeness.BASIC),
+    _likeness("enhanced_beta", Likeness.ENHANCED),
+    Figure("delta", "δ-disclosure: δ above", lambda name, bound, _: DeltaDisclosure(attribute=name, delta=bound)),
+    Figure("lkc_c", f"LKC-privacy, L = {KNOWN}: C", lambda name, bound, _: Lkc(l=KNOWN, k=1, c=bound, attribute=name)),
+)
+DECLARED: tuple[Figure, ...] = tuple(figure for _, model in privacy_models for figure in model.measured_by())
+"""What models say of themselves, those from plug-ins too."""
 SENSITIVE: dict[str, Figure] = {
-    "distinct_l": Figure("distinct l-diversity: l", _diversity(Kind.DISTINCT)),
-    "entropy_l": Figure("entropy l-diversity: l", _diversity(Kind.ENTROPY)),
-    "recursive_c2": _recursive(2),
-    "recursive_c3": _recursive(3),
-    "t": _closeness(Distance.EQUAL),
-    "t_ordered": _closeness(Distance.ORDERED),
-    "t_hierarchical": _closeness(Distance.HIERARCHICAL),
-    "p": Figure(
-        "p-sensitive k-anonymity: p",
-        lambda name, bound, k: PSensitive(attribute=name, p=bound, k=k),
-    ),
-    "alpha": Figure("(α, k)-anonymity: α", lambda name, bound, k: AlphaK(attribute=name, alpha=bound, k=k)),
-    "beta": _likeness(Likeness.BASIC),
-    "enhanced_beta": _likeness(Likeness.ENHANCED),
-    "delta": Figure("δ-disclosure: δ above", lambda name, bound, _: DeltaDisclosure(attribute=name, delta=bound)),
-    "lkc_c": Figure(f"LKC-privacy, L = {KNOWN}: C", lambda name, bound, _: Lkc(l=KNOWN, k=1, c=bound, attribute=name)),
+    figure.name: figure for figure in (*_OURS, *DECLARED) if figure.sensitive and figure.name not in WHOLE
 }
 """Figures of one sensitive attribute."""
+WHOLE |= {figure.name: figure.model("", NEUTRAL, NEUTRAL) for figure in DECLARED if not figure.sensitive}
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from shoal.measurement.anatomy import Anatomy
 from shoal.plan.rolling_up import StandIn
 from shoal.policy import Policy, warnings_in
 from shoal.policy.data_state import state_of
-from shoal.policy.treatment import treatments
+from shoal.policy.treatment import Treatment, treatments
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
 from shoal.release.anatomy import anatomy_finding, anatomy_warnings, recount_anatomy
@@ -41,10 +41,12 @@ from shoal.release.evidence import Evidence, Study, Table, gather, study_for
 from shoal.release.files import Written, collect_files, data_target, data_told, formulas_in, remove_aside, write_files
 from shoal.release.frames import FrameSource, FrameTarget, as_lazy, is_spark, like, source_at
 from shoal.release.identities import keep_identities
+from shoal.release.last_look import identifiers_of, take_last_look
 from shoal.release.manifest import DataFile, Manifest
 from shoal.release.pipeline import Pipeline, Progress, Recounted, Rewritten
 from shoal.release.reading_back import Outcome
 from shoal.report import render, write_pdf
+from shoal.report.figures import percent
 from shoal.report.pdf import find_browser
 from shoal.report.tries import Exploration
 
@@ -109,12 +111,14 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
         return anonymise_spark(data, policy, seed=seed, secrets=vault, shared=shared)
     target, randomness, study = FrameTarget(), Randomness(seed), study_for(policy, None)
     with tempfile.TemporaryDirectory() as folder:
-        pipeline = Pipeline(policy, PolarsEngine(), randomness, secrets=vault, traced=study is not None)
+        traced = study is not None or bool(identifiers_of(policy))
+        pipeline = Pipeline(policy, PolarsEngine(), randomness, secrets=vault, traced=traced)
         aside = Path(folder) / "aside.arrow"
         done = pipeline.rewrite(FrameSource(as_lazy(data)), target, aside=aside)
         recounted = pipeline.recount(target.frame.lazy(), done, aside=aside)
         done, read_back = pipeline.look_back(target.frame.lazy, done, recounted.after, aside=aside)
         files = collect_files(done.files, aside)
+        look = take_last_look(policy, as_lazy(data), target.frame.lazy(), files, aside, done.records)
         keep_identities(done.plan, target.frame.lazy(), aside, vault)
         anatomy = recount_anatomy(policy, target.frame.lazy(), files, done.records)
         study = None if study is None else study.tracing(aside)
@@ -122,7 +126,7 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
     found = DataFile("", done.records, "")
     manifest = _manifest(policy, found, done, recounted, evidence, vaulted=_lasting(vault))
     manifest = _with_read_back(manifest, read_back)
-    manifest = _beside(manifest, policy, files, anatomy)
+    manifest = replace(_beside(manifest, policy, files, anatomy), last_look=look)
     html = render(report_facts(policy, manifest, done, evidence))
     frames = {file.beside.file: like(data, file.frame.collect()) for file in files}
     return Release(manifest, html, like(data, target.frame), files=frames)
@@ -160,7 +164,8 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         chosen = engine
         if isinstance(chosen, str):
             chosen = make_engine(chosen, progress=progress, spool=staging.path, master=master)
-        pipeline = Pipeline(policy, chosen, randomness, progress, secrets, traced=study is not None)
+        traced = study is not None or bool(identifiers_of(policy))
+        pipeline = Pipeline(policy, chosen, randomness, progress, secrets, traced=traced)
         aside = staging.path / ".aside.arrow"
         escape = policy.output.escape_formulas
         elsewhere = open_target(policy.target, base=policy.folder, escape_formulas=escape) if policy.target else None
@@ -171,6 +176,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
             recounted = pipeline.recount(target.scan(), done, aside=aside)
             done, read_back = pipeline.look_back(target.scan, done, recounted.after, aside=aside)
         files = write_files(done.files, aside, staging.path, like=source, escape=escape)
+        look = take_last_look(policy, source.scan(), target.scan(), files, aside, done.records)
         keep_identities(done.plan, target.scan(), aside, secrets)
         anatomy = recount_anatomy(policy, target.scan(), files, done.records)
         study = None if study is None else study.tracing(aside)
@@ -180,7 +186,7 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         written = data_told(target, done.records)
         manifest = _manifest(policy, written, done, recounted, evidence, vaulted=_lasting(secrets))
         manifest = _with_read_back(manifest, read_back)
-        manifest = _beside(manifest, policy, files, anatomy)
+        manifest = replace(_beside(manifest, policy, files, anatomy), last_look=look)
         manifest = manifest.warned(formulas_in(target, files, escape=escape))
         facts = report_facts(policy, manifest, done, evidence)
         if explore is not None:
@@ -235,13 +241,16 @@ def _manifest(  # noqa: PLR0913  # one argument per part of a run
         peak_rss_mb=_peak_memory(),
         use_case=policy.use_case,
         roles={name: str(attribute.role) for name, attribute in policy.attributes.items() if attribute.is_released},
-        treatment={name: str(kind) for name, kind in treatments(policy).items()},
+        treatment={name: str(kind) for name, kind in treatments(policy).items()}
+        | dict.fromkeys(recounted.pseudonyms, str(Treatment.PSEUDONYMISED)),
+        pseudonyms=recounted.pseudonyms,
         person=_person(policy, recounted),
         suppressed_by_rule=done.suppressed_by_rule,
         suppressed_cells=done.suppressed_cells,
         k_without_decoys=done.k_without_decoys,
         warnings=(
             *warnings_in(policy, vaulted=vaulted),
+            *_of_pseudonyms(recounted),
             *_of_decoys(done),
             *_of_marks(done),
             *_of_rolling_up(done),
@@ -284,6 +293,14 @@ def _beside(manifest: Manifest, policy: Policy, files: Sequence[Written], anatom
         roles={name: role for name, role in manifest.roles.items() if name not in cut},
         treatment={name: kind for name, kind in manifest.treatment.items() if name not in cut},
     )
+
+
+def _of_pseudonyms(recounted: Recounted) -> Iterator[str]:
+    for name, share in recounted.pseudonyms.items():
+        yield (
+            f"what is left of '{name}' still tells {percent(share)} of people apart: it is a pseudonym, not anonymous "
+            "(ISO/IEC 20889, 9.3.2, note 1)"
+        )
 
 
 def _of_decoys(done: Rewritten) -> Iterator[str]:

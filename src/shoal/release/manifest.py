@@ -12,6 +12,7 @@ from shoal.io import Part
 from shoal.measurement import Measurement, Risk
 from shoal.measurement.anatomy import Anatomy
 from shoal.policy.data_state import StateOfData
+from shoal.measurement.last_look import LastLook
 from shoal.privacy import Finding
 from shoal.release.reading_back import Outcome
 from shoal.release.record_counts import RecordCounts
@@ -91,6 +92,10 @@ class Manifest:
     """What techniques put beside the data, by path."""
     anatomy: Anatomy | None = None
     """Where sensitive columns were cut off: what their classes were found to have."""
+    pseudonyms: Mapping[str, float] = field(default_factory=dict)
+    """Direct identifiers of which something unique is left, and for what share of people."""
+    last_look: LastLook | None = None
+    """What the written output was searched for before it was committed."""
     shoal: str = field(default=__version__)
 
     @property
@@ -148,6 +153,7 @@ class Manifest:
             "risk_before": risk_dict(self.before.risk),
             "roles": dict(self.roles),
             "treatment": dict(self.treatment),
+            "pseudonyms": dict(self.pseudonyms),
             "person": None if self.person is None else dict(self.person),
             "models": [finding.to_dict() for finding in self.models],
             "utility": self.utility,
@@ -156,6 +162,7 @@ class Manifest:
             "warnings": list(self.warnings),
             **({"read_back": self.read_back.to_dict()} if self.read_back else {}),
             **({"anatomy": self.anatomy.to_dict()} if self.anatomy else {}),
+            **({"last_look": self.last_look.to_dict()} if self.last_look else {}),
             **self.evidence,
         }
 

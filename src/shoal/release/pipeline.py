@@ -21,6 +21,7 @@ from shoal.hierarchy.reading import Reading
 from shoal.io import PartsTarget, Source, Target
 from shoal.measurement import Known, Measurement, measure_classes
 from shoal.measurement.population import need_enough_people
+from shoal.measurement.pseudonyms import unique_shares
 from shoal.measurement.usefulness import Generalised, cell_figures, class_figures
 from shoal.plan import Builder, Plan, ask, carry_out
 from shoal.plan.nodes import PlannedStep
@@ -36,7 +37,7 @@ from shoal.release.manifest import Timing
 from shoal.release.reading import as_policy_reads
 from shoal.release.reading_back import LOOKED_AT, Outcome, Written, as_written, judge
 from shoal.release.solving import solve
-from shoal.schema import Counts
+from shoal.schema import Counts, Role
 from shoal.schema.arrays import Mask
 from shoal.schema.grouping import count_groups
 from shoal.schema.steps import Beside
@@ -113,6 +114,8 @@ class Recounted:
     utility: dict[str, float]
     most_records: int = 1
     """Of one person."""
+    pseudonyms: Mapping[str, float] = field(default_factory=dict)
+    """By direct identifier that is released in another form, the share of people whom that still tells apart."""
 
 
 class Pipeline(Generic[TableT]):
@@ -191,7 +194,7 @@ class Pipeline(Generic[TableT]):
 
     def recount(self, output: pl.LazyFrame, done: Rewritten, *, aside: Path) -> Recounted:
         """Measure the output as written. If it breaks what the solver promised, that is our bug and nothing leaves."""
-        quasi = done.counts.attributes
+        quasi, present = done.counts.attributes, output.collect_schema().names()
         person, most = None, 1
         if self.policy.person and aside.exists():
             people = pl.scan_ipc(aside).select(PERSON)
@@ -208,7 +211,9 @@ class Pipeline(Generic[TableT]):
         utility = {} if aggregated else class_figures(after)
         if quasi and not aggregated:
             utility |= self._cells(after, done)
-        return Recounted(after, findings, utility, most)
+        direct = () if aggregated else [name for name in self.policy.with_role(Role.DIRECT) if name in present]
+        pseudonyms = unique_shares(output, direct, person, done.records)
+        return Recounted(after, findings, utility, most, {name: share for name, share in pseudonyms.items() if share})
 
     def look_back(
         self, scan: Callable[[], pl.LazyFrame], done: Rewritten, after: Measurement, *, aside: Path

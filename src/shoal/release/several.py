@@ -27,6 +27,7 @@ from shoal.release.evidence import Study
 from shoal.release.frames import source_at
 from shoal.release.job import Release, release_folder
 from shoal.release.joined import Joined, ReleasedTable, join_all
+from shoal.release.last_look import look_between_tables
 from shoal.release.pipeline import Progress
 from shoal.release.references import Followed, Keys, Lost, follow, references_of
 from shoal.release.releases import SeveralReleases, warnings_of
@@ -80,6 +81,9 @@ def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
             for name, policy in several.tables.items()
         }
         written = {name: _read_anew(release.data, sources[name]) for name, release in releases.items()}
+        look_between_tables(
+            {name: (policy, sources[name].scan(), written[name].scan()) for name, policy in several.tables.items()}
+        )
         followed = tuple(_follow(one, before, releases, written) for one in references)
         joined = _joined(several, kept, releases, written)
         whole = SeveralReleases(

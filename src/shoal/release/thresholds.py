@@ -12,12 +12,21 @@ from pydantic import ValidationError
 from shoal.errors import InputError
 from shoal.measurement.sensitivity import SensitiveCells
 from shoal.privacy import Classes, Finding
-from shoal.release.formal import POPULATION, SENSITIVE, WHOLE, Formal, measure_figure, why_not
+from shoal.release.formal import DECLARED, POPULATION, SENSITIVE, WHOLE, Formal, measure_figure, why_not
 from shoal.schema import Column
 from shoal.schema.plain_words import plainly
 from shoal.schema.registry import did_you_mean
 
-AT_LEAST = ("k", "k_effective", "k_map", "class_size_min", "class_size_average")
+_OTHERS = tuple(figure.name for figure in DECLARED if not figure.sensitive)
+"""Of the whole table, from models that say themselves how they are measured."""
+AT_LEAST = (
+    "k",
+    "k_effective",
+    "k_map",
+    "class_size_min",
+    "class_size_average",
+    *(name for name in _OTHERS if WHOLE[name].more_is_safer),
+)
 AT_MOST = (
     "prosecutor_max",
     "prosecutor_average",
@@ -29,7 +38,7 @@ AT_MOST = (
     "records_above",
     "reidentification",
     "delta_presence",
-    *(name for name in WHOLE if name != "k"),
+    *(name for name in WHOLE if name not in AT_LEAST),
 )
 CELLS = "sensitive_cells"
 NAMES = (*AT_LEAST, *AT_MOST, *SENSITIVE, CELLS)
@@ -77,11 +86,11 @@ class Threshold:
 
     def _refuse_senseless_bound(self) -> None:
         """What the model itself refuses as its parameter; what no figure can come to, as a percentage for a share."""
-        if self.name in AT_LEAST and self.bound < 1:
+        if self.name in AT_LEAST and self.name not in _OTHERS and self.bound < 1:
             self._refuse("has to be at least 1")
         if self.bound < 0:
             self._refuse("has to be at least 0")
-        if self.name in AT_MOST and self.name != "uniques" and self.bound > 1:
+        if self.name in AT_MOST and self.name not in ("uniques", *_OTHERS) and self.bound > 1:
             self._refuse("is a share: has to be at most 1")
         if self.name not in SENSITIVE:
             return

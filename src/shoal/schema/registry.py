@@ -1,4 +1,8 @@
-"""One mechanism behind "a new technique is one new file": a package's modules are imported, what they add is kept."""
+"""One mechanism behind "a new technique is one new file": a package's modules are imported, what they add is kept.
+
+The same from outside: an installed distribution names modules of its own under the entry point ``shoal.plugins``. They
+are imported once, right after ours, and what they define registers itself in the same way.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,16 @@ import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
-from typing import Generic, TypeVar
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, TypeVar
+
+from shoal.errors import InputError
 
 T = TypeVar("T")
+
+PLUGINS = "shoal.plugins"
+"""The group of entry points whose modules add techniques, hierarchies and privacy models."""
 
 
 class Registry(Generic[T]):
@@ -48,6 +59,35 @@ class Registry(Generic[T]):
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{self._package}.{module.name}")
         self._loaded = True
+        load_plugins()
+
+
+@cache
+def load_plugins() -> None:
+    """Import what other distributions add. One that can't be loaded stops everything: nobody would notice its lack."""
+    for entry in plugins(PLUGINS):
+        loaded(entry)
+
+
+def plugins(group: str) -> list[EntryPoint]:
+    """What installed distributions name under a group of entry points."""
+    return sorted(_entry_points().select(group=group), key=lambda entry: (entry.name, entry.value))
+
+
+@cache
+def _entry_points() -> Any:
+    """Looked through once: every installed distribution is asked. Its type is another in each Python."""
+    return entry_points()
+
+
+def loaded(entry: EntryPoint) -> Any:
+    try:
+        return entry.load()
+    except Exception as error:  # whatever a foreign module does wrong
+        raise InputError(
+            f"the plug-in '{entry.name}' ({entry.value}) can't be loaded: {type(error).__name__}",
+            advice="mend it or uninstall it",
+        ) from error
 
 
 def did_you_mean(word: str, known: tuple[str, ...]) -> str:

@@ -35,7 +35,7 @@ from shoal.errors import DataError
 from shoal.schema.columns import Column, Columns
 from shoal.schema.parameters import Parameters
 from shoal.schema.values import ValueType
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Step, TableTechnique
+from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Stage, Step, TableTechnique
 from shoal.techniques.disclosure import Rule, Verdict, judge
 from shoal.techniques.tally import PEOPLE, RECORDS, Tally, is_total, value_of
 
@@ -73,6 +73,8 @@ class Dominance(Parameters):
 
 class Aggregate(TableTechnique):
     key = "aggregate"
+    stage = Stage.AFTER_SOLVING
+    turn = 10
     facts = Facts(
         title="Aggregation",
         clause="ISO/IEC 20889, 9.1.3",
@@ -108,6 +110,14 @@ class Aggregate(TableTechnique):
 
     def _of(self) -> tuple[Of, ...]:
         return tuple(of for of in self.measures.values() if isinstance(of, Of))
+
+    def creates(self) -> tuple[str, ...]:
+        return (*self.measures, WITHHELD)
+
+    @property
+    def extremes(self) -> tuple[str, ...]:
+        """The columns of which a smallest or largest value is published."""
+        return tuple(of.column for of in self._of() if of.statistic not in _SUMS)
 
     def columns(self, person: str | None) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.by, *(of.column for of in self._of()))))

@@ -42,7 +42,7 @@ from shoal.schema.columns import ROW, Columns
 from shoal.schema.counts import Counts
 from shoal.schema.roles import Role
 from shoal.schema.steps import Beside
-from shoal.techniques.base import ANY_TYPE, Context, Facts, Lowers, Scope, Step, TableTechnique
+from shoal.techniques.base import ANY_TYPE, Context, Facts, Lowers, Scope, Stage, Step, TableTechnique
 from shoal.techniques.strata import random_order
 
 _VALUES_LANE: Final = 1 << 32
@@ -53,6 +53,8 @@ _PLACE: Final = "__shoal_place__"
 
 class Anatomise(TableTechnique):
     key = "anatomise"
+    stage = Stage.AFTER_SOLVING
+    turn = 20
     facts = Facts(
         title="Anatomisation",
         clause="ISO/IEC 20889, 9.5",
@@ -77,6 +79,9 @@ class Anatomise(TableTechnique):
         if len(set(names)) < len(names):
             raise ValueError("each column of the second file needs a name of its own: see class_name and count_name")
         return self
+
+    def creates(self) -> tuple[str, ...]:
+        return (self.class_name,)
 
     def columns(self, person: str | None) -> tuple[str, ...]:
         return self.sensitive

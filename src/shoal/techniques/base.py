@@ -34,6 +34,7 @@ __all__ = [
     "Missing",
     "Scope",
     "ScrubRequest",
+    "Stage",
     "Step",
     "TableTechnique",
     "Technique",
@@ -49,6 +50,15 @@ class Lowers(StrEnum):
     YES = "yes"
     PARTIALLY = "partially"
     NO = "no"
+
+
+class Stage(StrEnum):
+    """When a technique on the whole table has its turn."""
+
+    BEFORE_ATTRIBUTES = "before attributes"
+    """On the columns as they are, before the attributes' own techniques."""
+    AFTER_SOLVING = "after solving"
+    """On what would be released, after the quasi-identifiers have their levels."""
 
 
 class Missing(StrEnum):
@@ -118,6 +128,8 @@ class Technique(Parameters, ABC):
 
     key: ClassVar[str]
     facts: ClassVar[Facts]
+    searches_text: ClassVar[bool] = False
+    """Whether it replaces what it finds inside texts, so that the rest of a text stays as it was."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -134,6 +146,10 @@ class Technique(Parameters, ABC):
 
     def also_alters(self) -> tuple[str, ...]:
         """Those of them that are no longer as they were afterwards."""
+        return ()
+
+    def creates(self) -> tuple[str, ...]:
+        """New columns that it computes from its own and those that it also reads; bound before all other techniques."""
         return ()
 
     def wants(self, attribute: str) -> tuple[tuple[str, ...], ...]:
@@ -173,11 +189,20 @@ class TableTechnique(Parameters, ABC):
 
     key: ClassVar[str]
     facts: ClassVar[Facts]
+    stage: ClassVar[Stage]
+    turn: ClassVar[int] = 50
+    """Within the stage, lower ones come first; equal ones by key."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "key" in cls.__dict__:
+            if not isinstance(getattr(cls, "stage", None), Stage):
+                raise TypeError(f"the table technique {cls.key!r} has to declare its stage")
             table_techniques.add(cls.key, cls)
+
+    def creates(self) -> tuple[str, ...]:
+        """Columns of the output that it makes and that are no attributes of the policy."""
+        return ()
 
     def wants(self) -> tuple[tuple[str, ...], ...]:
         return ()

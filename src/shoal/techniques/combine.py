@@ -2,8 +2,9 @@
 
 ``bmi = weight / (height * height)``: many pairs of weight and height give the same result, so one attribute says less
 than the two it came from. How much less is up to the function: one that can be undone (``CONCAT(city, street)``)
-protects nothing, and inputs that stay in the table (``drop: false``) say all they said before. ``decimals`` rounds the
-result, which joins more people.
+protects nothing, and inputs that stay in the table (``drop: false``) say all they said before. So the result has the
+strictest role among its inputs, unless its attribute says why not (``because``). ``decimals`` rounds the result, which
+joins more people.
 
 The function is an expression in SQL's syntax over the values of one record. Sums, counts and anything else that looks
 at other records is refused: that is aggregation. A result that is no finite number stops the run.
@@ -49,6 +50,9 @@ class Combine(Technique):
 
     def also_alters(self) -> tuple[str, ...]:
         return self.also_reads() if self.drop else ()
+
+    def creates(self) -> tuple[str, ...]:
+        return (self.into,)
 
     def refuse(self, column: Column) -> str | None:
         if column.name not in self.also_reads():

@@ -25,7 +25,7 @@ from shoal.crypto.sealing import seal_many, unseal_many
 from shoal.errors import InputError
 from shoal.pseudonyms.base32 import Base32
 from shoal.schema.columns import ROW, Columns
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Step, TableTechnique
+from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Stage, Step, TableTechnique
 
 SEPARATOR = " | "
 """Between the concatenated quasi-identifiers."""
@@ -34,6 +34,8 @@ _END = b"\x00"
 
 class Identity(TableTechnique):
     key = "identity"
+    stage = Stage.BEFORE_ATTRIBUTES
+    turn = 30
     facts = Facts(
         title="Identity table in the vault",
         clause="ISO/IEC 20889, 9.4.1",
@@ -50,6 +52,9 @@ class Identity(TableTechnique):
     by: tuple[str, ...] = Field(default=(), description="The quasi-identifiers; else all of the policy.")
     into: str = Field(default="record", min_length=1, description="The column of the release that holds the code.")
     per: Literal["record", "person"] = "record"
+
+    def creates(self) -> tuple[str, ...]:
+        return (self.into,)
 
     def columns(self, person: str | None) -> tuple[str, ...]:
         return (*self.keep, *self.by)

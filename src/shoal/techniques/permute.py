@@ -14,6 +14,8 @@ no longer says whose it is. Each order is equally likely: records are sorted by 
   that holds (e ≈ 2.7 times on average), which makes all derangements equally likely. Equal values may still meet: a
   column of many equal values hides little. A stratum of a single record can't be deranged and is an error.
 
+A direct identifier is refused: every name would still stand in the table, if beside another record.
+
 Missing values are dealt out like any other. The random key must stay secret and isn't kept: the order can't be undone.
 """
 

@@ -27,12 +27,14 @@ from pydantic import Field
 from shoal.randomness import Stream
 from shoal.schema.columns import ROW
 from shoal.schema.steps import Leads, Ranks
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Step, TableTechnique
+from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Stage, Step, TableTechnique
 from shoal.techniques.strata import places_within, random_order, stratum_codes
 
 
 class Sample(TableTechnique):
     key = "sample"
+    stage = Stage.BEFORE_ATTRIBUTES
+    turn = 20
     facts = Facts(
         title="Sampling",
         clause="ISO/IEC 20889, 9.1.2",

@@ -42,6 +42,7 @@ def _symbol(char: str) -> str:
 
 class Scrub(Technique):
     key = "scrub"
+    searches_text = True
     facts = Facts(
         title="Scrubbing of free text",
         clause="ISO/IEC 20889, C.4",

@@ -19,13 +19,15 @@ from pydantic import model_validator
 
 from shoal.randomness import Stream
 from shoal.schema.columns import ROW
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Step, TableTechnique
+from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Stage, Step, TableTechnique
 
 
 class ShuffleRows(TableTechnique):
     """Written as ``shuffle_rows: true``; ``false`` is the same as leaving it out."""
 
     key = "shuffle_rows"
+    stage = Stage.AFTER_SOLVING
+    turn = 90
     facts = Facts(
         title="Reshuffling of records",
         clause="ISO/IEC 20889, 9.7.3",

@@ -29,7 +29,7 @@ from shoal.schema.columns import Column, Columns
 from shoal.schema.counts import Counts
 from shoal.schema.expressions import Expression, names_in, of_one_record
 from shoal.schema.parameters import Parameters
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Step, TableTechnique
+from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Stage, Step, TableTechnique
 
 _WITHHELD = "__shoal_withheld__"
 
@@ -85,6 +85,8 @@ def _quantile(values: Floats, records: Integers, share: float) -> float:
 
 class SuppressRecords(TableTechnique):
     key = "suppress_records"
+    stage = Stage.BEFORE_ATTRIBUTES
+    turn = 10
     facts = Facts(
         title="Record suppression",
         clause="ISO/IEC 20889, 9.3.4",

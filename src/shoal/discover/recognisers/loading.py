@@ -1,6 +1,7 @@
 """Recognisers from files: one file for a country or a field, one entry for a kind of value.
 
-A file of one's own has the same form as those in ``packs``; an entry of a known name takes the place of ours.
+A file of one's own has the same form as those in ``packs``; an entry of a known name takes the place of ours. An
+installed distribution adds files by the entry point ``shoal.recognisers``, which is the path of one.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from shoal.discover.recognisers.expressions import Edges, LinearError, linear
 from shoal.errors import SourceError
 from shoal.schema import Role, ValueType
 from shoal.schema.parameters import Parameters
-from shoal.schema.registry import did_you_mean
+from shoal.schema.registry import did_you_mean, loaded, plugins
 
 ORDER = ("india", "singapore", "international", "people", "united_states", "united_kingdom")
 """Where two are as sure as each other, the earlier is believed. Files that are not named here come after these."""
+PLUGINS = "shoal.recognisers"
+"""The group of entry points that are paths of further files."""
 LARGEST = 5_000_000
 LISTS = "lists"
 """The one key of a file that is no kind of value: lists of words, which patterns name as ``<months>``."""
@@ -159,6 +162,12 @@ def shipped() -> tuple[Recogniser, ...]:
         for name in names
         for recogniser in recognisers_in(files[name].read_text(encoding="utf-8"), f"{name}.yaml")
     )
+
+
+def installed() -> tuple[Recogniser, ...]:
+    """Ours, with those that other distributions add."""
+    entries = plugins(PLUGINS)
+    return with_files(*(Path(loaded(entry)) for entry in entries)) if entries else shipped()
 
 
 def with_files(*paths: Path) -> tuple[Recogniser, ...]:
