@@ -14,6 +14,7 @@ from polars.exceptions import PolarsError
 from shoal.errors import InputError, SourceError
 from shoal.io import Source, explained, open_source, parse_source
 from shoal.io.databases import address_of, tables_in
+from shoal.io.excel import sheets_of
 from shoal.scan.annotators import Annotate
 from shoal.scan.findings import Finding, Looked, Scan, Unread
 from shoal.scan.tables import scan_table
@@ -138,12 +139,7 @@ class Walk:
         yield from found
 
     def _sheets(self, path: Path) -> Iterator[Found]:
-        import fastexcel
-
-        try:
-            names = fastexcel.read_excel(path).sheet_names
-        except fastexcel.FastExcelError:
-            raise SourceError(f"{path}: can't be read as a workbook") from None
+        names = sheets_of(path, str(path))
         whole = True
         for name in names:
             try:
