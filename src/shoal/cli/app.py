@@ -26,7 +26,7 @@ from shoal.cli.shares import shares
 from shoal.cli.streams import READER_GONE, give_up, last_words, printing
 from shoal.cli.suggest import suggest
 from shoal.cli.vault import app as vault
-from shoal.errors import InputError, ShoalError
+from shoal.errors import DataError, InputError, ShoalError, is_panic
 
 INTERRUPTED = 130
 
@@ -102,3 +102,7 @@ def main() -> None:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
         fail_with_bug(f"{type(error).__name__} at {where}", as_json=as_json)
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        fail(DataError("a library broke down on this data; a file is probably damaged"), as_json=as_json)

@@ -59,10 +59,10 @@ def open_columnar(path: Path, options: FileOptions, file_format: Format) -> Colu
     return ColumnarSource(options.label, path, file_format, schema, fingerprint)
 
 
-def checked(path: Path, file_format: Format, label: str) -> tuple[pl.Schema, int]:
+def checked(path: Path, file_format: Format, label: str, *, broken: str | None = None) -> tuple[pl.Schema, int]:
     """The columns of a file that others have written, and how many records it has; all of it was decoded in a child."""
     arguments = {"path": str(path.resolve()), "file_format": file_format, "label": label, "content": True}
-    broken = _SAID[file_format]
+    broken = broken or _SAID[file_format]
     try:
         (found,) = sandbox.read(Request("shoal.sandbox.columnar:check", arguments, label, broken, path.stat().st_size))
     except SourceError as error:

@@ -44,6 +44,7 @@ _OPENINGS: Final[tuple[tuple[bytes, str, Format | None], ...]] = (
     (b"%PDF", "a PDF document", None),
 )
 _RESERVED: Final = "__shoal_"
+_WILD: Final = "a column is named '*' or '^…$', which stands for several columns wherever columns are named"
 
 
 @dataclass(frozen=True)
@@ -138,8 +139,15 @@ def check_names(names: Sequence[str], label: str) -> None:
     if doubled:
         numbers = [str(place + 1) for place, name in enumerate(names) if name in names[:place]]
         raise SourceError(f"{label}: {doubled} column(s) have a name that another has (column {', '.join(numbers)})")
+    if any(map(stands_for_others, names)):
+        raise SourceError(f"{label}: {_WILD}; rename that column")
     if any(name.startswith(_RESERVED) for name in names):
         raise SourceError(f"{label}: names that begin with {_RESERVED} are reserved; rename that column")
+
+
+def stands_for_others(name: str) -> bool:
+    """Whether a name is taken for several columns where it is used: by policies, and by the library of tables."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
 
 
 def _nearby(path: Path) -> str:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 import yaml
 
 from shoal.errors import PolicyError, Problem
+from shoal.schema.bounded_yaml import Loader, YamlBoundsError, check_bounds
 
 Path = tuple[str | int, ...]
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(Loader):  # type: ignore[misc]  # chosen when it is imported
     """YAML 1.2's few plain scalars: `no` is a word, `011` is text and dates stay text, as data officers expect."""
 
     yaml_implicit_resolvers = {}  # noqa: RUF012  # the class attribute that PyYAML looks at
@@ -45,7 +46,10 @@ class Tree:
 def read_tree(text: str, *, source: str) -> Tree:
     """Parse YAML; syntax errors and keys that stand twice are problems with their positions."""
     try:
+        check_bounds(text)
         node = yaml.compose(text, Loader=_Loader)
+    except YamlBoundsError as error:
+        raise PolicyError([Problem(error.line, error.column, "", str(error))], source=source) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
