@@ -96,6 +96,8 @@ def _protected(path: Path, label: str) -> Iterator[None]:
 
 def _chosen(sheets: list[str], options: FileOptions) -> str:
     wanted = options.sheet
+    if not sheets:
+        raise SourceError(f"{options.label}: there is no sheet in it")
     if wanted is None:
         return sheets[0]
     if isinstance(wanted, int):

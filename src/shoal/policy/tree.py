@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 class _Loader(Loader):  # type: ignore[misc]  # chosen when it is imported
     """YAML 1.2's few plain scalars: `no` is a word, `011` is text and dates stay text, as data officers expect."""
 
-    yaml_implicit_resolvers = {}  # noqa: RUF012  # the class attribute that PyYAML looks at
+    yaml_implicit_resolvers: dict[str, object] = {}  # noqa: RUF012  # the class attribute that PyYAML looks at
 
 
 for _tag, _pattern, _first in (

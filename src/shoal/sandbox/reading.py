@@ -42,7 +42,7 @@ class Child:
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, no shell
                 [sys.executable, "-I", "-S", "-c", _START, str(os.getpid()), *filter(None, sys.path)],
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=None if os.environ.get("SHOAL_DEBUG") else subprocess.DEVNULL,
                 env=_environment(),
@@ -150,7 +150,7 @@ def _raise(told: Mapping[str, Any], request: Request, limits: Limits) -> None:
         name, message, advice = told["refused"]
         kind = getattr(errors, name, None)
         known = isinstance(kind, type) and issubclass(kind, InputError) and kind is not errors.PolicyError
-        raise (kind if known else SourceError)(message, advice=advice)
+        raise (kind if kind is not None and known else SourceError)(message, advice=advice)
     if told.get("broken") == "memory":
         raise _too_large(request.label, limits)
     if "broken" in told:
@@ -184,7 +184,13 @@ def _too_long(label: str, limits: Limits) -> SourceError:
 def _environment() -> dict[str, str]:
     """Nothing that the child doesn't need: an environment may hold keys."""
     threads = str(min(_THREADS, os.cpu_count() or 1))
-    ours = {"POLARS_MAX_THREADS": threads, "MALLOC_ARENA_MAX": "2", "RUST_BACKTRACE": "0", "POLARS_SKIP_CPU_CHECK": "1"}
+    ours = {
+        "POLARS_MAX_THREADS": threads,
+        "POLARS_SKIP_CPU_CHECK": "1",
+        "ARROW_DEFAULT_MEMORY_POOL": "system",  # its own one reserves a gigabyte
+        "MALLOC_ARENA_MAX": "2",
+        "RUST_BACKTRACE": "0",
+    }
     return {**{name: os.environ[name] for name in _PASSED_ON if name in os.environ}, **ours}
 
 

@@ -19,9 +19,9 @@ Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class YamlBoundsError(ValueError):
     """What is too much, and where."""
 
-    def __init__(self, said: str, mark: yaml.Mark) -> None:
+    def __init__(self, said: str, mark: Any) -> None:
         super().__init__(said)
-        self.line, self.column = mark.line + 1, mark.column + 1
+        self.line, self.column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
 
 
 def check_bounds(text: str) -> None:
@@ -47,7 +47,7 @@ def check_bounds(text: str) -> None:
         elif isinstance(event, yaml.ScalarEvent):
             size, name = 1, event.anchor
         elif isinstance(event, yaml.AliasEvent):
-            size, name = known.get(event.anchor, 1), None
+            size, name = known.get(event.anchor or "", 1), None
         else:
             continue
         if name is not None:
