@@ -42,9 +42,9 @@ def _written(write: Callable[[pl.DataFrame, io.BytesIO], object]) -> Callable[[]
 
 
 def _arrow_stream() -> bytes:
-    table = table().to_arrow(compat_level=pl.CompatLevel.oldest())
+    made = table().to_arrow(compat_level=pl.CompatLevel.oldest())
     out = io.BytesIO()
-    with pa.ipc.new_stream(out, table.schema) as writer:
+    with pa.ipc.new_stream(out, made.schema) as writer:
         writer.writetable(table, max_chunksize=20)
     return out.getvalue()
 
