@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from random import Random
 from typing import Any, Final
 
@@ -50,13 +51,13 @@ def _places(tree: Any) -> Any:
 def _change(holder: Any, key: Any, tree: Any, random: Random) -> None:
     chance = random.random()
     if chance < 0.5:
-        holder[key] = random.choice(_VALUES)
+        holder[key] = deepcopy(random.choice(_VALUES))
     elif chance < 0.65:
         del holder[key]
     elif chance < 0.8 and isinstance(holder, dict):
         holder[random.choice(_KEYS)] = holder.pop(key)
     elif chance < 0.9 and isinstance(holder, dict):
-        holder[random.choice(_KEYS)] = random.choice(_VALUES)
+        holder[random.choice(_KEYS)] = deepcopy(random.choice(_VALUES))
     else:
         others = [inner[place] for inner, place in _places(tree)]
         holder[key] = yaml.safe_load(yaml.safe_dump(random.choice(others)))

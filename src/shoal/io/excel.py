@@ -75,7 +75,7 @@ def open_excel(path: Path, options: FileOptions) -> ExcelSource:
 
 def sheets_of(path: Path, label: str) -> list[str]:
     """The names of the sheets of a workbook."""
-    arguments = {"path": str(path.resolve())}
+    arguments = {"path": str(path.resolve()), "label": label}
     request = Request("shoal.sandbox.workbooks:sheets", arguments, label, _BROKEN, path.stat().st_size)
     with _protected(path, label):
         (told,) = sandbox.read(request)

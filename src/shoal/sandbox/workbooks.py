@@ -6,31 +6,33 @@ The library lays a sheet out as a rectangle up to its last cell, so that a file 
 from __future__ import annotations
 
 import io
+import zipfile
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from shoal.errors import SourceError
+from shoal.sandbox.archives import refuse_swelling
 from shoal.sandbox.child import Channel
+
+if TYPE_CHECKING:
+    import fastexcel
 
 _MIDNIGHT: Final = r"^\d{4}-\d\d-\d\d 00:00:00$"
 _CLOCK: Final = r"^1899-12-3[01] \d\d:\d\d:\d\d"
+_MOST_BYTES: Final = 1 << 32
 _SLICE: Final = 1 << 16
 
 
-def sheets(channel: Channel, path: str) -> None:
+def sheets(channel: Channel, path: str, label: str) -> None:
     """Tell the names of the sheets."""
-    import fastexcel
-
-    channel.tell({"sheets": fastexcel.read_excel(path).sheet_names})
+    channel.tell({"sheets": _opened(path, label).sheet_names})
 
 
 def table(channel: Channel, path: str, label: str, null_values: list[str]) -> None:
     """Hand over the sheet that the parent chooses: its first row first, then the others."""
-    import fastexcel
-
-    book = fastexcel.read_excel(path)
+    book = _opened(path, label)
     sheet = channel.ask({"ask": "sheet", "sheets": book.sheet_names})["sheet"]
     first = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
     if not first.height:
@@ -39,6 +41,15 @@ def table(channel: Channel, path: str, label: str, null_values: list[str]) -> No
     frame = _plain(book.load_sheet(sheet, header_row=None, skip_rows=1, dtypes="string").to_polars(), null_values)
     for part in frame.iter_slices(_SLICE) if frame.height else (frame,):
         hand_over(channel, part)
+
+
+def _opened(path: str, label: str) -> fastexcel.ExcelReader:
+    import fastexcel
+
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            refuse_swelling(archive.infolist(), label, _MOST_BYTES)
+    return fastexcel.read_excel(path)
 
 
 def hand_over(channel: Channel, frame: pl.DataFrame, told: Mapping[str, Any] | None = None) -> None:
