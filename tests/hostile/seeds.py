@@ -45,7 +45,7 @@ def _arrow_stream() -> bytes:
     made = table().to_arrow(compat_level=pl.CompatLevel.oldest())
     out = io.BytesIO()
     with pa.ipc.new_stream(out, made.schema) as writer:
-        writer.write_table(table, max_chunksize=20)
+        writer.write_table(made, max_chunksize=20)
     return out.getvalue()
 
 

@@ -1,0 +1,120 @@
+"""Files made to harm: every command ends with one line and exit code 2, and no process grows beyond its limit."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+
+import pytest
+from tests.hostile.calls import Done, called
+from tests.hostile.files import DOCUMENTS, TABLES
+
+from shoal.errors import SourceError
+from shoal.io import explained, open_source, parse_source
+from shoal.text import carriers
+
+pytestmark = pytest.mark.requirement("V-05", "D-01")
+POLICY = """\
+shoal: 1
+name: anything
+attributes: {"*": suppress}
+"""
+MOST_MB = 2048
+
+
+@pytest.fixture(autouse=True)
+def little_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOAL_READER_SECONDS", "4")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_hostile_table_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(TABLES[name]())
+    with pytest.raises(SourceError) as raised:
+        source = open_source(parse_source({"path": str(path)}))
+        with explained(source):
+            source.scan().collect(engine="streaming")
+    assert str(raised.value).startswith(str(path))
+    assert "\n" not in str(raised.value)
+    assert "Asha" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_hostile_document_is_refused_or_harmless(tmp_path: Path, name: str) -> None:
+    path, target = tmp_path / name, tmp_path / f"new-{name}"
+    path.write_bytes(DOCUMENTS[name]())
+    carrier = carriers.open(path, carriers.Options(unreadable="cover", dots=40))
+    try:
+        for _ in carrier.texts(path):
+            pass
+        carrier.rewrite(path, target, str)
+    except SourceError as error:
+        assert "\n" not in str(error)
+        assert [one.name for one in tmp_path.iterdir()] == [name]
+    largest = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    assert largest >> 10 < MOST_MB
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("hostile")
+    (made / "policy.yaml").write_text(POLICY)
+    for name in ("damaged.parquet", "far.xlsx", "deep.json", "star.csv"):
+        (made / name).write_bytes(TABLES[name]())
+    (made / "deep.docx").write_bytes(DOCUMENTS["deep.docx"]())
+    (made / "good.csv").write_text("age\n1\n2\n")
+    bad = made / "release"
+    bad.mkdir()
+    (bad / "release.json").write_text("[" * 100_000)
+    return made
+
+
+COMMANDS = (
+    ("profile", "damaged.parquet"),
+    ("suggest", "damaged.parquet", "-o", "new.yaml"),
+    ("check", "policy.yaml", "--input", "damaged.parquet"),
+    ("run", "policy.yaml", "--input", "damaged.parquet", "--output", "out"),
+    ("measure", "damaged.parquet", "--qi", "age"),
+    ("attack", "good.csv", "--original", "damaged.parquet", "--qi", "age"),
+    ("normalise", "damaged.parquet", "--person", "age", "-o", "new.csv"),
+    ("profile", "far.xlsx"),
+    ("run", "policy.yaml", "--input", "far.xlsx", "--output", "out"),
+    ("profile", "deep.json"),
+    ("run", "policy.yaml", "--input", "star.csv", "--output", "out"),
+    ("scrub", "deep.docx", "-o", "new.docx"),
+    ("measure", "release", "--qi", "age"),
+    ("shares", "sum", "damaged.parquet"),
+    ("shares", "sum", "deep.json"),
+    ("check", "alias.yaml"),
+    ("check", "deep.yaml"),
+)
+
+
+@pytest.fixture(scope="module")
+def done(folder: Path) -> dict[tuple[str, ...], Done]:
+    lists = "\n".join(f"a{one}: &a{one} [{', '.join([f'*a{one - 1}'] * 9)}]" for one in range(1, 10))
+    (folder / "alias.yaml").write_text(f"shoal: 1\na0: &a0 [x]\n{lists}\n")
+    (folder / "deep.yaml").write_text("shoal: 1\nname: " + "[" * 100_000 + "\n")
+    return dict(zip(COMMANDS, called(COMMANDS, folder), strict=True))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_command_says_one_line_and_ends_with_two(done: dict[tuple[str, ...], Done], command: tuple[str, ...]) -> None:
+    found = done[command]
+    assert found.code == 2, found.stderr
+    assert len(found.stderr.splitlines()) == 1
+    assert "Traceback" not in found.stderr
+
+
+def test_a_scan_names_the_files_that_it_could_not_read(folder: Path) -> None:
+    (found,) = called([("scan", str(folder), "--json")], folder)
+    assert found.code in (0, 2)
+    assert "damaged.parquet" in found.stdout
+    assert "far.xlsx" in found.stdout
+
+
+def test_nothing_is_left_by_commands_that_were_refused(folder: Path, done: dict[tuple[str, ...], Done]) -> None:
+    assert done
+    assert not {"new.yaml", "new.csv", "new.docx", "out"} & {one.name for one in folder.iterdir()}
+    assert not [one.name for one in folder.iterdir() if one.name.startswith(".")]
