@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ MOST_MB = 2048
 
 @pytest.fixture(autouse=True)
 def little_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SHOAL_READER_SECONDS", "4")
+    monkeypatch.setenv("SHOAL_READER_SECONDS", "3")
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -54,6 +55,21 @@ def test_a_hostile_document_is_refused_or_harmless(tmp_path: Path, name: str) ->
         assert [one.name for one in tmp_path.iterdir()] == [name]
     largest = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     assert largest >> 10 < MOST_MB
+
+
+@pytest.mark.parametrize(
+    ("view", "said"),
+    [
+        ("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n WHERE x < 0", "too long"),
+        ("SELECT hex(zeroblob(60000000)) AS x", "more than 64 MB"),
+    ],
+)
+def test_a_view_that_never_ends_or_makes_a_huge_value_is_refused(tmp_path: Path, view: str, said: str) -> None:
+    with sqlite3.connect(tmp_path / "a.db") as there:
+        there.execute(f"CREATE VIEW v AS {view}")
+    there.close()
+    with pytest.raises(SourceError, match=said):
+        open_source(parse_source({"url": f"sqlite:///{tmp_path}/a.db", "table": "v"})).scan()
 
 
 @pytest.fixture(scope="module")

@@ -72,12 +72,6 @@ class _Idle(threading.local):
 _idle = _Idle()
 
 
-def prepare() -> None:
-    """Start a child that will be needed soon, so that its start costs no time then."""
-    if not _idle.children:
-        _idle.children.append(Child())
-
-
 @dataclass(frozen=True)
 class Request:
     """One file that is to be read by a task, ``module:function``, in a child."""

@@ -21,7 +21,8 @@ class YamlBoundsError(ValueError):
 
     def __init__(self, said: str, mark: Any) -> None:
         super().__init__(said)
-        self.line, self.column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+        self.line: int = mark.line + 1 if mark else 0
+        self.column: int = mark.column + 1 if mark else 0
 
 
 def check_bounds(text: str) -> None:
