@@ -30,6 +30,10 @@ for _tag, _pattern, _first in (
     )
 
 
+_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("bool", "null", "int", "float", "str"))
+"""What a value can be. Others are written out in the file only, and made by code that trusts what follows them."""
+
+
 @dataclass
 class Tree:
     data: object = None
@@ -95,6 +99,9 @@ def _convert_mapping(
 
 
 def _scalar(node: yaml.Node, path: Path, tree: Tree, loader: _Loader) -> object:
+    if node.tag not in _TAGS:
+        tree.problems.append(Problem(*tree.where(path), dotted(path), "a tag that says what a value is; leave it out"))
+        return None
     try:
         return loader.construct_object(node)
     except (yaml.YAMLError, ValueError):

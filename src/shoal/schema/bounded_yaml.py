@@ -26,7 +26,7 @@ class YamlBoundsError(ValueError):
 
 
 def check_bounds(text: str) -> None:
-    """YamlBoundsError if there is too much in it; yaml.YAMLError if it is no YAML.
+    """YamlBoundsError if there is too much in it, or it has no end; yaml.YAMLError if it is no YAML.
 
     >>> check_bounds("a: &x [1, 2]\\nb: [*x, *x]")
     >>> check_bounds("a: " + "[" * 100 + "]" * 100)
@@ -48,6 +48,8 @@ def check_bounds(text: str) -> None:
         elif isinstance(event, yaml.ScalarEvent):
             size, name = 1, event.anchor
         elif isinstance(event, yaml.AliasEvent):
+            if event.anchor in names:
+                raise YamlBoundsError("an alias that contains itself", event.start_mark)
             size, name = known.get(event.anchor or "", 1), None
         else:
             continue

@@ -182,7 +182,7 @@ def recognisers_in(text: str, source: str) -> tuple[Recogniser, ...]:
         entries = yaml.load(text, Loader=Loader)  # noqa: S506  a safe one
     except YamlBoundsError as error:
         raise SourceError(f"{source}, line {error.line}: {error}") from None
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, OverflowError, AttributeError, KeyError):
         raise SourceError(f"{source}: holds a value that can't be read") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
