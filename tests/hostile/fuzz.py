@@ -31,7 +31,7 @@ MOST_MB: Final = 2048
 MOST_SECONDS: Final = 60.0
 TREES: Final = ("policy", "recognisers")
 TREE_SHARE: Final = 0.7
-FORMATS: Final = (*seeds.TABLES, *seeds.DOCUMENTS, "policy", "recognisers")
+FORMATS: Final = (*seeds.TABLES, *seeds.DOCUMENTS, "policy", "recognisers", "hierarchy")
 
 
 @dataclass
@@ -89,10 +89,17 @@ def read_recognisers(path: Path) -> None:
     with_files(path)
 
 
+def read_hierarchy(path: Path) -> None:
+    from shoal.hierarchy.csv_file import Csv
+
+    Csv(path=path).load()
+
+
 def reader(kind: str) -> Callable[[Path], None]:
     if kind in seeds.TABLES:
         return read_table
-    return {"policy": read_policy, "recognisers": read_recognisers}.get(kind, read_document)
+    others = {"policy": read_policy, "recognisers": read_recognisers, "hierarchy": read_hierarchy}
+    return others.get(kind, read_document)
 
 
 def contents(kind: str) -> tuple[list[bytes], tuple[bytes, ...]]:
@@ -101,6 +108,8 @@ def contents(kind: str) -> tuple[list[bytes], tuple[bytes, ...]]:
         return seeds.policies(), seeds.YAML_WORDS
     if kind == "recognisers":
         return [seeds.RECOGNISERS.encode()], seeds.YAML_WORDS
+    if kind == "hierarchy":
+        return [seeds.HIERARCHY.encode()], seeds.TEXT_WORDS
     found = seeds.TABLES.get(kind) or seeds.DOCUMENTS[kind]
     binary = kind in ("parquet", "arrow", "ipc", "sqlite")
     return [make() for make in found], () if binary else seeds.TEXT_WORDS

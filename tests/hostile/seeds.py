@@ -113,7 +113,14 @@ DOCUMENTS: Final[dict[str, tuple[Callable[[], bytes], ...]]] = {
     "cells": (MADE["a.csv"],),
     "lines": (MADE["a.jsonl"],),
 }
-ENDINGS: Final = {"workbook": "xlsx", "cells": "csv", "lines": "jsonl", "policy": "yaml", "recognisers": "yaml"}
+ENDINGS: Final = {
+    "workbook": "xlsx",
+    "cells": "csv",
+    "lines": "jsonl",
+    "policy": "yaml",
+    "recognisers": "yaml",
+    "hierarchy": "csv",
+}
 
 
 def policies() -> list[bytes]:
@@ -147,6 +154,7 @@ privacy:
 solve: {recoding: global, suppression_limit: 0.2, levels: {age: [0, 2]}}
 sample: {fraction: 0.9}
 """
+HIERARCHY: Final = "".join(f"{age};{age // 10 * 10}-{age // 10 * 10 + 9};*\n" for age in range(100))
 RECOGNISERS: Final = """\
 lists:
   wards: [north, south]

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import resource
 import sqlite3
+import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.hostile.calls import Done, called
 from tests.hostile.files import DOCUMENTS, TABLES
 
-from shoal.errors import SourceError
+from shoal.cli import app
+from shoal.errors import DataError, SourceError
+from shoal.hierarchy.csv_file import Csv
 from shoal.io import explained, open_source, parse_source
+from shoal.policy import Policy
+from shoal.release import anonymise
 from shoal.text import carriers
 
 pytestmark = pytest.mark.requirement("V-05", "D-01")
@@ -134,3 +140,51 @@ def test_nothing_is_left_by_commands_that_were_refused(folder: Path, done: dict[
     assert done
     assert not {"new.yaml", "new.csv", "new.docx", "out"} & {one.name for one in folder.iterdir()}
     assert not [one.name for one in folder.iterdir() if one.name.startswith(".")]
+
+
+class PanicException(BaseException):
+    """As each library that is written in Rust has one."""
+
+
+def test_a_library_that_breaks_down_in_this_process_is_one_line_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def breaks(**_: object) -> None:
+        raise PanicException("Asha")
+
+    monkeypatch.setattr(app, "app", breaks)
+    monkeypatch.setattr(sys, "argv", ["shoal", "profile"])
+    with pytest.raises(SystemExit) as ended:
+        app.main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert len(said.splitlines()) == 1
+    assert "Asha" not in said
+
+
+def test_a_panic_in_a_pass_over_a_source_is_an_error_of_the_data(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n2\n")
+    source = open_source(parse_source({"path": str(tmp_path / "a.csv")}))
+    with pytest.raises(DataError, match="broke down") as raised, explained(source):
+        raise PanicException("Asha")
+    assert "Asha" not in str(raised.value)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_an_interrupt_is_no_panic(tmp_path: Path, error: type[BaseException]) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n2\n")
+    source = open_source(parse_source({"path": str(tmp_path / "a.csv")}))
+    with pytest.raises(error), explained(source):
+        raise error
+
+
+def test_a_frame_with_a_column_named_like_all_of_them_is_refused() -> None:
+    policy = Policy.from_text(POLICY)
+    for name in ("*", "^.*$"):
+        with pytest.raises(DataError, match="stands for several columns"):
+            anonymise(pl.DataFrame({name: ["Asha"] * 9, "age": range(9)}), policy)
+
+
+def test_a_hierarchy_that_is_no_file_or_never_ends_is_refused() -> None:
+    with pytest.raises(SourceError, match="is not a file"):
+        Csv(path=Path("/dev/zero")).load()

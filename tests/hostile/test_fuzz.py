@@ -22,7 +22,7 @@ from shoal.errors import SourceError
 pytestmark = pytest.mark.requirement("D-01", "V-05")
 SAMPLE = 40
 GROUPS = {
-    "tables": [*seeds.TABLES, "recognisers"],
+    "tables": [*seeds.TABLES, "recognisers", "hierarchy"],
     "documents": [kind for kind in seeds.DOCUMENTS if kind not in ("eml", "docx")],
     "letters": ["eml", "docx"],
     "policies": ["policy"],
