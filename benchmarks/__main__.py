@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks import (
     counting,
+    fuzzing,
     measuring,
     memory,
     microaggregating,
@@ -45,6 +46,7 @@ SUITES = {
     "scan": scanning.run,
     "scrub": scrubbing.run,
     "spark": sparking.run,
+    "fuzz": fuzzing.run,
 }
 
 

@@ -110,6 +110,11 @@ class IntegrityError(InputError):
     code = "SHOAL-170"
 
 
+def is_panic(error: BaseException) -> bool:
+    """Whether a library written in Rust broke down. Such an error is no Exception, and each library has its own."""
+    return type(error).__name__ == "PanicException"
+
+
 class BugError(ShoalError):
     """Our mistake, not the user's."""
 

@@ -28,7 +28,7 @@ from shoal.cli.signals import INTERRUPTED, ended_by_signals
 from shoal.cli.streams import READER_GONE, give_up, last_words, printing, settled
 from shoal.cli.suggest import suggest
 from shoal.cli.vault import app as vault
-from shoal.errors import InputError, ShoalError
+from shoal.errors import DataError, InputError, ShoalError, is_panic
 
 app = typer.Typer(
     name="shoal",
@@ -106,3 +106,7 @@ def _main(*, as_json: bool) -> None:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
         fail_with_bug(f"{type(error).__name__} at {where}", as_json=as_json)
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        fail(DataError("a library broke down on this data; a file is probably damaged"), as_json=as_json)

@@ -26,6 +26,7 @@ from shoal.hierarchy.ladder import Ladder, two_parents
 from shoal.schema.columns import Column
 
 SEPARATORS = (";", "\t", "|", ",")
+MAX_BYTES = 1 << 27
 
 
 class Csv(Hierarchy):
@@ -63,6 +64,10 @@ class Csv(Hierarchy):
 
     def _text(self) -> str:
         try:
+            if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
+                raise SourceError(f"hierarchy {self.path}: is not a file")
+            if self.path.stat().st_size > MAX_BYTES:
+                raise SourceError(f"hierarchy {self.path}: is larger than {MAX_BYTES >> 20} MB")
             # A mark at the start of the file ("BOM") is no part of the first value.
             return self.path.read_text(self.encoding).removeprefix("\ufeff")
         except (OSError, LookupError) as error:

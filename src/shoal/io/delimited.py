@@ -19,11 +19,13 @@ from shoal.errors import SourceError
 from shoal.io.dialect import SAMPLE_BYTES, Dialect, detect, encoding_advice
 from shoal.io.files import Fingerprint, check_names
 from shoal.io.options import FileOptions, Format
-from shoal.io.shape import census, ragged, utf8_blocks
+from shoal.io.shape import BLOCK_BYTES, census, ragged, utf8_blocks
 from shoal.schema.streams import streamed
 
 _PARSE_BYTES: Final = 1 << 23
 _HEADER_BLOCKS: Final = 4
+_LONGEST_RECORD: Final = 1 << 26
+"""A reader holds a record whole, several times over."""
 _NO_QUOTES: Final = 'if nothing in the file is quoted, say `quote: ""`'
 
 
@@ -88,6 +90,8 @@ def open_delimited(path: Path, options: FileOptions, file_format: Format) -> Del
     columns = header_of(path, dialect, label)
     check_names(columns, label)
     found = census(utf8_blocks(path, dialect, label), dialect)
+    if found.longest > _LONGEST_RECORD:
+        raise SourceError(f"{label}: has a record of more than {_LONGEST_RECORD >> 20} MB", advice=_NO_QUOTES)
     if found.open_quote:
         raise SourceError(f"{label}: a quoted cell is never closed", advice=_NO_QUOTES)
     single = len(columns) == 1
@@ -129,6 +133,8 @@ def scan_delimited(path: Path, dialect: Dialect, columns: Sequence[str], *, n_ro
 def header_of(path: Path, dialect: Dialect, label: str) -> tuple[str, ...]:
     """The cells of the first record as they stand there; Polars would rename doubles and keep doubled quotes."""
     block = b"".join(islice(utf8_blocks(path, dialect, label), _HEADER_BLOCKS)).lstrip(b"\r\n")
+    if dialect.eol.encode() not in block and len(block) >= (_HEADER_BLOCKS - 1) * BLOCK_BYTES:
+        raise SourceError(f"{label}: the first line has no end within {len(block) >> 10:,} KB, so it is no header")
     try:
         names = pl.read_csv(
             block[: _header_end(block, dialect)],

@@ -1,7 +1,8 @@
 """Excel workbooks: one sheet is read, the first row is the header, every cell becomes text as in a CSV.
 
-A sheet has at most 1,048,576 rows and is read whole; only then is it known what lies in it. Whole numbers come without
-".0", dates without a time where the whole column has none. Cells that hold an Excel error (#N/A …) are missing values.
+A sheet has at most 1,048,576 rows and is read whole, in a child process; only then is it known what lies in it. Whole
+numbers come without ".0", dates without a time where the whole column has none. Cells that hold an Excel error (#N/A …)
+are missing values.
 
 Writing streams the five parts that a workbook needs (ECMA-376) into its zip archive; libraries for it put rows aside in
 temporary files, which a kill would leave behind. A text that is a number as Excel would write it becomes a number cell,
@@ -10,29 +11,33 @@ so that the column can be summed; "007" stays text. Equal data gives equal bytes
 
 from __future__ import annotations
 
+import mmap
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 from xml.sax.saxutils import escape
 
 import polars as pl
 
+from shoal import sandbox
 from shoal.errors import SourceError, TargetError
 from shoal.io.files import check_names
 from shoal.io.options import FileOptions, Format
+from shoal.sandbox import Request
 from shoal.schema.registry import did_you_mean
 
 MAX_RECORDS: Final = 1_048_575
 _MAX_CELL: Final = 32_767
+_BROKEN: Final = "is not a whole Excel workbook"
 _PROTECTED: Final = "EncryptedPackage".encode("utf-16-le")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{0,14}[1-9])?")
 _DIGITS: Final = 15
 _NOT_IN_XML: Final = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]|_(?=x[0-9A-Fa-f]{4}_)")
-_MIDNIGHT: Final = r"^\d{4}-\d\d-\d\d 00:00:00$"
-_CLOCK: Final = r"^1899-12-3[01] \d\d:\d\d:\d\d"
+_OLD: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 @dataclass(frozen=True)
@@ -47,29 +52,52 @@ class ExcelSource:
 
 
 def open_excel(path: Path, options: FileOptions) -> ExcelSource:
-    import fastexcel
+    label, chosen = options.label, list[str]()
 
-    label = options.label
-    try:
-        book = fastexcel.read_excel(path)
-        sheet = _chosen(book.sheet_names, options)
-        first = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
-        if not first.height:
-            raise SourceError(f"{label}: the sheet '{sheet}' is empty")
-        cells = book.load_sheet(sheet, header_row=None, skip_rows=1, dtypes="string").to_polars()
-    except fastexcel.FastExcelError:
-        raise SourceError(f"{label}: {_broken(path)}") from None
-    names = tuple(name or "" for name in first.row(0))
+    def choose(told: Mapping[str, Any]) -> dict[str, str]:
+        chosen.append(_chosen(told["sheets"], options))
+        return {"sheet": chosen[0]}
+
+    arguments = {"path": str(path.resolve()), "label": label, "null_values": list(options.null_values or ())}
+    request = Request("shoal.sandbox.workbooks:table", arguments, label, _BROKEN, path.stat().st_size)
+    found = sandbox.read(request, answer=choose)
+    with _protected(path, label):
+        header = next(found).told["header"]
+        parts = [pl.read_ipc_stream(part.content) for part in found]
+    names = tuple(name or "" for name in header)
     check_names(names, label)
-    cells.columns = list(names)
-    frame = _plain(cells, options.null_values or ())
+    frame = pl.concat(parts)
+    frame.columns = list(names)
     if not frame.height:
-        raise SourceError(f"{label}: the sheet '{sheet}' has a header but no records")
-    return ExcelSource(label, sheet, frame)
+        raise SourceError(f"{label}: the sheet '{chosen[0]}' has a header but no records")
+    return ExcelSource(label, chosen[0], frame)
+
+
+def sheets_of(path: Path, label: str) -> list[str]:
+    """The names of the sheets of a workbook."""
+    arguments = {"path": str(path.resolve()), "label": label}
+    request = Request("shoal.sandbox.workbooks:sheets", arguments, label, _BROKEN, path.stat().st_size)
+    with _protected(path, label):
+        (told,) = sandbox.read(request)
+    return [str(name) for name in told.told["sheets"]]
+
+
+@contextmanager
+def _protected(path: Path, label: str) -> Iterator[None]:
+    """A workbook that can't be read because of its password is said to be one."""
+    try:
+        yield
+    except SourceError:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            if content[: len(_OLD)] != _OLD or content.find(_PROTECTED) < 0:
+                raise
+        raise SourceError(f"{label}: is protected by a password; save it without one") from None
 
 
 def _chosen(sheets: list[str], options: FileOptions) -> str:
     wanted = options.sheet
+    if not sheets:
+        raise SourceError(f"{options.label}: there is no sheet in it")
     if wanted is None:
         return sheets[0]
     if isinstance(wanted, int):
@@ -79,31 +107,6 @@ def _chosen(sheets: list[str], options: FileOptions) -> str:
     if wanted not in sheets:
         raise SourceError(f"{options.label}: there is no sheet '{wanted}'{did_you_mean(wanted, tuple(sheets))}")
     return wanted
-
-
-def _broken(path: Path) -> str:
-    if _PROTECTED in path.read_bytes():
-        return "is protected by a password; save it without one"
-    return "is not a whole Excel workbook"
-
-
-def _plain(cells: pl.DataFrame, null_values: tuple[str, ...]) -> pl.DataFrame:
-    """Cells as text; rows without any value, which Excel keeps below a table, are left out at the end."""
-    texts = cells.select(_date_or_time(cells[name].cast(pl.String)) for name in cells.columns)
-    if null_values:
-        texts = texts.with_columns(pl.when(~pl.all().is_in(null_values)).then(pl.all()).name.keep())
-    filled = texts.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
-    return texts.head(int(filled[-1]) + 1 if len(filled) else 0)
-
-
-def _date_or_time(values: pl.Series) -> pl.Series:
-    """Excel has moments only: one at midnight throughout is a date, one on its day zero is a time of day."""
-    present = values.drop_nulls()
-    if present.len() and present.str.contains(_MIDNIGHT).all():
-        return values.str.head(10)
-    if present.len() and present.str.contains(_CLOCK).all():
-        return values.str.tail(-11)
-    return values
 
 
 _XML: Final = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'

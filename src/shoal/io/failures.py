@@ -14,7 +14,7 @@ from typing import Final
 
 from polars.exceptions import PolarsError
 
-from shoal.errors import TargetError
+from shoal.errors import DataError, TargetError, is_panic
 
 _NUMBER: Final = re.compile(r"\(os error (\d+)\)")
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -52,3 +52,18 @@ def writing(label: str) -> Iterator[None]:
             raise
         said = _SAID.get(number, f"can't be written ({os.strerror(number)})")
         raise TargetError(f"{label}: {said}") from None
+
+
+@contextmanager
+def no_panic(label: str) -> Iterator[None]:
+    """A library that breaks down on a table becomes a DataError; what it says may hold values, and is not shown."""
+    try:
+        yield
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise broke_down(label) from None
+
+
+def broke_down(label: str) -> DataError:
+    return DataError(f"{label}: the library that reads tables broke down on it; the file is probably damaged")

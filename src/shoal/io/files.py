@@ -43,7 +43,10 @@ _OPENINGS: Final[tuple[tuple[bytes, str, Format | None], ...]] = (
     (b"\xfd7zXZ", "compressed (unpack it first)", None),
     (b"%PDF", "a PDF document", None),
 )
+MAX_COLUMNS: Final = 100_000
+_SHOWN: Final = 20
 _RESERVED: Final = "__shoal_"
+_WILD: Final = "a column is named '*' or '^…$', which stands for several columns wherever columns are named"
 
 
 @dataclass(frozen=True)
@@ -134,12 +137,22 @@ def check_names(names: Sequence[str], label: str) -> None:
     unnamed = sum(not name.strip() for name in names)
     if unnamed:
         raise SourceError(f"{label}: {unnamed} column(s) have no name")
-    doubled = len(names) - len(set(names))
+    if len(names) > MAX_COLUMNS:
+        raise SourceError(f"{label}: has {len(names):,} columns; at most {MAX_COLUMNS:,} are read")
+    firsts = {name: place for place, name in reversed(list(enumerate(names)))}
+    doubled = [str(place + 1) for place, name in enumerate(names) if firsts[name] != place]
     if doubled:
-        numbers = [str(place + 1) for place, name in enumerate(names) if name in names[:place]]
-        raise SourceError(f"{label}: {doubled} column(s) have a name that another has (column {', '.join(numbers)})")
+        shown = ", ".join(doubled[:_SHOWN]) + (" …" if len(doubled) > _SHOWN else "")
+        raise SourceError(f"{label}: {len(doubled)} column(s) have a name that another has (column {shown})")
+    if any(map(stands_for_others, names)):
+        raise SourceError(f"{label}: {_WILD}; rename that column")
     if any(name.startswith(_RESERVED) for name in names):
         raise SourceError(f"{label}: names that begin with {_RESERVED} are reserved; rename that column")
+
+
+def stands_for_others(name: str) -> bool:
+    """Whether a name is taken for several columns where it is used: by policies, and by the library of tables."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
 
 
 def _nearby(path: Path) -> str:

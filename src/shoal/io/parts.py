@@ -179,12 +179,13 @@ def open_parts(folder: Path, options: FileOptions) -> PartsSource:
 
 
 def _parquet_schema(paths: Sequence[Path], label: str) -> pl.Schema:
-    from shoal.io.columnar import plain_schema, refuse_nested
+    from shoal.io.columnar import checked, plain_schema, refuse_nested
 
     try:
-        schemas = [pl.scan_parquet(path, glob=False).collect_schema() for path in paths]
-    except (PolarsError, OSError):
-        raise SourceError(f"{label}: a part is not a whole Parquet file") from None
+        schemas = [checked(path, "parquet", label)[0] for path in paths]
+    except SourceError as error:
+        said = error.message.removeprefix(f"{label}: ")
+        raise SourceError(f"{label}: a part {said}", advice=error.advice) from None
     if any(schema != schemas[0] for schema in schemas):
         raise _unlike(label)
     check_names(schemas[0].names(), label)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import codecs
 import csv
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -43,6 +43,8 @@ class Census:
     open_quote: bool
     quotes: bool = False
     """Whether a quotation mark stands anywhere in the file."""
+    longest: int = field(default=0, repr=False, compare=False)
+    """Bytes of the longest run of blocks in which no record ends."""
 
     @property
     def lines(self) -> int:
@@ -77,7 +79,7 @@ def _transcoded(blocks: Iterable[bytes], encoding: str, label: str) -> Iterator[
 def census(blocks: Iterable[bytes], dialect: Dialect) -> Census:
     """Separators and line ends outside quotes. Empty lines before the header are skipped, as Polars does."""
     end = dialect.eol.encode()
-    line_ends = separators = blank_end = 0
+    line_ends = separators = blank_end = run = longest = 0
     inside = started = quoted = False
     last = b""
     for block in blocks:
@@ -88,12 +90,15 @@ def census(blocks: Iterable[bytes], dialect: Dialect) -> Census:
         quotes, inside = _inside(_bits(kept, dialect.quote), inside) if dialect.quote else (None, False)
         quoted = quoted or quotes is not None
         separators += _count(_bits(kept, dialect.separator), quotes)
-        line_ends += _count(_bits(kept, dialect.eol), quotes)
+        ends = _count(_bits(kept, dialect.eol), quotes)
+        line_ends += ends
+        run = 0 if ends else run + len(kept)
+        longest = max(longest, run)
         body = kept.rstrip(b"\r\n")
         closing = kept[len(body) :].count(end)
         blank_end = closing - 1 if body else blank_end + closing
         last = kept[-1:]
-    return Census(line_ends, separators, max(blank_end, 0), last not in (b"", end), inside, quoted)
+    return Census(line_ends, separators, max(blank_end, 0), last not in (b"", end), inside, quoted, longest)
 
 
 def _bits(block: bytes, character: str) -> NDArray[np.uint64]:

@@ -16,6 +16,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from shoal.errors import SourceError
+from shoal.io.failures import no_panic
 from shoal.io.files import format_of, is_folder_of_parts, refuse_foreign_options, resolve
 from shoal.io.options import DatabaseOptions, SourceOptions
 
@@ -92,7 +93,8 @@ def open_source(options: SourceOptions, *, base: Path | None = None) -> Source:
 def explained(source: Source) -> Iterator[None]:
     """Around every pass over a source: Polars' errors about the file become a SourceError without any value in it."""
     try:
-        yield
+        with no_panic(source.label):
+            yield
     except PolarsError as error:
         about_file = any(sign in str(error).lower() for sign in _OF_READING)
         if not (about_file and isinstance(source, Explaining)):

@@ -8,8 +8,10 @@ DATE or DATETIME is read as such where every value fits.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -21,10 +23,16 @@ from sqlalchemy.types import TypeEngine
 from shoal.io.alchemy import AlchemyDatabase, Reading, Swap
 from shoal.io.options import IfExists
 from shoal.io.relations import Relation
+from shoal.sandbox import TABLES
+from shoal.sandbox.limits import SECONDS_VARIABLE
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, ColumnElement, FromClause
 
+_LIMIT_LENGTH: Final = 0
+"""The number by which SQLite knows the limit of a value's length."""
+_LONGEST_VALUE: Final = 1 << 26
+_STEPS: Final = 1_000_000
 _SIGNS: Final = {
     "no such table": "the query names a table that is not there",
     "no such column": "the query names a column that is not there",
@@ -35,6 +43,9 @@ _SIGNS: Final = {
     "locked": "another program is writing to the database",
     "readonly": "the query would change data, or there is no right to write",
     "read-only": "the query would change data, or there is no right to write",
+    "interrupted": f"takes too long to be read for its size; if you trust it, {SECONDS_VARIABLE} allows more",
+    "too big": f"holds a value of more than {_LONGEST_VALUE >> 20} MB",
+    "malformed": "is a damaged SQLite database",
     "decode to utf-8": "holds text that is not in UTF-8",
     "disk is full": "there is no room left on the disk",
     "unique constraint": "a row is there already (unique key)",
@@ -44,12 +55,23 @@ _SIGNS: Final = {
 
 class SQLite(AlchemyDatabase):
     kind = "sqlite"
-    read_only = ("PRAGMA query_only = ON", "BEGIN")
+    read_only = ("PRAGMA query_only = ON", "PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON", "BEGIN")
     writable = ("BEGIN IMMEDIATE",)
 
     def explain(self, error: BaseException) -> str:
         text = str(error).lower()
         return next((said for sign, said in _SIGNS.items() if sign in text), "the database answers with an error")
+
+    @contextmanager
+    def session(self, *, write: bool) -> Iterator[Connection]:
+        """A view in a file from others may never end, or make values of any size: reading has limits."""
+        with super().session(write=write) as connection:
+            driver = connection.connection.driver_connection
+            if not write and driver is not None:
+                allowed = thread_time() + TABLES.scaled(self._path().stat().st_size).seconds
+                driver.setlimit(_LIMIT_LENGTH, _LONGEST_VALUE)
+                driver.set_progress_handler(lambda: int(thread_time() > allowed), _STEPS)
+            yield connection
 
     def locator(self, *, write: bool) -> URL:
         path = self._path()

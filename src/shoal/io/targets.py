@@ -91,7 +91,11 @@ class FileTarget:
         if self.delimited:
             written = scan_delimited(self.path, self.dialect, header_of(self.path, self.dialect, self.label))
             return without_escapes(written) if self.escape_formulas else written
-        return open_source(FileOptions(path=str(self.path), format=self.format)).scan()
+        if self.format == "excel":
+            return open_source(FileOptions(path=str(self.path), format=self.format)).scan()
+        from shoal.io.columnar import scan_own
+
+        return scan_own(self.path, self.format, self.label)
 
     def _sink(self, frame: pl.LazyFrame, path: Path) -> None:
         sinks: dict[Format, Callable[[], object]] = {

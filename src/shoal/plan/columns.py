@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from shoal.engine import HIDDEN
 from shoal.errors import DataError
+from shoal.io.files import stands_for_others
 from shoal.policy import EVERYTHING_ELSE, Attribute, Policy
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
@@ -27,9 +28,7 @@ def match_columns(policy: Policy, columns: tuple[str, ...]) -> dict[str, Attribu
 def _mismatches(
     policy: Policy, named: dict[str, Attribute], columns: tuple[str, ...], created: set[str]
 ) -> Iterator[str]:
-    reserved = [name for name in columns if name.startswith(HIDDEN)]
-    if reserved:
-        yield f"column names that begin with '{HIDDEN}' are reserved"
+    yield from _unusable(columns)
     if EVERYTHING_ELSE not in policy.attributes:
         unnamed = [name for name in columns if name not in named]
         if unnamed:
@@ -45,6 +44,13 @@ def _mismatches(
             yield f"name the combined column '{name}' among the attributes, with its role"
     if policy.person and policy.person not in columns:
         yield f"the data has no column '{policy.person}' that could name the person"
+
+
+def _unusable(columns: tuple[str, ...]) -> Iterator[str]:
+    if any(name.startswith(HIDDEN) for name in columns):
+        yield f"column names that begin with '{HIDDEN}' are reserved"
+    if any(map(stands_for_others, columns)):
+        yield "a column is named '*' or '^…$', which stands for several columns; rename it"
 
 
 def needs_description(policy: Policy, matched: dict[str, Attribute]) -> tuple[str, ...]:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 import yaml
 
 from shoal.errors import PolicyError, Problem
+from shoal.schema.bounded_yaml import Loader, YamlBoundsError, check_bounds
 
 Path = tuple[str | int, ...]
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(Loader):  # type: ignore[misc]  # chosen when it is imported
     """YAML 1.2's few plain scalars: `no` is a word, `011` is text and dates stay text, as data officers expect."""
 
-    yaml_implicit_resolvers = {}  # noqa: RUF012  # the class attribute that PyYAML looks at
+    yaml_implicit_resolvers: dict[str, object] = {}  # noqa: RUF012  # the class attribute that PyYAML looks at
 
 
 for _tag, _pattern, _first in (
@@ -27,6 +28,10 @@ for _tag, _pattern, _first in (
     _Loader.add_implicit_resolver(
         f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), [*_first.replace("\0", ""), ""]
     )
+
+
+_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("bool", "null", "int", "float", "str"))
+"""What a value can be. Others are written out in the file only, and made by code that trusts what follows them."""
 
 
 @dataclass
@@ -45,7 +50,10 @@ class Tree:
 def read_tree(text: str, *, source: str) -> Tree:
     """Parse YAML; syntax errors and keys that stand twice are problems with their positions."""
     try:
+        check_bounds(text)
         node = yaml.compose(text, Loader=_Loader)
+    except YamlBoundsError as error:
+        raise PolicyError([Problem(error.line, error.column, "", str(error))], source=source) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
@@ -91,6 +99,9 @@ def _convert_mapping(
 
 
 def _scalar(node: yaml.Node, path: Path, tree: Tree, loader: _Loader) -> object:
+    if node.tag not in _TAGS:
+        tree.problems.append(Problem(*tree.where(path), dotted(path), "a tag that says what a value is; leave it out"))
+        return None
     try:
         return loader.construct_object(node)
     except (yaml.YAMLError, ValueError):

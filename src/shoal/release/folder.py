@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, SourceError
 from shoal.io import sha256_of
+from shoal.io.json_files import read_json
 from shoal.io.parts import checksum_of
 from shoal.measurement.read_back import ReadBack
 from shoal.policy.treatment import Treatment
@@ -103,7 +103,7 @@ def manifest_of(data: str) -> dict[str, Any] | None:
     if "://" in data or not path.is_file():
         return None
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
+        read = read_json(path)
     except (ValueError, OSError):
         raise _no_manifest(data) from None
     if not isinstance(read, dict):

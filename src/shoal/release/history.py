@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from shoal.errors import SourceError
 from shoal.io import write_whole
+from shoal.io.json_files import read_json
 from shoal.report import Outcome, ReassessmentFacts, look_again
 from shoal.report.figures import count
 
@@ -27,7 +28,7 @@ def history_of(release: str) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     try:
-        past = json.loads(path.read_text(encoding="utf-8"))
+        past = read_json(path)
     except (ValueError, OSError):
         past = None
     if not isinstance(past, list) or not all(isinstance(entry, dict) for entry in past):

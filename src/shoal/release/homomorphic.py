@@ -18,6 +18,8 @@ from shoal.crypto import Key
 from shoal.crypto.homomorphic import PublicKey, SecretKey, Total
 from shoal.errors import DataError, IntegrityError, SourceError
 from shoal.io import write_whole
+from shoal.io.columnar import checked
+from shoal.io.json_files import read_json
 from shoal.schema.arrays import Mask
 from shoal.schema.values import ValueType
 from shoal.techniques.encrypt_homomorphic import FOLDER, SCHEMA, bound_to
@@ -60,7 +62,7 @@ class EncryptedTotals:
     @classmethod
     def read(cls, path: str | Path) -> EncryptedTotals:
         try:
-            found = json.loads(Path(path).read_text(encoding="utf-8"))
+            found = read_json(Path(path))
             totals = {
                 each["name"]: EncryptedTotal(
                     int(each["records"]),
@@ -160,6 +162,8 @@ def _opened(file: File) -> tuple[str, dict[str, Any], int]:
     """What the file says of itself, and its number of records."""
     label = "table in memory" if isinstance(file, pl.DataFrame) else str(file)
     lazy = file.lazy() if isinstance(file, pl.DataFrame) else _scan(Path(file))
+    if not isinstance(file, pl.DataFrame) and Path(file).is_file():
+        checked(Path(file), "parquet", label, broken="is not an encrypted column")
     try:
         first = lazy.select("column", "type", "scale", "set", "public_key", "sealed_key").head(1).collect()
         rows, sets = lazy.select(pl.col("rows").sum(), pl.col("set").n_unique()).collect().row(0)

@@ -116,7 +116,7 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
         aside = Path(folder) / "aside.arrow"
         done = pipeline.rewrite(FrameSource(as_lazy(data)), target, aside=aside)
         recounted = pipeline.recount(target.frame.lazy(), done, aside=aside)
-        done, read_back = pipeline.look_back(target.frame.lazy, done, recounted.after, aside=aside)
+        done, read_back = pipeline.look_back(lambda: target.frame.lazy(), done, recounted.after, aside=aside)
         files = collect_files(done.files, aside)
         look = take_last_look(policy, as_lazy(data), target.frame.lazy(), files, aside, done.records)
         keep_identities(done.plan, target.frame.lazy(), aside, vault)

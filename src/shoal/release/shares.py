@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -15,6 +14,8 @@ from numpy.typing import NDArray
 
 from shoal.crypto.sharing import Sharing
 from shoal.errors import InputError, IntegrityError, SourceError
+from shoal.io.columnar import checked
+from shoal.io.json_files import read_json
 from shoal.schema.values import ValueType
 from shoal.techniques.fixed_point import FixedPoint
 
@@ -99,7 +100,7 @@ def sum_of_shares(file: File) -> SumOfShares:
 def read_sum(path: str | Path) -> SumOfShares:
     """A sum that a party has written down as JSON."""
     try:
-        return SumOfShares.of_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        return SumOfShares.of_dict(read_json(Path(path)))
     except OSError as error:
         raise SourceError(f"{path}: can't be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -198,6 +199,8 @@ def _check(about: About) -> None:
 
 def _parquet(path: Path) -> pl.DataFrame:
     try:
+        if path.is_file():
+            checked(path, "parquet", str(path), broken="is not a file of shares")
         return pl.read_parquet(path, glob=False)
     except OSError as error:
         raise SourceError(f"{path}: can't be read: {error.strerror or 'it is no file'}") from None

@@ -14,6 +14,8 @@ from polars.exceptions import PolarsError
 from shoal.errors import InputError, SourceError
 from shoal.io import Source, explained, open_source, parse_source
 from shoal.io.databases import address_of, tables_in
+from shoal.io.excel import sheets_of
+from shoal.io.failures import no_panic
 from shoal.scan.annotators import Annotate
 from shoal.scan.findings import Finding, Looked, Scan, Unread
 from shoal.scan.tables import scan_table
@@ -55,9 +57,10 @@ class Walk:
 
     def _try(self, label: str, scan: Callable[[], Iterator[Found]]) -> None:
         try:
-            for findings, looked in scan():
-                self.findings += findings
-                self.looked.append(looked)
+            with no_panic(label):
+                for findings, looked in scan():
+                    self.findings += findings
+                    self.looked.append(looked)
         except FAILURES as error:
             if isinstance(error, SourceError) and _is_empty(error):
                 self.looked.append(Looked(label, "table", "no records"))
@@ -138,12 +141,7 @@ class Walk:
         yield from found
 
     def _sheets(self, path: Path) -> Iterator[Found]:
-        import fastexcel
-
-        try:
-            names = fastexcel.read_excel(path).sheet_names
-        except fastexcel.FastExcelError:
-            raise SourceError(f"{path}: can't be read as a workbook") from None
+        names = sheets_of(path, str(path))
         whole = True
         for name in names:
             try:

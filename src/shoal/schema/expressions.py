@@ -16,6 +16,7 @@ from polars.exceptions import PolarsError
 from shoal.errors import DataError
 from shoal.schema.columns import Column, Columns
 
+_LONGEST = 4000
 _OTHER_RECORDS = frozenset({"Agg", "Correlation", "Explode", "Len", "Over", "Quantile", "SubPlan"})
 """Nodes of a Polars expression whose value depends on more than one record."""
 
@@ -29,8 +30,12 @@ def of_one_record(text: str) -> str:
     """The text, if it is an expression over the columns of one record; a ValueError says why it isn't."""
     if not names_in(text):
         raise ValueError("the expression names no column")
-    tree = json.loads(_parse(text).meta.serialize(format="json"))
-    if not _OTHER_RECORDS.isdisjoint(_nodes(tree)):
+    try:
+        tree = json.loads(_parse(text).meta.serialize(format="json"))
+        others = not _OTHER_RECORDS.isdisjoint(_nodes(tree))
+    except RecursionError:
+        raise ValueError("the expression is nested too deep") from None
+    if others:
         raise ValueError("the expression looks at other records; use aggregate for sums and counts")
     return text
 
@@ -50,6 +55,8 @@ def _nodes(tree: object) -> Iterator[str]:
 
 
 def _parse(text: str) -> pl.Expr:
+    if len(text) > _LONGEST:
+        raise ValueError(f"an expression has at most {_LONGEST:,} characters")
     try:
         return pl.sql_expr(text)
     except PolarsError as error:

@@ -16,6 +16,7 @@ from tests.text.carriers.made import ADDRESS, MADE, SECRETS, WORDS, need_reader,
 from shoal.errors import InputError, SourceError
 from shoal.pseudonyms.for_this_run import ForThisRun
 from shoal.randomness import Randomness
+from shoal.sandbox import reading
 from shoal.text import Annotator, carriers
 from shoal.text.carriers import CARRIERS, ENDINGS
 from shoal.text.patterns import Patterns
@@ -138,6 +139,10 @@ def test_a_missing_library_is_named_with_its_cure(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(MADE[name]())
-    monkeypatch.setitem(sys.modules, library, None)
+    lacking = tmp_path / "lacking" / library
+    lacking.mkdir(parents=True)
+    (lacking / "__init__.py").write_text("raise ImportError")
+    monkeypatch.setattr(sys, "path", [str(lacking.parent), *sys.path])
+    monkeypatch.setattr(reading, "_idle", reading._Idle())
     with pytest.raises(InputError, match=r"pip install shoal\[documents\]"):
         carriers.open(path).rewrite(path, path, str)

@@ -21,6 +21,7 @@ from shoal.discover.recognisers.checks import CHECKS, Check, Within, check_named
 from shoal.discover.recognisers.expressions import Edges, LinearError, linear
 from shoal.errors import SourceError
 from shoal.schema import Role, ValueType
+from shoal.schema.bounded_yaml import Loader, YamlBoundsError, check_bounds
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import did_you_mean, loaded, plugins
 
@@ -186,7 +187,12 @@ def with_files(*paths: Path) -> tuple[Recogniser, ...]:
 
 def recognisers_in(text: str, source: str) -> tuple[Recogniser, ...]:
     try:
-        entries = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  safe, both of them
+        check_bounds(text)
+        entries = yaml.load(text, Loader=Loader)  # noqa: S506  a safe one
+    except YamlBoundsError as error:
+        raise SourceError(f"{source}, line {error.line}: {error}") from None
+    except (ValueError, TypeError, OverflowError, AttributeError, KeyError):
+        raise SourceError(f"{source}: holds a value that can't be read") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, ClassVar, Final, Literal
 
@@ -66,6 +67,8 @@ class Carrier(ABC):
     endings: ClassVar[tuple[str, ...]]
     media: ClassVar[tuple[str, ...]] = ()
     """Media types of attachments that this carrier reads."""
+    is_plain: ClassVar[bool] = False
+    """Read block by block with nothing to parse, so that no child process is needed for it."""
     options: Options = field(default_factory=Options)
 
     @abstractmethod
@@ -77,8 +80,11 @@ class Carrier(ABC):
         """Write the file anew, with every text scrubbed."""
 
     def texts(self, path: Path) -> Iterator[Piece]:
+        from shoal.text.carriers import sandboxed
+
         with reading(path) as source:
-            yield from self.pieces(source, path.name)
+            read = self.pieces if self.is_plain else partial(sandboxed.texts, self)
+            yield from read(source, path.name)
 
     def ending_of(self, name: str) -> str:
         """The ending for a cleaned file of this kind: that of the name it had, where it is one of ours."""
@@ -87,8 +93,12 @@ class Carrier(ABC):
 
     def rewrite(self, path: Path, target: Path, scrub: Scrub) -> Account:
         """Write the cleaned file, whole or not at all; the target may be the source."""
-        ledger = Ledger(scrub)
+        from shoal.text.carriers import sandboxed
+
         with reading(path) as source, whole_file(target) as out:
+            if not self.is_plain:
+                return sandboxed.rewrite(self, source, out, path.name, scrub)
+            ledger = Ledger(scrub)
             self.clean(source, out, ledger, path.name)
         return ledger.account()
 

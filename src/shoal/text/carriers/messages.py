@@ -20,15 +20,16 @@ from email.message import Message
 from email.policy import compat32
 from email.utils import getaddresses
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from shoal.errors import InputError
 from shoal.text.carriers import attachments
 from shoal.text.carriers.accounts import PERSON, Ledger
 from shoal.text.carriers.base import Options
 from shoal.text.carriers.markup import cleaned as cleaned_page
-from shoal.text.choices import known_types
-from shoal.text.ours import Ours
+
+if TYPE_CHECKING:
+    from shoal.text.ours import Ours
 
 ADDRESS: Final = "[EMAIL]"
 _PEOPLE: Final = frozenset({"from", "to", "cc", "bcc", "reply-to", "sender"})
@@ -38,6 +39,8 @@ SHAPE: Final = frozenset({"mime-version", "content-type", "content-transfer-enco
 _ID: Final = re.compile(r"<[^<>]*>")
 _CLEANED: Final = re.compile(r'(?:"([^"<>]*)")? ?(?:<([^<>]*)>)?')
 _MASK: Final = re.compile(r"([^\w\s])\1*")
+_NOT_OURS: Final = re.compile(r"(?!.*@example\.org)[A-Za-z0-9 .,@+_'-]*")
+"""No label, mask or stand-in is made of these alone; so most texts are told apart without the list of all types."""
 _ENCODINGS: Final = frozenset(
     {"", "7bit", "8bit", "binary", "base64", "quoted-printable", "x-uuencode", "uuencode", "uue"}
 )
@@ -56,11 +59,18 @@ def _is_clean(people: str) -> bool:
 
 def _is_ours(text: str) -> bool:
     """Whether it is a label of a known type, a mask or a stand-in, from end to end."""
-    return not text or _MASK.fullmatch(text) is not None or (0, len(text)) in _written().find(text)
+    if not text or _MASK.fullmatch(text) is not None:
+        return True
+    if _NOT_OURS.fullmatch(text) is not None:
+        return False
+    return (0, len(text)) in _written().find(text)
 
 
 @cache
 def _written() -> Ours:
+    from shoal.text.choices import known_types
+    from shoal.text.ours import Ours
+
     return Ours(known_types())
 
 

@@ -15,16 +15,13 @@ from typing import Any, BinaryIO, Final
 from zlib import error as ZlibError  # noqa: N812 - an exception, named as one
 
 from shoal.errors import SourceError
+from shoal.sandbox.archives import refuse_swelling
 from shoal.text.carriers.base import damaged, encrypted, missing_extra
 
 TYPES: Final = "[Content_Types].xml"
 ROOT: Final = ""
 """The package itself, as the origin of relationships."""
 _OLD: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_MOST_PARTS: Final = 10_000
-_MOST_RATIO: Final = 200
-_SMALL: Final = 1 << 24
-"""Below this size a high ratio does no harm."""
 _RELATIONSHIP: Final = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _SAME_TIME: Final = (1980, 1, 1, 0, 0, 0)
 
@@ -231,8 +228,4 @@ def _check(infos: list[zipfile.ZipInfo], label: str, most_bytes: int) -> None:
         raise encrypted(label)
     if len({info.filename.lower() for info in infos}) < len(infos):
         raise SourceError(f"{label}: holds two parts of one name")
-    unpacked, packed = sum(info.file_size for info in infos), sum(info.compress_size for info in infos)
-    if len(infos) > _MOST_PARTS or unpacked > most_bytes or unpacked > max(_SMALL, packed * _MOST_RATIO):
-        raise SourceError(
-            f"{label}: would unpack to {unpacked >> 20} MB in {len(infos)} parts, which is more than is read",
-        )
+    refuse_swelling(infos, label, most_bytes)

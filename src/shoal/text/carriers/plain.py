@@ -35,6 +35,7 @@ class Plain(Carrier):
     key: ClassVar[str] = "text"
     endings: ClassVar[tuple[str, ...]] = (".txt", ".text", ".md", ".markdown", ".rst", ".log")
     media: ClassVar[tuple[str, ...]] = ("text/plain", "text/markdown")
+    is_plain: ClassVar[bool] = True
 
     def pieces(self, source: BinaryIO, label: str) -> Iterator[Piece]:
         number = 1
