@@ -12,6 +12,7 @@ from shoal.policy.references import Reference
 from shoal.policy.several import SeveralTables
 from shoal.pseudonyms import Secrets
 from shoal.release.evidence import Study
+from shoal.release.joined import JoinedRisk, in_words
 from shoal.release.references import Followed
 from shoal.release.releases import SeveralReleases
 from shoal.release.several import check_tables, release_tables
@@ -56,11 +57,9 @@ def run_tables(  # noqa: PLR0913  # the options of `shoal run`
 
 
 def print_tables(whole: SeveralReleases) -> None:
-    for name, release in whole.releases.items():
-        for warning in release.manifest.warnings:
-            typer.echo(f"warning: {name}: {warning}", err=True)
-    for warning in whole.warnings:
+    for warning in (*whole.warnings, *(f"{name}: {told}" for name, own in whole.of_tables.items() for told in own)):
         typer.echo(f"warning: {warning}", err=True)
+    typer.echo(joined_line(whole.joined))
     rows = [
         (name, f"{told.data.rows:,}", f"{told.suppressed_records:,}", told.before.risk.k, told.after.risk.k)
         for name, told in ((name, release.manifest) for name, release in whole.releases.items())
@@ -70,6 +69,15 @@ def print_tables(whole: SeveralReleases) -> None:
         typer.echo(_in_words(followed))
     typer.echo(f"release:  {whole.folder}")
     typer.echo(f"report:   {whole.folder / 'report.html'}")
+
+
+def joined_line(joined: JoinedRisk) -> str:
+    """What comes first: the tables as whoever holds all of them sees them."""
+    if joined.met is None:
+        return f"not judged: {in_words(joined)}"
+    asked = "" if joined.required is None else f" (required: {joined.required})"
+    accepted = "" if joined.met or joined.accepted is None else f"; accepted: {joined.accepted}"
+    return f"{'met' if joined.met else 'NOT MET'}: {in_words(joined)}{asked}{accepted}"
 
 
 def _in_words(followed: Followed) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.io import FileOptions, Source, Staging, Target, explained, open_source, open_target, write_all, writing
+from shoal.io import FileOptions, Source, Staging, Target, open_source, open_target, write_all, writing
 from shoal.policy.references import Reference, is_released
 from shoal.policy.several import SeveralTables
 from shoal.pseudonyms import Secrets
@@ -23,14 +23,12 @@ from shoal.release.checking import check_against_data
 from shoal.release.evidence import Study
 from shoal.release.frames import source_at
 from shoal.release.job import Release, release_folder
-from shoal.release.joined import Joined, ReleasedTable, join_all
+from shoal.release.joined import JoinedRisk, joined_risk, key_groups, need_joined
 from shoal.release.pipeline import Progress
 from shoal.release.references import Followed, Keys, Lost, follow, references_of
-from shoal.release.releases import SeveralReleases, warnings_of
+from shoal.release.releases import SeveralReleases, told_once, warnings_of
+from shoal.release.unlinking import unlink
 from shoal.report.render import render_several
-
-JOINED_RECORDS = 20_000_000
-"""Beyond so many records in all tables together, what joining them gives away is not counted."""
 
 
 def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
@@ -56,6 +54,8 @@ def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
     shared = secrets or ForThisRun(randomness)
     sources = sources_of(several, data)
     references = references_of(several, sources)
+    if several.joined.unlink:
+        several, references = unlink(several, references, sources)
     with Staging(folder, force=force) as staging:
         targets = _targets(several)
         kept = tuple(one for one in references if one.keep and is_released(several.tables, one))
@@ -78,15 +78,18 @@ def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
         }
         written = {name: _read_anew(release.data, sources[name]) for name, release in releases.items()}
         followed = tuple(_follow(one, before, releases, written) for one in references)
-        joined = _joined(several, kept, releases, written)
+        joined = _joined(several, references, releases, written)
+        need_joined(joined)
+        own, repeated = told_once(several, {name: release.manifest.warnings for name, release in releases.items()})
         whole = SeveralReleases(
             several.name,
             hashlib.sha256(several.text.encode()).hexdigest(),
             folder,
             {name: _moved(release, staging.path, folder) for name, release in releases.items()},
             followed,
-            joined or (),
-            tuple(warnings_of(followed, joined, releases)),
+            joined,
+            (*warnings_of(followed, joined), *repeated),
+            own,
         )
         with writing(str(folder)):
             (staging.path / "release.json").write_text(whole.to_json(), encoding="utf-8")
@@ -155,21 +158,22 @@ def _lost_records(release: Release) -> bool:
 
 def _joined(
     several: SeveralTables,
-    kept: tuple[Reference, ...],
+    references: tuple[Reference, ...],
     releases: Mapping[str, Release],
     written: Mapping[str, Source],
-) -> tuple[Joined, ...] | None:
-    """None where there are too many records to tell."""
-    if sum(release.manifest.data.rows for release in releases.values()) > JOINED_RECORDS:
-        return None
-    tables = {}
-    for name, source in written.items():
-        with explained(source):
-            frame = source.scan()
-            present = frame.collect_schema().names()
-        quasi = several.tables[name].quasi_identifiers
-        tables[name] = ReleasedTable(frame, tuple(column for column in quasi if column in present))
-    return join_all(tables, kept)
+) -> JoinedRisk:
+    """From the files that were written; whatever joins counts, kept on purpose or not."""
+    frames = {name: source.scan() for name, source in written.items()}
+    manifests = {name: release.manifest for name, release in releases.items()}
+    people = {name: manifest.person for name, manifest in manifests.items() if manifest.person is not None}
+    return joined_risk(
+        frames,
+        {name: policy.quasi_identifiers for name, policy in several.tables.items()},
+        key_groups(several.tables, references, frames),
+        several=several,
+        rows=sum(manifest.data.rows for manifest in manifests.values()),
+        most_records={name: int(told["most_records"]) for name, told in people.items()},
+    )
 
 
 def _moved(release: Release, was: Path, folder: Path) -> Release:
