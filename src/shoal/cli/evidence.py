@@ -71,6 +71,7 @@ def measure(
     from shoal.release.measuring import measure_data
     from shoal.release.reading import missing_as
     from shoal.release.records import records_target
+    from shoal.release.tables_at import tables_at
     from shoal.release.unsafe import UnsafeRule
 
     said = circumstances(
@@ -96,11 +97,20 @@ def measure(
         records=records is not None,
     )
     refuse_junit(junit)
-    if force and records is None:
-        raise InputError("--force: replaces a file of records; there is none without --records FILE")
+    tables = tables_at(data, policy)
+    if tables is not None:
+        from shoal.cli.several import measure_several, refuse_for_several
+
+        columns = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--rule": rule, "--target": target}
+        looked_at = {"--suda": suda, "--log-linear": log_linear, "--unsafe": unsafe, "--records": records}
+        others = {"--weight": weight, "--household": household, "--population": population, "--missing": missing}
+        refuse_for_several({**columns, **looked_at, **others, "--auxiliary": auxiliary})
+        measure_several(
+            tables, require or [], wanted=wanted, original=original, by_records=by_records, junit=junit, as_json=json
+        )
+        return
+    _refuse_senseless(force=force and records is None, useful=original is None and bool(target or purpose))
     lines = None if records is None else records_target(records, data_file(data), original, policy, force=force)
-    if original is None and (target is not None or purpose is not None):
-        raise InputError("--target and --purpose are about usefulness, which needs --original DATA")
     if auxiliary is not None:
         from shoal.cli.reassess import reassess_and_print
 
@@ -138,6 +148,13 @@ def measure(
         if lines is not None:
             typer.echo(f"figures of every record: {lines.label}")
     finish(f"shoal measure {data}", measured.models, junit)
+
+
+def _refuse_senseless(*, force: bool, useful: bool) -> None:
+    if force:
+        raise InputError("--force: replaces a file of records; there is none without --records FILE")
+    if useful:
+        raise InputError("--target and --purpose are about usefulness, which needs --original DATA")
 
 
 def attack(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import typer
 
@@ -12,6 +12,7 @@ from shoal.cli.output import print_table
 from shoal.cli.single_records import print_records
 from shoal.measurement.attackers import Attackers, Basis
 from shoal.measurement.useful import READINGS, USES, Usefulness
+from shoal.privacy import Finding
 from shoal.release.formal import SENSITIVE, Formal
 from shoal.release.measured import Measured
 from shoal.release.people import Counted
@@ -181,9 +182,7 @@ def _print_usefulness(found: Usefulness, cells: Cells) -> None:
     typer.echo()
 
 
-def _print_verdicts(measured: Measured) -> None:
-    if not measured.models:
-        return
+def print_verdicts(findings: Sequence[Finding]) -> None:
     verdicts = [
         (
             finding.name,
@@ -191,9 +190,15 @@ def _print_verdicts(measured: Measured) -> None:
             _achieved(finding.achieved),
             "met" if finding.met else "NOT MET",
         )
-        for finding in measured.models
+        for finding in findings
     ]
     print_table("Required", ("figure", "required", "achieved", ""), verdicts)
+
+
+def _print_verdicts(measured: Measured) -> None:
+    if not measured.models:
+        return
+    print_verdicts(measured.models)
     for name, why in measured.not_measured.items():
         typer.echo(f"  {name} can't be measured: {why}.")
 

@@ -1,21 +1,28 @@
-"""``shoal run`` and ``shoal check`` with a policy of several tables."""
+"""``shoal run``, ``check``, ``measure`` and ``attack`` with several tables."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
 
+from shoal.cli.gates import finish
+from shoal.cli.measurement import print_verdicts
 from shoal.cli.output import print_json, print_table, progress
+from shoal.errors import InputError
 from shoal.policy import warnings_in
 from shoal.policy.references import Reference
 from shoal.policy.several import SeveralTables
 from shoal.pseudonyms import Secrets
+from shoal.release.assessing import Wanted
 from shoal.release.evidence import Study
 from shoal.release.joined import JoinedRisk, in_words
+from shoal.release.measuring_several import SeveralMeasured, measure_tables
 from shoal.release.references import Followed
 from shoal.release.releases import SeveralReleases
 from shoal.release.several import check_tables, release_tables
+from shoal.release.tables_at import TablesAt
 from shoal.report.figures import count
 
 
@@ -107,3 +114,46 @@ def check_several(several: SeveralTables, label: str, *, data: str | None, as_js
 def _entry(reference: Reference) -> dict[str, object]:
     ends = {"from": str(reference.child), "to": str(reference.parent)}
     return {**ends, "kept": reference.keep, "found": reference.reason}
+
+
+def measure_several(  # noqa: PLR0913  # the options of `shoal measure`
+    tables: TablesAt,
+    require: Sequence[str],
+    *,
+    wanted: Wanted,
+    original: str | None,
+    by_records: bool,
+    junit: Path | None,
+    as_json: bool,
+) -> None:
+    measured = measure_tables(tables, require, wanted=wanted, original=original, by_records=by_records)
+    for doubt in measured.doubts:
+        typer.echo(f"warning: {doubt}", err=True)
+    if as_json:
+        print_json(measured.to_dict())
+    else:
+        print_measured(measured)
+        if tables.manifest is not None:
+            typer.echo(f"  more of a single table: shoal measure {Path(tables.place) / 'TABLE'}; --json has all of it.")
+    finish(f"shoal measure {tables.place}", measured.models, junit)
+
+
+def print_measured(measured: SeveralMeasured) -> None:
+    typer.echo(f"{joined_line(measured.joined)}\n")
+    rows = []
+    for name, one in measured.tables.items():
+        told = one.to_dict()
+        sizes, risk = told["class_size"], told["risk"]
+        size = f"{sizes['min']:,} to {sizes['max']:,}"
+        rows.append((name, f"{told['rows']:,}", f"{told['suppressed']:,}", f"{told['classes']:,}", size, risk["k"]))
+    rows += [(name, "", "", "", "", "") for name in measured.without_quasi]
+    print_table("Tables", ("table", "records", "suppressed", "classes", "class size", "k"), rows)
+    if measured.models:
+        print_verdicts(measured.models)
+
+
+def refuse_for_several(options: Mapping[str, object]) -> None:
+    """Options about the columns of one table."""
+    for option, given in options.items():
+        if given:
+            raise InputError(f"{option}: is about one table, and there are several")

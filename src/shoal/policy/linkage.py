@@ -7,7 +7,7 @@ domain do, and ciphertexts of one key; other forms of a key only the data can te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from shoal.errors import InputError
 from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy

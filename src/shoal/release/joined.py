@@ -36,10 +36,9 @@ FEWEST = 10
 """Fewer values than that are no keys."""
 JOINED_K = "joined_k"
 JOINED_ALONE = "joined_alone"
-MET, UNMET, OPEN = "met", "unmet", "none"
 ADVICE = (
-    "`joined: {unlink: true}` takes away what they are joined by; or suppress the keys, make quasi-identifiers coarser, "
-    'release fewer tables; `joined: {accept: "why"}` releases them all the same'
+    "`joined: {unlink: true}` takes away what they are joined by; or suppress the keys, make quasi-identifiers "
+    'coarser, release fewer tables; `joined: {accept: "why"}` releases them all the same'
 )
 
 
