@@ -182,8 +182,17 @@ def attack(
     from shoal.release.attack_report import attack_bounds
     from shoal.release.attack_roles import Roles
     from shoal.release.attacking import attack_data
+    from shoal.release.tables_at import tables_at
 
     refuse_junit(junit)
+    tables = tables_at(release, policy)
+    if tables is not None:
+        from shoal.cli.several import attack_several, refuse_for_several
+
+        columns = {"--qi": qi, "--sensitive": sensitive, "--person": person}
+        refuse_for_several({**columns, "--auxiliary": auxiliary, "--control": control})
+        attack_several(tables, original, require or [], trials=trials, seed=seed, safe=safe, junit=junit, as_json=json)
+        return
     roles = Roles.of(release, policy=policy, qi=qi, sensitive=sensitive, person=person)
     bounds = attack_bounds(require or [])
     with progress() as report:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from shoal.cli.attack import HEADER, attack_row, print_attacks
 from shoal.cli.gates import finish
 from shoal.cli.measurement import print_verdicts
 from shoal.cli.output import print_json, print_table, progress
@@ -16,6 +17,8 @@ from shoal.policy.references import Reference
 from shoal.policy.several import SeveralTables
 from shoal.pseudonyms import Secrets
 from shoal.release.assessing import Wanted
+from shoal.release.attack_report import attack_bounds
+from shoal.release.attacking_several import SeveralAttacked, attack_tables
 from shoal.release.evidence import Study
 from shoal.release.joined import JoinedRisk, in_words
 from shoal.release.measuring_several import SeveralMeasured, measure_tables
@@ -150,6 +153,42 @@ def print_measured(measured: SeveralMeasured) -> None:
     print_table("Tables", ("table", "records", "suppressed", "classes", "class size", "k"), rows)
     if measured.models:
         print_verdicts(measured.models)
+
+
+def attack_several(  # noqa: PLR0913  # the options of `shoal attack`
+    tables: TablesAt,
+    original: str,
+    require: Sequence[str],
+    *,
+    trials: int,
+    seed: int | None,
+    safe: bool,
+    junit: Path | None,
+    as_json: bool,
+) -> None:
+    bounds = attack_bounds(require)
+    with progress() as report:
+        tell = None if report is None else lambda done, total: report("attack", done, total)
+        found = attack_tables(tables, original, trials=trials, seed=seed, progress=tell)
+    for doubt in found.doubts:
+        typer.echo(f"warning: {doubt}", err=True)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_attacked(found)
+    finish(f"shoal attack {tables.place}", found.findings(bounds, safe=safe), junit)
+
+
+def print_attacked(found: SeveralAttacked) -> None:
+    if found.joined:
+        print_table("Attacks on the joined tables", HEADER, [attack_row(attack) for attack in found.joined])
+    if found.skipped is not None:
+        typer.echo(f"{'NOT JUDGED' if found.unjudged else 'not tried'}: joined tables: {found.skipped}")
+    for name, report in found.tables.items():
+        typer.echo(f"\n{name}")
+        print_attacks(report)
+    for name in found.nothing:
+        typer.echo(f"\n{name}: has nothing to attack")
 
 
 def refuse_for_several(options: Mapping[str, object]) -> None:

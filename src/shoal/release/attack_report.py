@@ -21,6 +21,7 @@ ATTACKS = (
     "auxiliary_linking",
     "identifier_linking",
     "distance_linking",
+    "joined_linking",
     "membership",
     "homogeneity",
     "skewness",
