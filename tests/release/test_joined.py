@@ -48,9 +48,8 @@ def clinic(tmp_path: Path) -> Path:
     )
     wards = [f"W{n % 4}" for n in range(20)]
     wards[0], wards[1] = "W1", "W0"
-    pl.DataFrame(
-        {"patient": [f"P{n}" for n in range(20)], "ward": wards, "fee": [n // 4 for n in range(20)]}
-    ).write_csv(tmp_path / "visits.csv")
+    visits = pl.DataFrame({"patient": [f"P{n}" for n in range(20)], "ward": wards, "fee": [n // 4 for n in range(20)]})
+    visits.reverse().write_csv(tmp_path / "visits.csv")
     return tmp_path
 
 
@@ -217,11 +216,28 @@ def test_an_exact_figure_in_two_tables_is_a_key(clinic: Path) -> None:
     text = POLICY.replace("{role: direct, technique: {pseudonymise: {domain: patients}}}", "suppress")
     text = text.replace("fee: {role: sensitive}", "bill: {role: sensitive}\n      fee: {role: sensitive}")
     text = text.replace("age: {role: quasi}\n", "age: {role: quasi}\n      bill: {role: sensitive}\n")
-    for name in ("patients", "visits"):
-        bills = pl.Series("bill", [1000.25 + n**2 for n in range(20)])
-        pl.read_csv(clinic / f"{name}.csv").with_columns(bills).write_csv(clinic / f"{name}.csv")
+    for name, key in (("patients", "id"), ("visits", "patient")):
+        number = pl.col(key).str.strip_prefix("P").cast(pl.Float64)
+        pl.read_csv(clinic / f"{name}.csv").with_columns(bill=1000.25 + number**2).write_csv(clinic / f"{name}.csv")
     with pytest.raises(InfeasibleError, match=r"joined by patients\.bill, visits\.bill, the tables leave k = 1"):
         run(clinic, text)
+
+
+def test_tables_in_the_same_order_are_laid_side_by_side(clinic: Path) -> None:
+    """No key is released, but row 7 of one table is about whom row 7 of the other is about."""
+    pl.read_csv(clinic / "visits.csv").reverse().write_csv(clinic / "visits.csv")
+    text = POLICY.replace("{role: direct, technique: {pseudonymise: {domain: patients}}}", "suppress")
+    with pytest.raises(InfeasibleError, match=r"the order of their rows .* k = 1: 2 of 20 people stand alone"):
+        run(clinic, text)
+    for table in ("patients", "visits"):
+        shuffled = text.replace(f"  {table}:\n", f"  {table}:\n    shuffle_rows: true\n")
+        whole = release_tables(policy(clinic, shuffled), clinic / "out", force=True)
+        assert (whole.joined.met, whole.joined.keys) == (True, ())
+    unlinked = release_tables(policy(clinic, POLICY, "joined: {unlink: true}\n"), clinic / "out", force=True)
+    assert unlinked.joined.met
+    original = pl.read_csv(clinic / "visits.csv")["fee"].cast(pl.String)
+    assert not original.equals(released(clinic, "visits")["fee"])
+    assert sorted(original) == sorted(released(clinic, "visits")["fee"])
 
 
 def test_tables_that_are_too_large_to_join_do_not_leave_where_it_has_to_be_known(

@@ -45,8 +45,17 @@ class JoinedTable:
     """Hierarchies by attribute."""
 
 
-def joined_linking(tables: Sequence[JoinedTable], randomness: Randomness, *, trials: int = TRIALS) -> Attack:
-    """Link people with the keys of a release by all of their records."""
+def joined_linking(
+    tables: Sequence[JoinedTable],
+    randomness: Randomness,
+    *,
+    owners: Mapping[str, str] | None = None,
+    trials: int = TRIALS,
+) -> Attack:
+    """Link people with the keys of a release by all of their records.
+
+    ``owners`` says whose each key is, which only the judge knows; without it, it is looked for in the rows.
+    """
     telling = [table for table in tables if table.quasi]
     if not telling:
         raise NothingToTryError("no table that is joined has a quasi-identifier")
@@ -60,7 +69,8 @@ def joined_linking(tables: Sequence[JoinedTable], randomness: Randomness, *, tri
     pairs = _same_counts(targets, keys, held)
     for one in held:
         pairs = one.fitting(pairs)
-    return _judged(targets, pairs, keys.height, telling, _truth(telling, randomness))
+    known = None if owners is None else pl.DataFrame({KEY: list(owners), PERSON: list(owners.values())})
+    return _judged(targets, pairs, keys.height, telling, _truth(telling, randomness) if known is None else known)
 
 
 @dataclass(frozen=True)

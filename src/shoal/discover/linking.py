@@ -21,6 +21,8 @@ from shoal.schema.grouping import count_groups
 End = tuple[str, str]
 """A table and its column."""
 FEWEST = 2
+SAME_ORDER = 0.5
+"""The share of rows with the same key as in another table that makes the order itself a key."""
 KEY, RECORDS = "key", "records"
 
 
@@ -46,6 +48,23 @@ def domains(tables: Mapping[str, Table], constrained: Iterable[tuple[End, End]] 
     for table, column in groups:
         found[table][column] = domain_for(_root(groups, (table, column))[0])
     return found
+
+
+def in_same_order(tables: Mapping[str, Table], keys: Mapping[str, Mapping[str, str]]) -> tuple[str, ...]:
+    """Tables whose records are in the same order as those of an earlier one that they can be joined with."""
+    found: dict[str, None] = {}
+    ends = [(table, column, domain) for table, columns in keys.items() for column, domain in columns.items()]
+    for place, (table, column, domain) in enumerate(ends):
+        for other, held, theirs in ends[:place]:
+            if other == table or theirs != domain or tables[table].profile.rows != tables[other].profile.rows:
+                continue
+            mine, earlier = (
+                tables[name].frame.select(pl.col(key).cast(pl.String).alias(KEY)).collect(engine="streaming")[KEY]
+                for name, key in ((table, column), (other, held))
+            )
+            if float((mine == earlier).sum()) >= SAME_ORDER * len(mine):
+                found[table] = None
+    return tuple(found)
 
 
 def _join(groups: dict[End, End], child: End, parent: End) -> None:

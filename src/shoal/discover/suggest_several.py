@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from shoal.discover.linking import End, Table, domains
+from shoal.discover.linking import End, Table, domains, in_same_order
 from shoal.discover.suggest import Suggestion, Wanted, notes_of, table_lines, wanted_for
 from shoal.discover.writing import comment, setting
 from shoal.errors import DataError
@@ -16,9 +16,10 @@ from shoal.policy import PRESETS, UseCase
 from shoal.policy.several import OUTSIDE
 
 ASKED = (
-    "Joined by their keys, the tables have to have the k that each of them has, or the run stops. It can be accepted "
-    "that they don't, with a reason that the report shows:"
+    "Joined by their keys, the tables have to have the k that each of them has, or the run stops.",
+    "It can be accepted that they don't, with a reason that the report shows:",
 )
+IN_ORDER = "its records are in the same order as another table's, which would join them"
 
 
 def suggest_tables(  # noqa: PLR0913  # one argument per part of the policy
@@ -43,10 +44,12 @@ def suggest_tables(  # noqa: PLR0913  # one argument per part of the policy
     lines += ["shoal: 1", f"name: {setting(name)}", f"use_case: {use_case}"]
     lines += [] if source is None else [f"source: {setting(source)}"]
     if any(joined.values()) and joinable and use_case in OUTSIDE:
-        lines += ["", *map(comment, [ASKED]), '# joined: {accept: "who gets the tables, and why that is safe"}']
+        lines += ["", *map(comment, ASKED), '# joined: {accept: "who gets the tables, and why that is safe"}']
     lines += ["", "tables:"]
+    shuffled = () if joinable else in_same_order(tables, joined)
     for key, one in wanted.items():
         lines += [f"  {setting(key)}:"]
+        lines += [f"    shuffle_rows: true      {comment(IN_ORDER)}"] if key in shuffled else []
         lines += [f"    source: {setting(sources[key])}"] if key in sources else []
         lines += [*table_lines(one, "    "), ""]
     choices = {f"{key}.{column}": choice for key, one in wanted.items() for column, choice in one.choices.items()}

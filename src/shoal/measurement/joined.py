@@ -21,6 +21,8 @@ KeyColumn = tuple[str, str]
 """A table and its column."""
 KEY, CLASS, BLANK, RECORDS = "__shoal_key", "__shoal_class", "__shoal_blank", "__shoal_records"
 VALUE = "__shoal_value_"
+ROW = "(row)"
+"""In place of a column: the number of the row, by which tables in the same order are joined."""
 STAR = "*"
 
 
@@ -93,7 +95,8 @@ class JoinedTables:
         keys = dict.fromkeys(column for group in self.groups for column in group.within(name))
         wanted = [pl.col(column).cast(pl.String) for column in dict.fromkeys((*keys, *table.quasi))]
         values = [pl.col(column).alias(f"{VALUE}{column}") for column in table.sensitive]
-        frame = table.frame.select(*wanted, *values).collect(engine="streaming")
+        given = table.frame.with_row_index(ROW) if ROW in keys else table.frame
+        frame = given.select(*wanted, *values).collect(engine="streaming")
         stars = [pl.col(column).eq_missing(STAR) for column in table.quasi]
         blank = pl.all_horizontal(stars) if stars else pl.lit(value=True)
         own = _numbered(frame.select(table.quasi)) if table.quasi else pl.lit(0, dtype=pl.UInt32)

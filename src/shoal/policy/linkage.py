@@ -15,6 +15,7 @@ from shoal.policy.references import End
 from shoal.schema import Role
 from shoal.techniques.encrypt import Encrypt, Scheme
 from shoal.techniques.pseudonymise import DOMAIN, Pseudonymise
+from shoal.techniques.shuffle_rows import ShuffleRows
 from shoal.techniques.suppress import Suppress
 
 Fingerprint = tuple[str, ...]
@@ -75,9 +76,10 @@ def connected(pairs: Iterable[tuple[End, ...]]) -> list[tuple[End, ...]]:
 def unlinked(tables: Mapping[str, Policy], keys: Mapping[End, bool]) -> dict[str, Policy]:
     """The tables' policies with nothing left to join by. ``keys`` says of each key whether its table has it twice.
 
-    A pseudonym that stands once in its table becomes one of that table alone; all other keys are suppressed.
+    A pseudonym that stands once in its table becomes one of that table alone; all other keys are suppressed, and the
+    rows are shuffled, because tables in the same order could be laid side by side.
     """
-    changed = dict(tables)
+    changed = {name: _shuffled(policy) for name, policy in tables.items()}
     for end, repeated in keys.items():
         policy = changed[end.table]
         place = list(tables).index(end.table) + 1
@@ -85,6 +87,13 @@ def unlinked(tables: Mapping[str, Policy], keys: Mapping[End, bool]) -> dict[str
         again = policy.model_copy(update={"attributes": {**policy.attributes, end.column: apart}})
         changed[end.table] = again.placed(policy.text, policy.folder)
     return changed
+
+
+def _shuffled(policy: Policy) -> Policy:
+    if "aggregate" in policy.table_steps:
+        return policy
+    table = policy.table.model_copy(update={ShuffleRows.key: ShuffleRows()})
+    return policy.model_copy(update={"table": table}).placed(policy.text, policy.folder)
 
 
 def _apart(attribute: Attribute, end: End, place: int | None) -> Attribute:

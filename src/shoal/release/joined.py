@@ -15,8 +15,9 @@ import polars as pl
 
 from shoal.errors import InfeasibleError
 from shoal.hierarchy.reading import Reading
+from shoal.io import Source, explained
 from shoal.measurement import Known, measure_classes
-from shoal.measurement.joined import CLASS, KEY, STAR, JoinableTable, JoinedPeople, JoinedTables, KeyGroup
+from shoal.measurement.joined import CLASS, KEY, ROW, STAR, JoinableTable, JoinedPeople, JoinedTables, KeyGroup
 from shoal.policy.linkage import connected, keys_by_policy
 from shoal.policy.model import Policy
 from shoal.policy.references import End, Reference
@@ -167,6 +168,8 @@ def in_words(risk: JoinedRisk) -> str:
             return "no records can be joined by a key, so each table's k is all there is"
         return "what can be joined says no more of a person than one table does, so each table's k is all there is"
     keys = ", ".join(f"{table}.{column}" for table, column in worst.group.columns)
+    if all(column == ROW for _, column in worst.group.columns):
+        keys = f"the order of their rows ({', '.join(worst.group.tables)})"
     fewest = "" if worst.exact else " at least"
     people = "people" if worst.exact else "of them"
     stand = f"{worst.alone:,} of {worst.people:,} {people} stand alone for whoever knows all that is told of them"
@@ -264,6 +267,43 @@ class _Keys:
     def _untouched(policy: Policy, column: str) -> bool:
         attribute = policy.attributes[column]
         return attribute.role in (Role.INSENSITIVE, Role.SENSITIVE) and not attribute.steps
+
+
+def in_same_order(
+    tables: Mapping[str, Policy],
+    references: Iterable[Reference],
+    sources: Mapping[str, Source],
+    rows: Mapping[str, int],
+) -> tuple[KeyGroup, ...]:
+    """Tables with a record for the same person in the same row, as the sources show; ``rows`` are the released ones.
+
+    Whoever sees them lays them side by side, whatever became of the keys.
+    """
+    persons = [End(name, policy.person) for name, policy in tables.items() if policy.person is not None]
+    pairs = [(one.child, one.parent) for one in references] + list(combinations(persons, 2))
+    found: dict[tuple[str, str], bool] = {}
+    for one, other in pairs:
+        between = (one.table, other.table)
+        if one.table == other.table or "shuffle_rows" in {
+            *tables[one.table].table_steps,
+            *tables[other.table].table_steps,
+        }:
+            continue
+        if rows[one.table] == rows[other.table] and _side_by_side(sources, one, other, rows[one.table]):
+            found[between] = found.get(between, False) or one in persons or other in persons
+    return tuple(KeyGroup(((one, ROW), (other, ROW)), people) for (one, other), people in found.items())
+
+
+def _side_by_side(sources: Mapping[str, Source], one: End, other: End, rows: int) -> bool:
+    keys = []
+    for end, name in ((one, KEY), (other, STAR)):
+        with explained(sources[end.table]):
+            column = pl.col(end.column).cast(pl.String).alias(name)
+            keys.append(sources[end.table].scan().select(column).collect(engine="streaming")[name])
+    if any(len(held) != rows for held in keys) or not rows:
+        return False
+    same = keys[0] == keys[1]
+    return float(same.sum()) / rows >= MOSTLY
 
 
 # ——— counting

@@ -23,7 +23,7 @@ from shoal.release.checking import check_against_data
 from shoal.release.evidence import Study
 from shoal.release.frames import source_at
 from shoal.release.job import Release, release_folder
-from shoal.release.joined import JoinedRisk, joined_risk, key_groups, need_joined
+from shoal.release.joined import JoinedRisk, in_same_order, joined_risk, key_groups, need_joined
 from shoal.release.pipeline import Progress
 from shoal.release.references import Followed, Keys, Lost, follow, references_of
 from shoal.release.releases import SeveralReleases, told_once, warnings_of
@@ -78,7 +78,7 @@ def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
         }
         written = {name: _read_anew(release.data, sources[name]) for name, release in releases.items()}
         followed = tuple(_follow(one, before, releases, written) for one in references)
-        joined = _joined(several, references, releases, written)
+        joined = _joined(several, references, releases, sources, written)
         need_joined(joined)
         own, repeated = told_once(several, {name: release.manifest.warnings for name, release in releases.items()})
         whole = SeveralReleases(
@@ -160,18 +160,21 @@ def _joined(
     several: SeveralTables,
     references: tuple[Reference, ...],
     releases: Mapping[str, Release],
+    sources: Mapping[str, Source],
     written: Mapping[str, Source],
 ) -> JoinedRisk:
     """From the files that were written; whatever joins counts, kept on purpose or not."""
     frames = {name: source.scan() for name, source in written.items()}
     manifests = {name: release.manifest for name, release in releases.items()}
     people = {name: manifest.person for name, manifest in manifests.items() if manifest.person is not None}
+    rows = {name: manifest.data.rows for name, manifest in manifests.items()}
+    in_order = in_same_order(several.tables, references, sources, rows)
     return joined_risk(
         frames,
         {name: policy.quasi_identifiers for name, policy in several.tables.items()},
-        key_groups(several.tables, references, frames),
+        (*key_groups(several.tables, references, frames), *in_order),
         several=several,
-        rows=sum(manifest.data.rows for manifest in manifests.values()),
+        rows=sum(rows.values()),
         most_records={name: int(told["most_records"]) for name, told in people.items()},
     )
 

@@ -12,7 +12,7 @@ import polars as pl
 from shoal.errors import InputError, SourceError
 from shoal.io import FileOptions, Source, explained, open_source
 from shoal.io.files import SUFFIXES
-from shoal.measurement.joined import KeyGroup
+from shoal.measurement.joined import ROW, KeyGroup
 from shoal.policy import Policy
 from shoal.policy.several import TABLE_NAME, SeveralTables, load_any
 from shoal.release.folder import data_file, manifest_of_tables, roles_of
@@ -47,10 +47,20 @@ class TablesAt:
         return tuple(name for name, role in roles_of(self.folder(table)).items() if role is Role.QUASI)
 
     def keys(self, frames: Mapping[str, pl.LazyFrame]) -> tuple[KeyGroup, ...]:
-        """What joins the tables as they are; without a policy, what joined them when they were released."""
+        """What joins the tables as they are; without a policy, what joined them when they were released.
+
+        That tables are in the same order only the manifest can say, since the sources showed it.
+        """
         if self.several is not None:
-            return key_groups(self.several.tables, references_of(self.several, self.sources), frames)
-        told = (self.manifest or {}).get("joined")
+            found = key_groups(self.several.tables, references_of(self.several, self.sources), frames)
+            ordered = [group for group in self._told() if any(column == ROW for _, column in group.columns)]
+            return (*found, *ordered)
+        return self._told()
+
+    def _told(self) -> tuple[KeyGroup, ...]:
+        if self.manifest is None:
+            return ()
+        told = self.manifest.get("joined")
         try:
             groups = groups_told(told["keys"])  # type: ignore[index]  # caught below
         except (KeyError, TypeError):
