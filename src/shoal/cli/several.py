@@ -23,7 +23,7 @@ from shoal.release.evidence import Study
 from shoal.release.joined import JoinedRisk, in_words
 from shoal.release.measuring_several import SeveralMeasured, measure_tables
 from shoal.release.references import Followed
-from shoal.release.releases import SeveralReleases
+from shoal.release.releases import SeveralReleases, told_once
 from shoal.release.several import check_tables, release_tables
 from shoal.release.tables_at import TablesAt
 from shoal.report.figures import count
@@ -99,7 +99,8 @@ def _in_words(followed: Followed) -> str:
 
 
 def check_several(several: SeveralTables, label: str, *, data: str | None, as_json: bool) -> None:
-    warnings = [f"{name}: {told}" for name, policy in several.tables.items() for told in warnings_in(policy)]
+    own, common = told_once(several, {name: warnings_in(policy) for name, policy in several.tables.items()})
+    warnings = [*common, *(f"{name}: {told}" for name, texts in own.items() for told in texts)]
     references = several.references
     if data is not None or all(policy.source is not None for policy in several.tables.values()):
         references = check_tables(several, None if data is None else Path(data))
@@ -111,6 +112,8 @@ def check_several(several: SeveralTables, label: str, *, data: str | None, as_js
         typer.echo(f"warning: {warning}", err=True)
     for reference in references:
         typer.echo(f"{reference}: {reference.reason or 'declared'}{'' if reference.keep else ', not kept'}")
+    if several.joined_k is not None and several.joined.accept is None:
+        typer.echo(f"joined tables: k = {several.joined_k} has to hold")
     typer.echo(f"{label}: no problems")
 
 
