@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from shoal.errors import InfeasibleError, PolicyError
 from shoal.policy.several import SeveralTables, any_from_text, load_any
@@ -223,6 +226,16 @@ def test_an_exact_figure_in_two_tables_is_a_key(clinic: Path) -> None:
         run(clinic, text)
 
 
+def test_numbers_that_every_table_has_are_no_key(clinic: Path) -> None:
+    """Both are numbered from 1, each in its own order."""
+    for name in ("patients", "visits"):
+        pl.read_csv(clinic / f"{name}.csv").with_columns(nr=pl.int_range(1, 21)).write_csv(clinic / f"{name}.csv")
+    text = POLICY.replace("{role: direct, technique: {pseudonymise: {domain: patients}}}", "suppress")
+    text = text.replace("      fee:", "      nr: {role: insensitive}\n      fee:")
+    text = text.replace("age: {role: quasi}\n", "age: {role: quasi}\n      nr: {role: insensitive}\n")
+    assert run(clinic, text).joined.keys == ()
+
+
 def test_tables_in_the_same_order_are_laid_side_by_side(clinic: Path) -> None:
     """No key is released, but row 7 of one table is about whom row 7 of the other is about."""
     pl.read_csv(clinic / "visits.csv").reverse().write_csv(clinic / "visits.csv")
@@ -288,6 +301,34 @@ def test_warnings_that_all_tables_give_are_told_once(clinic: Path) -> None:
 
 
 # ——— recounted
+
+
+@settings(max_examples=12)
+@given(
+    st.lists(st.sampled_from([30, 31, 45]), min_size=8, max_size=20),
+    st.lists(st.tuples(st.integers(0, 19), st.sampled_from("xyz")), min_size=4, max_size=30),
+)
+def test_any_tables_are_counted_as_plain_code_counts_them(ages: list[int], seen: list[tuple[int, str]]) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        patients = pl.DataFrame({"id": [f"P{n}" for n in range(len(ages))], "age": ages})
+        patients.write_csv(folder / "patients.csv")
+        visits = pl.DataFrame([(f"P{n}", ward, 1) for n, ward in seen], schema=["patient", "ward", "fee"], orient="row")
+        visits.write_csv(folder / "visits.csv")
+        text = POLICY.replace("{k: 5}", "{k: 2}") + "solve: {suppression_limit: 1}\njoined: {accept: counted again}\n"
+        whole = run(folder, text)
+        told: dict[str, list[str]] = defaultdict(list)
+        for row in released(folder, "patients").to_dicts():
+            told[row["id"]].append(f"age {row['age']}")
+        for row in released(folder, "visits").to_dicts():
+            told[row["patient"]].append(f"ward {row['ward']}")
+        sizes = Counter(tuple(sorted(one)) for one in told.values() if one not in (["age *"], ["ward *"]))
+        worst = whole.joined.worst
+        assert worst is not None or not sizes
+        if worst is not None:
+            assert worst.k == min(sizes.values())
+            assert worst.people == sum(sizes.values())
+            assert worst.alone == sum(size == 1 for size in sizes.values())
 
 
 def test_a_hospital_extract_is_counted_as_plain_code_counts_it(shared: Path, tmp_path: Path) -> None:

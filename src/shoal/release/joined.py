@@ -35,6 +35,8 @@ ALMOST_ALL = 0.95
 """Of a column that nobody calls a key, the share of values that have to be single and to stand in the other table."""
 FEWEST = 10
 """Fewer values than that are no keys."""
+SERIAL = 2
+"""So many times as far as there are numbers they may reach to count as numbered through."""
 JOINED_K = "joined_k"
 JOINED_ALONE = "joined_alone"
 ADVICE = (
@@ -246,6 +248,14 @@ class _Keys:
         records = int(self.values(end)["records"].sum())
         return self.values(end).height / records if records else 0.0
 
+    def is_serial(self, end: End) -> bool:
+        """Whether the values are numbers without gaps, which any two tables have in common."""
+        numbers = self.values(end)[KEY].cast(pl.Int64, strict=False)
+        if numbers.null_count() or not len(numbers):
+            return False
+        low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]  # whole numbers
+        return high - low < SERIAL * len(numbers)
+
     def untouched_alike(self) -> Iterator[tuple[End, End]]:
         """Columns of one name that nothing was done to, and that tell records apart: an exact sum, a serial number."""
         kept = [
@@ -257,7 +267,7 @@ class _Keys:
         for one, other in combinations(kept, 2):
             if one.table == other.table or one.column.lower() != other.column.lower():
                 continue
-            if min(self.values(one).height, self.values(other).height) < FEWEST:
+            if min(self.values(one).height, self.values(other).height) < FEWEST or self.is_serial(one):
                 continue
             most = max(self.within(one, other), self.within(other, one))
             if most >= ALMOST_ALL and max(self.single(one), self.single(other)) >= ALMOST_ALL:
