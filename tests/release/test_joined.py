@@ -292,6 +292,16 @@ def test_what_stayed_as_it_was_is_left_out_when_unlinked(clinic: Path) -> None:
     assert released(clinic, "visits").columns == ["ward", "fee"]
 
 
+def test_records_of_one_person_that_still_follow_each_other_are_warned_of(clinic: Path) -> None:
+    visits = pl.read_csv(clinic / "visits.csv")
+    pl.concat([visits, visits]).sort("patient").write_csv(clinic / "visits.csv")
+    text = POLICY.replace("{role: direct, technique: {pseudonymise: {domain: patients}}}", "suppress")
+    said = "visits: the key is gone, but the records of one person still follow each other"
+    assert run(clinic, text).warnings[0].startswith(said)
+    shuffled = policy(clinic, text.replace("  visits:\n", "  visits:\n    shuffle_rows: true\n"))
+    assert not any(said in text for text in release_tables(shuffled, clinic / "out", force=True).warnings)
+
+
 def test_warnings_that_all_tables_give_are_told_once(clinic: Path) -> None:
     whole = run(clinic, more="joined: {accept: x}\n")
     assert len(whole.warnings) == 3

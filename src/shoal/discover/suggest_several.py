@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from shoal.discover.linking import End, Table, domains, in_same_order
+from shoal.discover.linking import End, Table, domains, telling_order
 from shoal.discover.suggest import Suggestion, Wanted, notes_of, table_lines, wanted_for
 from shoal.discover.writing import comment, setting
 from shoal.errors import DataError
@@ -19,7 +19,7 @@ ASKED = (
     "Joined by their keys, the tables have to have the k that each of them has, or the run stops.",
     "It can be accepted that they don't, with a reason that the report shows:",
 )
-IN_ORDER = "its records are in the same order as another table's, which would join them"
+IN_ORDER = "the order of its records could tell which are of one person, as the keys did"
 
 
 def suggest_tables(  # noqa: PLR0913  # one argument per part of the policy
@@ -46,7 +46,7 @@ def suggest_tables(  # noqa: PLR0913  # one argument per part of the policy
     if any(joined.values()) and joinable and use_case in OUTSIDE:
         lines += ["", *map(comment, ASKED), '# joined: {accept: "who gets the tables, and why that is safe"}']
     lines += ["", "tables:"]
-    shuffled = () if joinable else in_same_order(tables, joined)
+    shuffled = () if joinable else telling_order(tables, joined)
     for key, one in wanted.items():
         lines += [f"  {setting(key)}:"]
         lines += [f"    shuffle_rows: true      {comment(IN_ORDER)}"] if key in shuffled else []

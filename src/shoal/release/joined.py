@@ -26,6 +26,7 @@ from shoal.privacy import Finding
 from shoal.privacy.base import SensitiveModel
 from shoal.schema import Role
 from shoal.schema.detect import detect
+from shoal.schema.grouping import stand_together
 
 JOINED_RECORDS = 20_000_000
 """Beyond so many records in all tables together, what joining them gives away is not counted."""
@@ -302,6 +303,27 @@ def in_same_order(
         if rows[one.table] == rows[other.table] and _side_by_side(sources, one, other, rows[one.table]):
             found[between] = found.get(between, False) or one in persons or other in persons
     return tuple(KeyGroup(((one, ROW), (other, ROW)), people) for (one, other), people in found.items())
+
+
+def kept_together(
+    several: SeveralTables, references: Iterable[Reference], sources: Mapping[str, Source]
+) -> tuple[str, ...]:
+    """Tables from which a key was taken that have the records of one person one after the other, as in the source."""
+    ends = {one.child for one in references}
+    ends |= {End(name, policy.person) for name, policy in several.tables.items() if policy.person is not None}
+    found: dict[str, None] = {}
+    for end in sorted(ends, key=str):
+        policy = several.tables[end.table]
+        attribute = policy.attributes.get(end.column)
+        released = attribute is not None and attribute.is_released
+        if released or {"shuffle_rows", "aggregate"} & policy.table_steps.keys():
+            continue
+        with explained(sources[end.table]):
+            column = pl.col(end.column).cast(pl.String).alias(KEY)
+            keys = sources[end.table].scan().select(column).collect(engine="streaming")[KEY]
+        if stand_together(keys):
+            found[end.table] = None
+    return tuple(found)
 
 
 def _side_by_side(sources: Mapping[str, Source], one: End, other: End, rows: int) -> bool:

@@ -78,7 +78,7 @@ class SeveralReleases:
         )
 
 
-def warnings_of(followed: tuple[Followed, ...], joined: JoinedRisk) -> Iterator[str]:
+def warnings_of(followed: tuple[Followed, ...], joined: JoinedRisk, together: Sequence[str] = ()) -> Iterator[str]:
     """What a person should know of the tables together; how they join comes first."""
     if joined.groups or not joined.counted:
         told = in_words(joined)
@@ -86,6 +86,11 @@ def warnings_of(followed: tuple[Followed, ...], joined: JoinedRisk) -> Iterator[
             yield f"{told}, where {joined.required} is required; accepted: {joined.accepted}"
         elif joined.met is None:
             yield f"{told}; nothing is asked of the joined tables, and k holds for each of them alone"
+    if together:
+        yield (
+            f"{', '.join(together)}: the key is gone, but the records of one person still follow each other, so that "
+            "their order may tell whose they are (shuffle_rows: true)"
+        )
     for one in followed:
         if one.left_out:
             yield (

@@ -23,7 +23,7 @@ from shoal.release.checking import check_against_data
 from shoal.release.evidence import Study
 from shoal.release.frames import source_at
 from shoal.release.job import Release, release_folder
-from shoal.release.joined import JoinedRisk, in_same_order, joined_risk, key_groups, need_joined
+from shoal.release.joined import JoinedRisk, in_same_order, joined_risk, kept_together, key_groups, need_joined
 from shoal.release.pipeline import Progress
 from shoal.release.references import Followed, Keys, Lost, follow, references_of
 from shoal.release.releases import SeveralReleases, told_once, warnings_of
@@ -80,6 +80,7 @@ def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
         followed = tuple(_follow(one, before, releases, written) for one in references)
         joined = _joined(several, references, releases, sources, written)
         need_joined(joined)
+        together = () if several.joined_k is None else kept_together(several, references, sources)
         own, repeated = told_once(several, {name: release.manifest.warnings for name, release in releases.items()})
         whole = SeveralReleases(
             several.name,
@@ -88,7 +89,7 @@ def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
             {name: _moved(release, staging.path, folder) for name, release in releases.items()},
             followed,
             joined,
-            (*warnings_of(followed, joined), *repeated),
+            (*warnings_of(followed, joined, together), *repeated),
             own,
         )
         with writing(str(folder)):

@@ -101,6 +101,9 @@ def compose_several(facts: SeveralFacts, *, recipient: bool = False) -> SeveralP
 def joined_verdict(joined: JoinedFacts, *, recipient: bool) -> Verdict:
     """Of the tables together: a recipient holds all of them. It is good only if the joined tables are."""
     told = f"{joined.words[:1].upper()}{joined.words[1:]}."
+    models = (f"{name}: {required} required, {achieved} found." for name, required, achieved, _ in joined.models)
+    if joined.models:
+        told = " ".join((told, *(f"{model[:1].upper()}{model[1:]}" for model in models)))
     if recipient:
         kind = "none" if joined.met is not True else "met"
         good = "The joined tables meet what is asked of them" if joined.met else "Tables of one release"
