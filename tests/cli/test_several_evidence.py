@@ -108,6 +108,7 @@ def test_the_tables_before_can_be_measured_too(call: Call) -> None:
         (("measure", "out", "--require", "joind_k=5"), "unknown figure 'joind_k'"),
         (("measure", "out", "--policy", "one.yaml"), "is a policy of one table"),
         (("measure", "out", "--policy", "other.yaml"), "has other tables"),
+        (("measure", "out/people", "--policy", "policy.yaml"), "a policy of several tables can't be used here"),
         (("attack", "out", "--original", "data/people.csv"), "--original FOLDER"),
         (("attack", "out", "--original", "data", "--qi", "age"), "--qi: is about one table"),
         (("attack", "out", "--original", "nowhere"), "--original FOLDER"),

@@ -22,6 +22,7 @@ from shoal.release.attack_report import AttackReport
 from shoal.release.attack_roles import Roles
 from shoal.release.attacking import NothingToAttackError, attack_data, read_table
 from shoal.release.folder import data_file
+from shoal.release.joined import in_words
 from shoal.release.pairing import known_labels
 from shoal.release.tables_at import TablesAt, originals_of
 
@@ -111,7 +112,7 @@ def _joined(
     if not risk.counted:
         return (), "the tables are too large to be joined", True
     if not risk.groups:
-        return (), "what can be joined says no more of a person than one table does", False
+        return (), in_words(risk), False
     try:
         pairs = _Pairs(tables, originals, roles, risk.keys)
         linked = (joined_linking(pairs.by(one.group), Randomness(seed), trials=trials) for one in risk.groups)

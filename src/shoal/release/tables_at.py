@@ -15,7 +15,7 @@ from shoal.io.files import SUFFIXES
 from shoal.measurement.joined import ROW, KeyGroup
 from shoal.policy import Policy
 from shoal.policy.several import TABLE_NAME, SeveralTables, load_any
-from shoal.release.folder import data_file, manifest_of_tables, roles_of
+from shoal.release.folder import MANIFEST, data_file, manifest_of_tables, roles_of
 from shoal.release.frames import source_at
 from shoal.release.joined import JoinedRisk, groups_told, joined_risk, key_groups
 from shoal.release.people import Told
@@ -91,7 +91,8 @@ def tables_at(data: str, policy: Path | None) -> TablesAt | None:
     """None where the data, or the policy, is of one table."""
     manifest = manifest_of_tables(data)
     several = None
-    if policy is not None and (manifest is not None or Path(data).is_dir()):
+    plain = Path(data).is_dir() and not (Path(data) / MANIFEST).exists()
+    if policy is not None and (manifest is not None or plain):
         chosen = load_any(policy)
         several = chosen if isinstance(chosen, SeveralTables) else None
         if several is None and manifest is not None:
