@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
 from tests.cli.conftest import Call
+
+from shoal.policy.several import SeveralTables, load_any
+from shoal.release.several import release_tables
 
 POLICY = """\
 shoal: 1
@@ -35,19 +40,29 @@ tables:
 MET = ("--require", "joined_k=1", "--require", "k=5", "--require", "people.distinct_l.illness=2")
 
 
-@pytest.fixture(autouse=True)
-def clinic(call: Call) -> None:
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Forty people of two age groups, who were in four wards; 0 and 1 are the only ones of theirs in W3 twice."""
-    Path("data").mkdir()
+    folder = tmp_path_factory.mktemp("clinic")
+    (folder / "data").mkdir()
     ages = [20 + place % 20 for place in range(40)]
     ids, illnesses = [f"P{n:03}" for n in range(40)], [f"I{n % 5}" for n in range(40)]
     people = pl.DataFrame({"id": ids, "age": ages, "illness": illnesses})
-    people.write_csv("data/people.csv")
+    people.write_csv(folder / "data" / "people.csv")
     seen = [(f"P{n:03}", f"W{n % 4}") for n in range(40)] + [("P000", "W3"), ("P001", "W3"), ("P001", "W3")]
-    pl.DataFrame(seen, schema=["person", "ward"], orient="row").sort("ward").write_csv("data/visits.csv")
-    pl.DataFrame({"bed": range(3)}).write_csv("data/beds.csv")
-    Path("policy.yaml").write_text(POLICY)
-    assert call("run", "policy.yaml", "--output", "out", "--seed", "1").code == 0
+    pl.DataFrame(seen, schema=["person", "ward"], orient="row").sort("ward").write_csv(folder / "data" / "visits.csv")
+    pl.DataFrame({"bed": range(3)}).write_csv(folder / "data" / "beds.csv")
+    (folder / "policy.yaml").write_text(POLICY)
+    chosen = load_any(folder / "policy.yaml")
+    assert isinstance(chosen, SeveralTables)
+    release_tables(chosen, folder / "out", seed=1)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def clinic(call: Call, released: Path) -> None:
+    """In the folder that the command is called in."""
+    shutil.copytree(released, Path.cwd(), dirs_exist_ok=True)
 
 
 @pytest.mark.requirement("R-01")
@@ -123,6 +138,38 @@ def test_what_makes_no_sense_is_refused_in_one_line(call: Call, arguments: tuple
     assert done.code == 2
     assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("manifest", "says"),
+    [
+        ({}, "is not a release of several tables"),
+        ({"../people": ""}, "is not a release of several tables"),
+        ({"nowhere": ""}, "no such file"),
+    ],
+)
+def test_a_manifest_that_names_other_tables_is_refused(call: Call, manifest: dict[str, str], says: str) -> None:
+    Path("out/release.json").write_text(json.dumps({"tables": manifest, "joined": {"keys": []}}))
+    done = call("measure", "out")
+    assert (done.code, says in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        (None, "doesn't say what its tables are joined by"),
+        ([1], "doesn't say what its tables are joined by"),
+        ([{"columns": [5], "names_people": True}], "doesn't say what its tables are joined by"),
+        ([{"columns": ["people.nr"], "names_people": True}], "has no column 'nr'"),
+    ],
+)
+def test_a_manifest_whose_keys_make_no_sense_is_refused(call: Call, keys: object, says: str) -> None:
+    told = json.loads(Path("out/release.json").read_text())
+    told["joined"] = {} if keys is None else {"keys": keys}
+    Path("out/release.json").write_text(json.dumps(told))
+    done = call("measure", "out")
+    assert (done.code, says in done.stderr) == (2, True)
+    assert call("measure", "out", "--policy", "policy.yaml").code == 0, "which says it itself"
 
 
 @pytest.mark.requirement("R-04")

@@ -154,7 +154,8 @@ def need_joined(risk: JoinedRisk) -> None:
     lowest = risk.required if risk.accepted is None else risk.lowest
     worst = risk.worst
     if worst is not None and lowest is not None and worst.k < lowest:
-        raise InfeasibleError(f"{in_words(risk)}; {lowest} is required, so nothing was written", advice=ADVICE)
+        whose = "" if worst.group.names_people else "; `person` says which column of a table names people"
+        raise InfeasibleError(f"{in_words(risk)}; {lowest} is required, so nothing was written", advice=ADVICE + whose)
     missed = ", ".join(
         f"{model.name} ({model.achieved:.4g} instead of {model.required:g})" for model in risk.models if not model.met
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,34 +54,43 @@ class TablesAt:
         """
         if self.several is not None:
             found = key_groups(self.several.tables, references_of(self.several, self.sources), frames)
-            ordered = [group for group in self._told() if any(column == ROW for _, column in group.columns)]
+            ordered = [group for group in self._told() or () if any(column == ROW for _, column in group.columns)]
             return (*found, *ordered)
-        return self._told()
+        told = self._told()
+        if told is None:
+            said = f"{self.place}: doesn't say what its tables are joined by"
+            raise InputError(said, advice="give --policy")
+        return told
 
-    def _told(self) -> tuple[KeyGroup, ...]:
+    def _told(self) -> tuple[KeyGroup, ...] | None:
+        """What the manifest says; None where it says nothing that can be read."""
         if self.manifest is None:
             return ()
         told = self.manifest.get("joined")
         try:
             groups = groups_told(told["keys"])  # type: ignore[index]  # caught below
-        except (KeyError, TypeError):
-            raise InputError(
-                f"{self.place}: doesn't say what its tables are joined by", advice="give --policy"
-            ) from None
+        except (KeyError, TypeError, AttributeError):
+            return None
         return tuple(group for group in groups if set(group.tables) <= self.sources.keys())
 
     def joined(self) -> JoinedRisk:
         """Counted in the files as they are now."""
-        frames = {name: source.scan() for name, source in self.sources.items()}
-        rows = 0
-        for name, frame in frames.items():
-            with explained(self.sources[name]):
-                rows += int(frame.select(pl.len()).collect(engine="streaming").item())
+        with ExitStack() as reading:
+            for source in self.sources.values():
+                reading.enter_context(explained(source))
+            return self._joined({name: source.scan() for name, source in self.sources.items()})
+
+    def _joined(self, frames: Mapping[str, pl.LazyFrame]) -> JoinedRisk:
+        groups = self.keys(frames)
+        for table, column in (end for group in groups for end in group.columns):
+            if column != ROW and column not in frames[table].collect_schema():
+                raise SourceError(f"{self.place}: the table '{table}' has no column '{column}', by which it was joined")
+        rows = sum(int(frame.select(pl.len()).collect(engine="streaming").item()) for frame in frames.values())
         people = {name: Told.of(self.folder(name)) for name in self.sources} if self.manifest is not None else {}
         return joined_risk(
             frames,
             {name: self.quasi(name) for name in self.sources},
-            self.keys(frames),
+            groups,
             several=self.several,
             rows=rows,
             most_records={name: told.most_records for name, told in people.items() if told is not None},
@@ -100,7 +110,7 @@ def tables_at(data: str, policy: Path | None) -> TablesAt | None:
     if manifest is None:
         return None if several is None else TablesAt(data, files_of(several, data), several, None)
     names = tuple(manifest["tables"])
-    if not all(TABLE_NAME.match(name) for name in names):
+    if not names or not all(TABLE_NAME.match(name) for name in names):
         raise SourceError(f"{data}: is not a release of several tables")
     if several is not None and set(names) != set(several.tables):
         raise InputError(f"{policy}: has other tables than {data}")
