@@ -97,6 +97,7 @@ def test_the_joined_k_that_holds_is_told_first(clinic: Path) -> None:
     assert page.index('class="verdict met"') < page.index("<table")
     assert "The joined tables meet what is asked of them: k = 10" in page
     assert "k = 10" not in (clinic / "out" / "recipient.html").read_text()
+    assert "released together" not in (clinic / "out" / "visits" / "report.html").read_text()
 
 
 def test_what_is_accepted_leads_the_report_with_its_reason(clinic: Path) -> None:
@@ -108,6 +109,11 @@ def test_what_is_accepted_leads_the_report_with_its_reason(clinic: Path) -> None
     assert page.index('class="verdict unmet"') < page.index("<table")
     assert "do not have the k = 5 that is required" in page
     assert "Accepted, for this reason: two analysts under contract" in page
+    for name in ("patients", "visits"):
+        own = (clinic / "out" / name / "report.html").read_text()
+        assert own == whole.releases[name].html
+        assert 0 < own.index("do not have the k = 5 that is required") < own.index("The privacy model is met")
+        assert "k = 5" not in (clinic / "out" / name / "recipient.html").read_text()
 
 
 def test_less_than_what_is_accepted_does_not_leave(clinic: Path) -> None:

@@ -28,7 +28,8 @@ from shoal.release.pipeline import Progress
 from shoal.release.references import Followed, Keys, Lost, follow, references_of
 from shoal.release.releases import SeveralReleases, told_once, warnings_of
 from shoal.release.unlinking import unlink
-from shoal.report.render import render_several
+from shoal.report import write_pdf
+from shoal.report.render import render_several, tell_joined
 
 
 def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
@@ -97,6 +98,8 @@ def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
             for name in ("report", "recipient"):
                 html = render_several(whole.facts(), recipient=name == "recipient")
                 (staging.path / f"{name}.html").write_text(html, encoding="utf-8")
+        releases = _led(whole, staging.path, pdf=pdf)
+        whole = replace(whole, releases=releases)
         write_all([(target, written[name].scan()) for name, target in targets.items()])
         staging.commit()
     return whole
@@ -178,6 +181,21 @@ def _joined(
         rows=sum(rows.values()),
         most_records={name: int(told["most_records"]) for name, told in people.items()},
     )
+
+
+def _led(whole: SeveralReleases, staged: Path, *, pdf: bool) -> dict[str, Release]:
+    """Each table's report begins with what all tables say together, where that is worse than what it says itself."""
+    facts, led = whole.facts(), dict(whole.releases)
+    for name, release in whole.releases.items():
+        html = tell_joined(release.html, facts)
+        if html is None:
+            continue
+        led[name] = replace(release, html=html)
+        with writing(str(whole.folder)):
+            (staged / name / "report.html").write_text(html, encoding="utf-8")
+            if pdf:
+                write_pdf(staged / name / "report.html", staged / name / "report.pdf")
+    return led
 
 
 def _moved(release: Release, was: Path, folder: Path) -> Release:
