@@ -58,18 +58,51 @@ def test_json_has_the_choices_with_reasons(call: Call) -> None:
     assert found["attributes"]["bill"]["technique"] == {"noise": {"multiplicative": {"sd": 0.05}}}
 
 
-def test_a_folder_is_a_policy_of_several_tables(call: Call, tmp_path: Path) -> None:
-    assert call("suggest", "clinic", "-o", "policy.yaml").code == 0
+def test_a_folder_is_a_policy_of_several_tables_that_nothing_joins(call: Call, tmp_path: Path) -> None:
+    """Data that leaves the house has no keys left, and its policy runs as it is."""
+    told = call("suggest", "clinic", "-o", "policy.yaml")
+    assert told.code == 0
+    assert "could be joined by patients.patient_id, visits.patient_id: as keys they are taken out" in told.stdout
     policy = load_any(tmp_path / "policy.yaml")
     assert isinstance(policy, SeveralTables)
     assert policy.tables["visits"].person == "patient_id"
     ran = call("run", "policy.yaml", "--output", "release", "--json")
+    assert ran.code == 0
+    assert not [one for one in ran.found["references"] if one["kept"]]
+    joined = ran.found["joined"]
+    assert (joined["required"], joined["met"], joined["keys"]) == (5, True, [])
+    assert "patient_id" not in pl.read_csv(tmp_path / "release" / "visits" / "data.csv").columns
+    assert call("measure", "release", "--policy", "policy.yaml", "--require", "joined_k=5").code == 0
+
+
+def test_tables_stay_joinable_inside_or_where_that_is_asked(call: Call, tmp_path: Path) -> None:
+    assert call("suggest", "clinic", "-o", "inside.yaml", "--use-case", "internal-anonymised").code == 0
+    assert call("suggest", "clinic", "-o", "asked.yaml", "--keep-joinable").code == 0
+    assert '# joined: {accept: "who gets the tables' in (tmp_path / "asked.yaml").read_text()
+    stopped = call("run", "asked.yaml", "--output", "release")
+    assert stopped.code == 2
+    assert "joined by patients.patient_id, visits.patient_id, the tables leave k = " in stopped.stderr
+    assert not (tmp_path / "release").exists()
+    ran = call("run", "inside.yaml", "--output", "release", "--json")
     assert ran.code == 0
     (kept,) = [one for one in ran.found["references"] if one["kept"]]
     assert (kept["from"], kept["to"], kept["orphans"]) == ("visits.patient_id", "patients.patient_id", 0)
     released = pl.read_csv(tmp_path / "release" / "visits" / "data.csv")
     original = pl.read_csv(tmp_path / "clinic" / "visits.csv")
     assert not set(released["patient_id"]) & set(original["patient_id"])
+
+
+def test_tables_in_the_same_order_are_shuffled(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "pairs").mkdir()
+    people = pl.DataFrame({"person_id": [f"P{n:04}" for n in range(40)], "age": [30 + n % 2 for n in range(40)]})
+    people.write_csv(tmp_path / "pairs" / "people.csv")
+    towns = people.select("person_id", town=pl.Series([f"T{n % 4}" for n in range(40)]))
+    towns.write_csv(tmp_path / "pairs" / "towns.csv")
+    assert call("suggest", "pairs", "-o", "policy.yaml").code == 0
+    policy = load_any(tmp_path / "policy.yaml")
+    assert isinstance(policy, SeveralTables)
+    assert [name for name, table in policy.tables.items() if "shuffle_rows" in table.table_steps] == ["towns"]
+    assert call("run", "policy.yaml", "--output", "release").code == 0
 
 
 def test_a_database_says_itself_what_refers_to_what(call: Call, tmp_path: Path) -> None:
@@ -80,7 +113,7 @@ def test_a_database_says_itself_what_refers_to_what(call: Call, tmp_path: Path) 
         database.executemany("INSERT INTO owners VALUES (?, ?)", [(n, f"Town {n % 3}") for n in range(30)])
         database.executemany("INSERT INTO pets VALUES (?, ?)", [(n % 30, "cat") for n in range(60)])
     database.close()
-    assert call("suggest", "sqlite:///clinic.db", "-o", "policy.yaml").code == 0
+    assert call("suggest", "sqlite:///clinic.db", "-o", "policy.yaml", "--use-case", "internal-anonymised").code == 0
     policy = load_any(tmp_path / "policy.yaml")
     assert isinstance(policy, SeveralTables)
     assert set(policy.tables) == {"owners", "pets"}, "a table without records has nothing to go by"
@@ -93,6 +126,7 @@ def test_a_database_says_itself_what_refers_to_what(call: Call, tmp_path: Path) 
     ("arguments", "said"),
     [
         (("patients.csv", "--use-case", "external"), "did you mean 'external-sharing'"),
+        (("patients.csv", "--keep-joinable"), "--keep-joinable is about several tables"),
         (("patients.csv", "--person", "patientid"), "did you mean 'patient_id'"),
         (("patient.csv",), "did you mean 'patients.csv'"),
         (("patients.csv", "-o", "clinic/patients.csv"), "exists already"),

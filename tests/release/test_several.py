@@ -11,8 +11,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from shoal.errors import BugError, DataError, InputError, SourceError, TargetError
 from shoal.io import sha256_of
@@ -21,7 +19,6 @@ from shoal.policy.several import SeveralTables, load_any
 from shoal.pseudonyms.for_this_run import ForThisRun
 from shoal.randomness import Randomness
 from shoal.release import several as job
-from shoal.release.joined import ReleasedTable, join_all
 from shoal.release.references import Keys, Lost, follow, names_fit
 from shoal.release.releases import SeveralReleases
 from shoal.release.several import check_tables, release_tables
@@ -32,6 +29,7 @@ POLICY = """\
 shoal: 1
 name: hospital
 privacy: [{k_anonymity: {k: 3}}]
+joined: {accept: what becomes of the keys is tried here}
 solve: {suppression_limit: 0.2}
 tables:
   patients:
@@ -177,7 +175,7 @@ def test_the_folder_holds_a_full_release_of_each_table_and_a_way_in(clinic: Path
         links = re.findall(r'<a href="([^#"]+)"', page)
         assert links == [f"{name}/{edition}.html" for name in ("patients", "visits", "drugs")]
         assert all((clinic / "out" / link).is_file() for link in links)
-    assert "leave k" not in (clinic / "out" / "recipient.html").read_text()
+    assert "k =" not in (clinic / "out" / "recipient.html").read_text()
 
 
 def test_ciphertexts_are_joined_too(clinic: Path) -> None:
@@ -299,7 +297,7 @@ def test_records_whose_counterpart_was_left_out_are_counted_and_warned_of(clinic
     assert left == 30
     orphans = 180 - 3 * left
     assert (whole.references[0].orphans, whole.references[0].left_out) == (orphans, orphans)
-    assert f"{orphans} records refer to records of 'patients' that are not in the release" in whole.warnings[0]
+    assert f"{orphans} records refer to records of 'patients' that are not in the release" in whole.warnings[1]
 
 
 def test_a_sampled_child_has_no_more_orphans_than_before(clinic: Path) -> None:
@@ -343,94 +341,6 @@ def test_tables_that_come_apart_are_noticed_in_the_written_files(clinic: Path, m
     with pytest.raises(BugError, match=r"visits\.patient → patients\.id"):
         release_tables(policy(clinic), clinic / "out")
     assert not (clinic / "out").exists()
-
-
-# ——— what joining gives away
-
-
-def table(quasi: tuple[str, ...], **columns: list[object]) -> ReleasedTable:
-    return ReleasedTable(pl.LazyFrame(columns), quasi)
-
-
-def test_people_who_are_alike_in_each_table_may_stand_alone_in_both() -> None:
-    """Two of each age and, of visits, two to each ward: but nobody shares age and wards with anybody."""
-    tables = {
-        "patients": table(("age",), id=[1, 2, 3, 4], age=["a", "a", "b", "b"]),
-        "visits": table(("ward",), patient=[1, 2, 3, 4], ward=["x", "y", "x", "y"]),
-    }
-    (joined,) = join_all(tables, [Reference(End("visits", "patient"), End("patients", "id"))])
-    assert (joined.table, joined.tables, joined.k, joined.people, joined.uniques) == (
-        "patients",
-        ("patients", "visits"),
-        1,
-        4,
-        4,
-    )
-
-
-def test_tables_below_tables_count_too_and_tables_that_say_nothing_do_not() -> None:
-    tables = {
-        "patients": table(("age",), id=[1, 2], age=["a", "a"]),
-        "visits": table((), visit=[10, 20], patient=[1, 2]),
-        "drugs": table(("drug",), visit=[10, 20], drug=["x", "y"]),
-        "beds": table((), patient=[1, 1, 2]),
-    }
-    chain = [
-        Reference(End("visits", "patient"), End("patients", "id")),
-        Reference(End("drugs", "visit"), End("visits", "visit")),
-        Reference(End("beds", "patient"), End("patients", "id")),
-    ]
-    (joined,) = join_all(tables, chain)
-    assert (joined.tables, joined.k) == (("patients", "visits", "drugs"), 1)
-    assert join_all(tables, [chain[0], chain[2]]) == (), "only the people's own table says anything"
-
-
-def test_the_warning_has_the_figure(clinic: Path) -> None:
-    alone = visits().with_columns(ward=pl.Series([f"W{place**2 % 7 % 4}" for place in range(180)]))
-    alone.write_csv(clinic / "visits.csv")
-    whole = release_tables(policy(clinic), clinic / "out")
-    (joined,) = whole.joined
-    people, seen = released(whole, "patients"), released(whole, "visits")
-    places = {key: place for place, key in enumerate(people["id"])}
-    sizes = brute_force(
-        list(people["age"]), [(places[key], ward) for key, ward in seen.select("patient", "ward").rows()]
-    )
-    assert (joined.k, joined.uniques) == (sizes[0], sizes.count(1)) == (1, 4)
-    said = "joined by their keys, patients, visits leave k = 1, where each alone has at least 10: 4 of 60 stand alone"
-    assert whole.warnings[0].startswith(said)
-    assert said in (clinic / "out" / "report.html").read_text()
-
-
-def test_tables_that_are_too_large_to_join_say_so(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "JOINED_RECORDS", 100)
-    whole = release_tables(policy(clinic), clinic / "out")
-    assert whole.joined == ()
-    assert "too large" in whole.warnings[0]
-
-
-def brute_force(people: list[str], seen: list[tuple[int, str]]) -> list[int]:
-    """By definition: people are alike if their own value and all their visits' values are."""
-    told = [(age, tuple(sorted(ward for who, ward in seen if who == place))) for place, age in enumerate(people)]
-    telling = [one for one in told if one != ("*", ())]
-    return sorted(telling.count(one) for one in set(telling))
-
-
-@settings(max_examples=60)
-@given(
-    st.lists(st.sampled_from(["a", "b", "*"]), min_size=1, max_size=7),
-    st.lists(st.tuples(st.integers(0, 8), st.sampled_from(["x", "y", "*"])), min_size=1, max_size=12),
-)
-def test_joining_is_what_it_is_by_definition(people: list[str], seen: list[tuple[int, str]]) -> None:
-    tables = {
-        "patients": table(("age",), id=list(range(len(people))), age=list(people)),
-        "visits": table(("ward",), patient=[who for who, _ in seen], ward=[ward for _, ward in seen]),
-    }
-    joined = join_all(tables, [Reference(End("visits", "patient"), End("patients", "id"))])
-    sizes = brute_force(people, seen)
-    if not sizes:
-        assert joined == ()
-        return
-    assert (joined[0].k, joined[0].people, joined[0].uniques) == (sizes[0], sum(sizes), sizes.count(1))
 
 
 # ——— whole or not at all

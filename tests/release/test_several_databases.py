@@ -52,6 +52,7 @@ tables:
       ward: {{role: quasi}}
     target: {{table: visits_out}}
 privacy: [{{k_anonymity: {{k: 3}}}}]
+joined: {{accept: what becomes of the keys is tried here}}
 """
 
 

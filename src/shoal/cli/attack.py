@@ -25,7 +25,7 @@ def print_attacks(report: AttackReport) -> None:
     if not report.roles.person:
         typer.echo("each record counts as a person; where people have several, --person NAME tells them apart")
     if report.done.attacks:
-        print_table("Attacks", HEADER, [_row(attack) for attack in report.done.attacks])
+        print_table("Attacks", HEADER, [attack_row(attack) for attack in report.done.attacks])
     for name, reason in report.done.skipped.items():
         typer.echo(f"{'NOT JUDGED' if name in report.done.unjudged else 'not tried'}: {name}: {reason}")
     for attack in report.done.attacks:
@@ -96,7 +96,7 @@ def _yardstick(one: Mapping[str, Any]) -> float:
     return float(one["yardstick"])
 
 
-def _row(attack: Attack) -> tuple[str, ...]:
+def attack_row(attack: Attack) -> tuple[str, ...]:
     low, high = attack.success.interval
     return (
         attack.title,

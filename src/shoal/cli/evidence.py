@@ -74,6 +74,7 @@ def measure(
     from shoal.release.measuring import measure_data
     from shoal.release.reading import missing_as
     from shoal.release.records import records_target
+    from shoal.release.tables_at import tables_at
     from shoal.release.unsafe import UnsafeRule
 
     said = circumstances(
@@ -100,11 +101,20 @@ def measure(
         records=records is not None,
     )
     refuse_junit(junit)
-    if force and records is None:
-        raise InputError("--force: replaces a file of records; there is none without --records FILE")
+    tables = tables_at(data, policy)
+    if tables is not None:
+        from shoal.cli.several import measure_several, refuse_for_several
+
+        columns = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--rule": rule, "--target": target}
+        looked_at = {"--suda": suda, "--log-linear": log_linear, "--unsafe": unsafe, "--records": records}
+        others = {"--weight": weight, "--household": household, "--population": population, "--missing": missing}
+        refuse_for_several({**columns, **looked_at, **others, "--auxiliary": auxiliary})
+        measure_several(
+            tables, require or [], wanted=wanted, original=original, by_records=by_records, junit=junit, as_json=json
+        )
+        return
+    _refuse_senseless(force=force and records is None, useful=original is None and bool(target or purpose))
     lines = None if records is None else records_target(records, data_file(data), original, policy, force=force)
-    if original is None and (target is not None or purpose is not None):
-        raise InputError("--target and --purpose are about usefulness, which needs --original DATA")
     if auxiliary is not None:
         from shoal.cli.reassess import reassess_and_print
 
@@ -144,6 +154,13 @@ def measure(
     finish(f"shoal measure {data}", measured.models, junit)
 
 
+def _refuse_senseless(*, force: bool, useful: bool) -> None:
+    if force:
+        raise InputError("--force: replaces a file of records; there is none without --records FILE")
+    if useful:
+        raise InputError("--target and --purpose are about usefulness, which needs --original DATA")
+
+
 def attack(
     release: Annotated[str, typer.Argument(metavar="RELEASE", help="A release folder, or any file or database URL.")],
     original: Annotated[str, typer.Option(help="The table that the release was made from; it judges the attacks.")],
@@ -169,8 +186,17 @@ def attack(
     from shoal.release.attack_report import attack_bounds
     from shoal.release.attack_roles import Roles
     from shoal.release.attacking import attack_data
+    from shoal.release.tables_at import tables_at
 
     refuse_junit(junit)
+    tables = tables_at(release, policy)
+    if tables is not None:
+        from shoal.cli.several import attack_several, refuse_for_several
+
+        columns = {"--qi": qi, "--sensitive": sensitive, "--person": person}
+        refuse_for_several({**columns, "--auxiliary": auxiliary, "--control": control})
+        attack_several(tables, original, require or [], trials=trials, seed=seed, safe=safe, junit=junit, as_json=json)
+        return
     roles = Roles.of(release, policy=policy, qi=qi, sensitive=sensitive, person=person)
     bounds = attack_bounds(require or [])
     with progress() as report:

@@ -12,6 +12,7 @@ from shoal.cli.output import print_table
 from shoal.cli.single_records import print_records
 from shoal.measurement.attackers import Attackers, Basis
 from shoal.measurement.useful import READINGS, USES, Usefulness
+from shoal.privacy import Finding
 from shoal.release.formal import SENSITIVE, Formal
 from shoal.release.measured import Measured
 from shoal.release.people import Counted
@@ -203,9 +204,7 @@ def _of_any(note: str, shown: Sequence[str]) -> bool:
     return of is None or any(name.startswith(of) for name in shown)
 
 
-def _print_verdicts(measured: Measured) -> None:
-    if not measured.models:
-        return
+def print_verdicts(findings: Sequence[Finding]) -> None:
     verdicts = [
         (
             finding.name,
@@ -213,9 +212,15 @@ def _print_verdicts(measured: Measured) -> None:
             _achieved(finding.achieved),
             "met" if finding.met else "NOT MET",
         )
-        for finding in measured.models
+        for finding in findings
     ]
     print_table("Required", ("figure", "required", "achieved", ""), verdicts)
+
+
+def _print_verdicts(measured: Measured) -> None:
+    if not measured.models:
+        return
+    print_verdicts(measured.models)
     for name, why in measured.not_measured.items():
         typer.echo(f"  {name} can't be measured: {why}.")
 

@@ -1,20 +1,31 @@
-"""``shoal run`` and ``shoal check`` with a policy of several tables."""
+"""``shoal run``, ``check``, ``measure`` and ``attack`` with several tables."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
 
+from shoal.cli.attack import HEADER, attack_row, print_attacks
+from shoal.cli.gates import finish
+from shoal.cli.measurement import print_verdicts
 from shoal.cli.output import print_json, print_table, progress
+from shoal.errors import InputError
 from shoal.policy import warnings_in
 from shoal.policy.references import Reference
 from shoal.policy.several import SeveralTables
 from shoal.pseudonyms import Secrets
+from shoal.release.assessing import Wanted
+from shoal.release.attack_report import attack_bounds
+from shoal.release.attacking_several import SeveralAttacked, attack_tables
 from shoal.release.evidence import Study
+from shoal.release.joined import JoinedRisk, in_words
+from shoal.release.measuring_several import SeveralMeasured, measure_tables
 from shoal.release.references import Followed
-from shoal.release.releases import SeveralReleases
+from shoal.release.releases import SeveralReleases, told_once
 from shoal.release.several import check_tables, release_tables
+from shoal.release.tables_at import TablesAt
 from shoal.report.figures import count
 
 
@@ -56,11 +67,9 @@ def run_tables(  # noqa: PLR0913  # the options of `shoal run`
 
 
 def print_tables(whole: SeveralReleases) -> None:
-    for name, release in whole.releases.items():
-        for warning in release.manifest.warnings:
-            typer.echo(f"warning: {name}: {warning}", err=True)
-    for warning in whole.warnings:
+    for warning in (*whole.warnings, *(f"{name}: {told}" for name, own in whole.of_tables.items() for told in own)):
         typer.echo(f"warning: {warning}", err=True)
+    typer.echo(joined_line(whole.joined))
     rows = [
         (name, f"{told.data.rows:,}", f"{told.suppressed_records:,}", told.before.risk.k, told.after.risk.k)
         for name, told in ((name, release.manifest) for name, release in whole.releases.items())
@@ -72,6 +81,15 @@ def print_tables(whole: SeveralReleases) -> None:
     typer.echo(f"report:   {whole.folder / 'report.html'}")
 
 
+def joined_line(joined: JoinedRisk) -> str:
+    """What comes first: the tables as whoever holds all of them sees them."""
+    if joined.met is None:
+        return f"not judged: {in_words(joined)}"
+    asked = "" if joined.required is None else f" (required: {joined.required})"
+    accepted = "" if joined.met or joined.accepted is None else f"; accepted: {joined.accepted}"
+    return f"{'met' if joined.met else 'NOT MET'}: {in_words(joined)}{asked}{accepted}"
+
+
 def _in_words(followed: Followed) -> str:
     reference = followed.reference
     how = f" (found: {reference.reason})" if reference.reason else ""
@@ -81,7 +99,8 @@ def _in_words(followed: Followed) -> str:
 
 
 def check_several(several: SeveralTables, label: str, *, data: str | None, as_json: bool) -> None:
-    warnings = [f"{name}: {told}" for name, policy in several.tables.items() for told in warnings_in(policy)]
+    own, common = told_once(several, {name: warnings_in(policy) for name, policy in several.tables.items()})
+    warnings = [*common, *(f"{name}: {told}" for name, texts in own.items() for told in texts)]
     references = several.references
     if data is not None or all(policy.source is not None for policy in several.tables.values()):
         references = check_tables(several, None if data is None else Path(data))
@@ -93,9 +112,90 @@ def check_several(several: SeveralTables, label: str, *, data: str | None, as_js
         typer.echo(f"warning: {warning}", err=True)
     for reference in references:
         typer.echo(f"{reference}: {reference.reason or 'declared'}{'' if reference.keep else ', not kept'}")
+    if several.joined_k is not None and several.joined.accept is None:
+        typer.echo(f"joined tables: k = {several.joined_k} has to hold")
     typer.echo(f"{label}: no problems")
 
 
 def _entry(reference: Reference) -> dict[str, object]:
     ends = {"from": str(reference.child), "to": str(reference.parent)}
     return {**ends, "kept": reference.keep, "found": reference.reason}
+
+
+def measure_several(  # noqa: PLR0913  # the options of `shoal measure`
+    tables: TablesAt,
+    require: Sequence[str],
+    *,
+    wanted: Wanted,
+    original: str | None,
+    by_records: bool,
+    junit: Path | None,
+    as_json: bool,
+) -> None:
+    measured = measure_tables(tables, require, wanted=wanted, original=original, by_records=by_records)
+    for doubt in measured.doubts:
+        typer.echo(f"warning: {doubt}", err=True)
+    if as_json:
+        print_json(measured.to_dict())
+    else:
+        print_measured(measured)
+        if tables.manifest is not None:
+            typer.echo(f"  more of a single table: shoal measure {Path(tables.place) / 'TABLE'}; --json has all of it.")
+    finish(f"shoal measure {tables.place}", measured.models, junit)
+
+
+def print_measured(measured: SeveralMeasured) -> None:
+    typer.echo(f"{joined_line(measured.joined)}\n")
+    rows = []
+    for name, one in measured.tables.items():
+        told = one.to_dict()
+        sizes, risk = told["class_size"], told["risk"]
+        size = f"{sizes['min']:,} to {sizes['max']:,}"
+        rows.append((name, f"{told['rows']:,}", f"{told['suppressed']:,}", f"{told['classes']:,}", size, risk["k"]))
+    rows += [(name, "", "", "", "", "") for name in measured.without_quasi]
+    print_table("Tables", ("table", "records", "suppressed", "classes", "class size", "k"), rows)
+    if measured.models:
+        print_verdicts(measured.models)
+
+
+def attack_several(  # noqa: PLR0913  # the options of `shoal attack`
+    tables: TablesAt,
+    original: str,
+    require: Sequence[str],
+    *,
+    trials: int,
+    seed: int | None,
+    safe: bool,
+    junit: Path | None,
+    as_json: bool,
+) -> None:
+    bounds = attack_bounds(require)
+    with progress() as report:
+        tell = None if report is None else lambda done, total: report("attack", done, total)
+        found = attack_tables(tables, original, trials=trials, seed=seed, progress=tell)
+    for doubt in found.doubts:
+        typer.echo(f"warning: {doubt}", err=True)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_attacked(found)
+    finish(f"shoal attack {tables.place}", found.findings(bounds, safe=safe), junit)
+
+
+def print_attacked(found: SeveralAttacked) -> None:
+    if found.joined:
+        print_table("Attacks on the joined tables", HEADER, [attack_row(attack) for attack in found.joined])
+    if found.skipped is not None:
+        typer.echo(f"{'NOT JUDGED' if found.unjudged else 'not tried'}: joined tables: {found.skipped}")
+    for name, report in found.tables.items():
+        typer.echo(f"\n{name}")
+        print_attacks(report)
+    for name in found.nothing:
+        typer.echo(f"\n{name}: has nothing to attack")
+
+
+def refuse_for_several(options: Mapping[str, object]) -> None:
+    """Options about the columns of one table."""
+    for option, given in options.items():
+        if given:
+            raise InputError(f"{option}: is about one table, and there are several")

@@ -26,6 +26,9 @@ def suggest(  # noqa: PLR0913, PLR0917  # one parameter for each option
     person: Annotated[str | None, typer.Option(help="The column that names the person, where it is not found.")] = None,
     name: Annotated[str | None, typer.Option(help="What the policy is called; else by the data.")] = None,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
+    keep_joinable: Annotated[  # noqa: FBT002
+        bool, typer.Option("--keep-joinable", help="Several tables: keep keys as pseudonyms, for outsiders too.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file that is there.")] = False,  # noqa: FBT002
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")] = False,  # noqa: FBT002
 ) -> None:
@@ -46,7 +49,8 @@ def suggest(  # noqa: PLR0913, PLR0917  # one parameter for each option
         raise TargetError(f"{output}: exists already", advice="--force replaces it")
     if output is not None and not output.parent.is_dir():
         raise TargetError(f"{output}: its folder does not exist")
-    found = _suggested(data, UseCase(use_case), output, person=person, name=name, sheet=sheet)
+    asked = {"person": person, "name": name, "sheet": sheet}
+    found = _suggested(data, UseCase(use_case), output, **asked, keep_joinable=keep_joinable)
     if output is not None:
         from shoal.io import write_whole
 
@@ -60,7 +64,14 @@ def suggest(  # noqa: PLR0913, PLR0917  # one parameter for each option
 
 
 def _suggested(  # noqa: PLR0913
-    data: str, use_case: object, output: Path | None, *, person: str | None, name: str | None, sheet: str | None
+    data: str,
+    use_case: object,
+    output: Path | None,
+    *,
+    person: str | None,
+    name: str | None,
+    sheet: str | None,
+    keep_joinable: bool,
 ) -> Suggestion:
     from shoal.discover.suggest import suggest as suggest_table
     from shoal.errors import InputError
@@ -73,7 +84,9 @@ def _suggested(  # noqa: PLR0913
     if holds_tables(data):
         if person is not None or sheet is not None:
             raise InputError("--person and --sheet are about one table, and there are several")
-        return suggest_several(tables_at(data), title, case, folder)
+        return suggest_several(tables_at(data), title, case, folder, keep_joinable=keep_joinable)
+    if keep_joinable:
+        raise InputError("--keep-joinable is about several tables, and there is one")
     table = profiled(data, sheet)
     source = table.source_setting(folder)
     return suggest_table(table.profile, name=title, use_case=case, source=source, person=person)

@@ -48,9 +48,16 @@ class Choice:
         return {key: value for key, value in given.items() if value is not None}
 
 
-def choose(profile: Profile, use_case: UseCase, person: str | None, keys: Mapping[str, str]) -> dict[str, Choice]:
-    """A choice for each column; ``keys`` are those that other tables are joined by, with their domains."""
-    chosen = {one.name: _choice(one, use_case, person, keys) for one in profile.columns}
+def choose(
+    profile: Profile, use_case: UseCase, person: str | None, keys: Mapping[str, str], *, joinable: bool = True
+) -> dict[str, Choice]:
+    """A choice for each column; ``keys`` are those that other tables are joined by, with their domains.
+
+    Where tables are not to be ``joinable``, what joins them is taken out.
+    """
+    chosen = {one.name: _choice(one, use_case, person, keys if joinable else {}) for one in profile.columns}
+    if not joinable:
+        chosen |= {one.name: _parted(chosen[one.name]) for one in profile.columns if one.name in keys}
     for name, identifier in profile.repeats.items():
         if chosen[name].role is not Role.DIRECT and chosen[name].technique != "scrub":
             chosen[name] = _left_out(chosen[name], f"it holds values of '{identifier}', which is a direct identifier")
@@ -73,6 +80,14 @@ def _choice(one: ColumnProfile, use_case: UseCase, person: str | None, keys: Map
     if one.proposal.role is Role.QUASI:
         return _quasi(one, reason)
     return _kept(one, use_case, reason)
+
+
+def _parted(choice: Choice) -> Choice:
+    """A quasi-identifier is no key once what it refers to is gone."""
+    if choice.role is Role.QUASI or choice.suppressed:
+        return choice
+    reason = f"{choice.reason}; other tables could be joined by it, and together they say more than each alone"
+    return replace(choice, role=Role.DIRECT, technique="suppress", hierarchy=None, reason=reason)
 
 
 def domain_for(name: str) -> str:

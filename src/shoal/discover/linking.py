@@ -16,11 +16,13 @@ from shoal.discover.columns import ColumnProfile, Profile
 from shoal.discover.keys import BARE, MARKS
 from shoal.discover.recognisers import words
 from shoal.schema import Role
-from shoal.schema.grouping import count_groups
+from shoal.schema.grouping import count_groups, stand_together
 
 End = tuple[str, str]
 """A table and its column."""
 FEWEST = 2
+SAME_ORDER = 0.5
+"""The share of rows with the same key as in another table that makes the order itself a key."""
 KEY, RECORDS = "key", "records"
 
 
@@ -36,6 +38,10 @@ class Table:
         values = self.frame.select(pl.col(column).cast(pl.String).alias(KEY)).drop_nulls()
         return count_groups(values, [KEY], RECORDS)
 
+    def column(self, name: str) -> pl.Series:
+        """All its values in their order, as text."""
+        return self.frame.select(pl.col(name).cast(pl.String).alias(KEY)).collect(engine="streaming")[KEY]
+
 
 def domains(tables: Mapping[str, Table], constrained: Iterable[tuple[End, End]] = ()) -> dict[str, dict[str, str]]:
     """By table, the columns that tables are joined by, and the domain in which each gets its pseudonyms."""
@@ -46,6 +52,27 @@ def domains(tables: Mapping[str, Table], constrained: Iterable[tuple[End, End]] 
     for table, column in groups:
         found[table][column] = domain_for(_root(groups, (table, column))[0])
     return found
+
+
+def telling_order(tables: Mapping[str, Table], keys: Mapping[str, Mapping[str, str]]) -> tuple[str, ...]:
+    """Tables whose order tells what their keys did.
+
+    Records with the same key follow each other, or the records are in the order of an earlier table that they can be
+    joined with.
+    """
+    found: dict[str, None] = {}
+    for name, columns in keys.items():
+        if any(stand_together(tables[name].column(column)) for column in columns):
+            found[name] = None
+    ends = [(table, column, domain) for table, columns in keys.items() for column, domain in columns.items()]
+    for place, (table, column, domain) in enumerate(ends):
+        for other, held, theirs in ends[:place]:
+            if other == table or theirs != domain or tables[table].profile.rows != tables[other].profile.rows:
+                continue
+            mine, earlier = tables[table].column(column), tables[other].column(held)
+            if float((mine == earlier).sum()) >= SAME_ORDER * len(mine):
+                found[table] = None
+    return tuple(found)
 
 
 def _join(groups: dict[End, End], child: End, parent: End) -> None:

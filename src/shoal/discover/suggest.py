@@ -105,7 +105,12 @@ def suggest(
 
 
 def wanted_for(
-    profile: Profile, *, use_case: UseCase, person: str | None = None, keys: Mapping[str, str] | None = None
+    profile: Profile,
+    *,
+    use_case: UseCase,
+    person: str | None = None,
+    keys: Mapping[str, str] | None = None,
+    joinable: bool = True,
 ) -> Wanted:
     """What is chosen for a table; ``keys`` are columns that join it with other tables, by domain."""
     names = tuple(column.name for column in profile.columns)
@@ -114,7 +119,7 @@ def wanted_for(
     if not names:
         raise DataError("the table has no columns")
     found = person or _repeated_person(profile)
-    return Wanted(profile, use_case, found, choose(profile, use_case, found, keys or {}))
+    return Wanted(profile, use_case, found, choose(profile, use_case, found, keys or {}, joinable=joinable))
 
 
 def _repeated_person(profile: Profile) -> str | None:
@@ -148,7 +153,7 @@ def _further(wanted: Wanted) -> list[str]:
         if one.role is Role.SENSITIVE and not one.suppressed and 2 <= wanted.profile[name].spread.distinct <= 1000
     ]
     return [
-        f"  # - l_diversity: {{attribute: {setting(name)}, l: 2}}      "
+        f"  # - l_diversity: {{attribute: {setting(name)}, l: 2, kind: distinct}}      "
         "# those who look alike would not all have the same"
         for name in sensitive[:1]
     ]

@@ -1,14 +1,25 @@
-"""A policy to start from for tables that belong together: keys get the same pseudonyms in all of them."""
+"""A policy to start from for tables that belong together.
+
+Inside the house keys get the same pseudonyms in all tables. Data that leaves it loses them, because joined tables say
+more of a person than k counts in each; unless the tables are asked to stay joinable.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from shoal.discover.linking import End, Table, domains
+from shoal.discover.linking import End, Table, domains, telling_order
 from shoal.discover.suggest import Suggestion, Wanted, notes_of, table_lines, wanted_for
 from shoal.discover.writing import comment, setting
 from shoal.errors import DataError
 from shoal.policy import PRESETS, UseCase
+from shoal.policy.several import OUTSIDE
+
+ASKED = (
+    "Joined by their keys, the tables have to have the k that each of them has, or the run stops.",
+    "It can be accepted that they don't, with a reason that the report shows:",
+)
+IN_ORDER = "the order of its records could tell which are of one person, as the keys did"
 
 
 def suggest_tables(  # noqa: PLR0913  # one argument per part of the policy
@@ -19,36 +30,48 @@ def suggest_tables(  # noqa: PLR0913  # one argument per part of the policy
     sources: Mapping[str, object],
     source: object = None,
     constrained: Iterable[tuple[End, End]] = (),
+    keep_joinable: bool = False,
 ) -> Suggestion:
     """A policy of several tables. ``source`` is the database of all; ``sources`` says where each one is otherwise."""
     if not tables:
         raise DataError("there are no tables to suggest a policy for")
     joined = domains(tables, constrained)
-    wanted = {key: _wanted(table, use_case, joined[key]) for key, table in tables.items()}
-    notes = _notes(wanted, joined)
+    joinable = keep_joinable or use_case not in OUTSIDE
+    wanted = {key: _wanted(table, use_case, joined[key], joinable=joinable) for key, table in tables.items()}
+    notes = _notes(wanted, joined, joinable=joinable)
     title = PRESETS[use_case].title.lower()
     lines = [f"# A policy to start from: {title}. Read each line, and change what is not so.", *map(comment, notes), ""]
     lines += ["shoal: 1", f"name: {setting(name)}", f"use_case: {use_case}"]
     lines += [] if source is None else [f"source: {setting(source)}"]
+    if any(joined.values()) and joinable and use_case in OUTSIDE:
+        lines += ["", *map(comment, ASKED), '# joined: {accept: "who gets the tables, and why that is safe"}']
     lines += ["", "tables:"]
+    shuffled = () if joinable else telling_order(tables, joined)
     for key, one in wanted.items():
         lines += [f"  {setting(key)}:"]
+        lines += [f"    shuffle_rows: true      {comment(IN_ORDER)}"] if key in shuffled else []
         lines += [f"    source: {setting(sources[key])}"] if key in sources else []
         lines += [*table_lines(one, "    "), ""]
     choices = {f"{key}.{column}": choice for key, one in wanted.items() for column, choice in one.choices.items()}
     return Suggestion("\n".join(lines), choices, None, tuple(notes))
 
 
-def _wanted(table: Table, use_case: UseCase, keys: Mapping[str, str]) -> Wanted:
-    wanted = wanted_for(table.profile, use_case=use_case, keys=keys)
+def _wanted(table: Table, use_case: UseCase, keys: Mapping[str, str], *, joinable: bool) -> Wanted:
+    wanted = wanted_for(table.profile, use_case=use_case, keys=keys, joinable=joinable)
     return wanted.without_quasi() if wanted.too_few else wanted
 
 
-def _notes(wanted: Mapping[str, Wanted], joined: Mapping[str, Mapping[str, str]]) -> list[str]:
+def _notes(wanted: Mapping[str, Wanted], joined: Mapping[str, Mapping[str, str]], *, joinable: bool) -> list[str]:
     notes = [f"{key}: {note}" for key, one in wanted.items() for note in notes_of(one)]
-    if any(joined.values()):
+    keys = ", ".join(f"{table}.{column}" for table, columns in joined.items() for column in columns)
+    if keys and joinable:
         notes.append(
             "Who joins the tables by their pseudonyms learns more of a person than k counts; "
             "if nobody has to, suppress the keys."
+        )
+    elif keys:
+        notes.append(
+            f"The tables could be joined by {keys}: as keys they are taken out, because together the tables say more "
+            "of a person than each alone. --keep-joinable keeps them as pseudonyms."
         )
     return notes

@@ -18,6 +18,7 @@ from shoal.schema import Role
 from shoal.schema.circumstances import Controls
 from shoal.schema.registry import did_you_mean
 from shoal.techniques.generalise import Generalise
+from shoal.techniques.pseudonymise import Pseudonymise
 
 
 def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
@@ -180,11 +181,8 @@ def warnings_in(policy: Policy, *, vaulted: bool | None = None) -> list[str]:
 
     ``vaulted`` says whether the run has a vault; before the run that is whether the policy names one.
     """
-    found: list[str] = []
+    found = list(identifier_warnings(policy))
     preset = policy.preset
-    for name, attribute in policy.attributes.items():
-        if attribute.role is Role.DIRECT and attribute.is_released:
-            found.append(f"'{name}' names a person and is released in another form: what is left of it is not in k")
     found += warnings_of_roles(policy)
     found += warnings_of_pseudonyms(policy)
     found += warnings_without_vault(policy, vaulted=policy.vault is not None if vaulted is None else vaulted)
@@ -206,6 +204,22 @@ def warnings_in(policy: Policy, *, vaulted: bool | None = None) -> list[str]:
         if untouched:
             found.append(f"test data should have every attribute altered; untouched: {', '.join(untouched)}")
     return found
+
+
+def released_identifiers(policy: Policy) -> tuple[str, ...]:
+    """Direct identifiers that are in the release, as something else."""
+    return tuple(
+        name for name, attribute in policy.attributes.items() if attribute.role is Role.DIRECT and attribute.is_released
+    )
+
+
+def identifier_warnings(policy: Policy) -> Iterator[str]:
+    """One for each direct identifier that is released; a key of records need not be a person's name."""
+    for name in released_identifiers(policy):
+        steps = policy.attributes[name].steps
+        is_key = any(isinstance(step, Pseudonymise) and step.is_key for step in steps) and name != policy.person
+        what = "is a key" if is_key else "names a person"
+        yield f"'{name}' {what} and is released in another form: what is left of it is not in k"
 
 
 def _passes_through(attribute: Attribute) -> bool:

@@ -11,7 +11,7 @@ from shoal.policy.tree import Tree
 from shoal.schema import Role
 
 NAME_LENGTH = 100
-_OF_THE_WHOLE = ("shoal", "name", "tables", "references", "vault")
+_OF_THE_WHOLE = ("shoal", "name", "tables", "references", "vault", "joined")
 _BY_KEY = ("solve", "assess")
 """Defaults of these are taken key by key."""
 _FOR_QUASI = ("privacy", "solve")
@@ -26,6 +26,8 @@ class TableEntry:
         self.name = name
         self.misplaced = tuple(key for key in _OF_THE_WHOLE if key in own)
         self.defaulted: set[TreePath] = set()
+        self.kept: list[int] = []
+        """Of the models at the top, the places of those that are for single tables too."""
         self.data = {key: given for key, given in own.items() if key not in _OF_THE_WHOLE}
         title = data.get("name")
         self.data |= {"shoal": 1, "name": f"{title} - {name}"[:NAME_LENGTH] if isinstance(title, str) else name}
@@ -33,6 +35,7 @@ class TableEntry:
 
     def _fill_in(self, top: Mapping[str, object]) -> None:
         quasi = _has_quasi(self.data)
+        top = {**top, **self._privacy(top)}
         for key in ("use_case", "vault", "shred_on", "privacy", *_BY_KEY):
             if key not in top or (key in _FOR_QUASI and not quasi):
                 continue
@@ -45,6 +48,16 @@ class TableEntry:
                 self.data[key] = {**default, **own}
         for key in ("source", "target"):
             self._in_database(key, top.get(key))
+
+    def _privacy(self, top: Mapping[str, object]) -> dict[str, object]:
+        """Without the models that name a TABLE.COLUMN, which are of the joined tables only."""
+        given = top.get("privacy")
+        if not isinstance(given, list):
+            return {}
+        tables = top.get(SEVERAL)
+        named = tables.keys() if isinstance(tables, dict) else ()
+        self.kept = [place for place, model in enumerate(given) if _table_in(model) not in named]
+        return {"privacy": [given[place] for place in self.kept]}
 
     def _in_database(self, key: str, given: object) -> None:
         """The table of this name in the database of all, unless the entry says where it is."""
@@ -68,12 +81,28 @@ class TableEntry:
         marks = {path[2:]: mark for path, mark in self.tree.marks.items() if path[:2] == at}
         for path, mark in self.tree.marks.items():
             if path[:1] in self.defaulted or path[:2] in self.defaulted:
-                marks.setdefault(path, mark)
+                marks.setdefault(self._renumbered(path), mark)
         return Tree(self.data, marks)
+
+    def _renumbered(self, path: TreePath) -> TreePath:
+        """As the models are counted in the table; those of the joined tables only come after all others."""
+        if path[:1] != ("privacy",) or len(path) == 1:
+            return path
+        place = self.kept.index(int(path[1])) if path[1] in self.kept else len(self.kept) + int(path[1])
+        return ("privacy", place, *path[2:])
 
     def _in_file(self, path: TreePath) -> TreePath:
         from_above = path[:1] in self.defaulted or path[:2] in self.defaulted
+        if from_above and path[:1] == ("privacy",) and len(path) > 1:
+            return ("privacy", self.kept[int(path[1])], *path[2:])
         return path if from_above else (SEVERAL, self.name, *path)
+
+
+def _table_in(model: object) -> str | None:
+    """The table in the attribute that a model names, as TABLE.COLUMN."""
+    told = next(iter(model.values()), None) if isinstance(model, dict) else None
+    table, dot, _ = str(told.get("attribute", "")).partition(".") if isinstance(told, dict) else ("", "", "")
+    return table if dot else None
 
 
 def _has_quasi(table: Mapping[str, object]) -> bool:

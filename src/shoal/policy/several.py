@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from shoal.errors import PolicyError, Problem
 from shoal.io.options import Address, IfExists
@@ -25,8 +25,15 @@ from shoal.policy.presets import UseCase
 from shoal.policy.references import End, Reference, problems_of, why_apart
 from shoal.policy.tree import Path as TreePath
 from shoal.policy.tree import Tree, dotted
+from shoal.privacy import PrivacyModel
+from shoal.privacy.base import SensitiveModel
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.schema import Role
 from shoal.schema.parameters import Parameters
+from shoal.schema.registry import did_you_mean
 
+OUTSIDE = frozenset({"external-sharing", "public"})
+"""Use cases in which the data leaves the house, so that the joined tables have to have the k of the single ones."""
 TABLE_NAME = re.compile(r"^\w[\w-]{0,62}$")
 """A table's name is the name of its folder, and stands before the dot of a reference."""
 
@@ -61,6 +68,21 @@ class ReferenceEntry(Parameters):
     keep: bool = Field(default=True, description="Whether the released tables are to be joinable by it.")
 
 
+class Joined(Parameters):
+    """What is asked of the tables together: of all that they say of one person."""
+
+    accept: str | None = Field(default=None, description="Why the joined tables need not meet what is asked of them.")
+    k: int | None = Field(default=None, ge=1, description="With `accept`: the lowest k of the joined tables, still.")
+    unlink: bool = Field(default=False, description="Take away whatever records could be joined by.")
+
+    @field_validator("accept")
+    @classmethod
+    def _says_why(cls, reason: str | None) -> str | None:
+        if reason is not None and not reason.strip():
+            raise ValueError("needs a reason, which the report shows")
+        return reason
+
+
 class SeveralEntry(Parameters):
     """A policy of several tables, in the shape of the file."""
 
@@ -73,6 +95,7 @@ class SeveralEntry(Parameters):
     shred_on: date | None = None
     tables: dict[str, dict[str, Any]] = Field(min_length=1)
     privacy: tuple[OneModel, ...] = ()
+    joined: Joined = Field(default_factory=Joined)
     solve: Solve = Field(default_factory=Solve)
     assess: Assess = Field(default_factory=Assess)
     references: tuple[ReferenceEntry, ...] = ()
@@ -87,6 +110,24 @@ class SeveralTables:
     references: tuple[Reference, ...] = ()
     text: str = field(default="", repr=False)
     folder: Path = field(default_factory=Path)
+    privacy: tuple[PrivacyModel, ...] = ()
+    """What stands at the top: it is asked of the joined tables, and of tables that say nothing else."""
+    joined: Joined = field(default_factory=Joined)
+
+    @property
+    def joined_k(self) -> int | None:
+        """The k that the joined tables have to have; None where nothing asks for one."""
+        asked = [model.k for model in self.privacy if isinstance(model, KAnonymity) and model.plain]
+        if any(str(policy.use_case) in OUTSIDE for policy in self.tables.values()):
+            models = (model for policy in self.tables.values() for model in policy.models)
+            asked += [model.k for model in models if isinstance(model, KAnonymity) and model.plain]
+        return max(asked, default=None)
+
+    @property
+    def joined_models(self) -> tuple[tuple[End, SensitiveModel], ...]:
+        """Models of a sensitive attribute of one table, TABLE.COLUMN, asked of the classes of the joined tables."""
+        named = ((End.parse(model.attribute), model) for model in self.privacy if isinstance(model, SensitiveModel))
+        return tuple((end, model) for end, model in named if end.column and end.table in self.tables)
 
 
 def load_any(path: str | Path) -> Policy | SeveralTables:
@@ -105,7 +146,7 @@ def any_from_text(text: str, *, source: str = "policy", folder: Path | None = No
     if problems or several is None:
         raise PolicyError(list(dict.fromkeys(problems)), source=source)
     tables = {name: policy.placed(text, folder) for name, policy in several.tables.items()}
-    return SeveralTables(several.name, tables, several.references, text, folder)
+    return replace(several, tables=tables, text=text, folder=folder)
 
 
 def _read(tree: Tree, data: dict[str, object]) -> tuple[list[Found], SeveralTables | None]:
@@ -123,8 +164,10 @@ def _read(tree: Tree, data: dict[str, object]) -> tuple[list[Found], SeveralTabl
     if entry is None:
         return found, None
     references = tuple(Reference(End.parse(one.child), End.parse(one.parent), one.keep) for one in entry.references)
-    found += [*_wrong_targets(tables), *_wrong_references(tables, references, set(entry.tables) - set(tables))]
-    return found, SeveralTables(entry.name, tables, references)
+    several = SeveralTables(entry.name, tables, references, privacy=entry.privacy, joined=entry.joined)
+    unread = set(entry.tables) - set(tables)
+    found += [*_wrong_targets(tables), *_wrong_references(tables, references, unread), *_wrong_joined(several)]
+    return found, several
 
 
 def _outside(tree: Tree, data: dict[str, object]) -> tuple[list[Found], SeveralEntry | None]:
@@ -159,6 +202,25 @@ def _wrong_references(
             yield path, "stands twice"
         elif not wrong and reference.keep and (why := why_apart(tables, reference)):
             yield path, why
+
+
+def _wrong_joined(several: SeveralTables) -> Iterator[Found]:
+    joined = several.joined
+    if joined.k is not None and joined.accept is None:
+        yield ("joined", "k"), "goes with `accept`; a k that has to hold stands in `privacy` at the top"
+    if joined.unlink and joined.accept is not None:
+        yield ("joined", "unlink"), "leaves nothing joined that could be accepted"
+    for place, model in enumerate(several.privacy):
+        end = End.parse(model.attribute) if isinstance(model, SensitiveModel) else None
+        if end is None or not end.column or end.table not in several.tables:
+            continue
+        path: TreePath = ("privacy", place, model.key)
+        known = several.tables[end.table].with_role(Role.SENSITIVE)
+        if end.column not in known:
+            near = did_you_mean(end.column, known)
+            yield path, f"'{end.column}' has to be a sensitive attribute of '{end.table}' that is released{near}"
+        elif getattr(model, "distance", None) == "hierarchical":
+            yield path, "a hierarchical distance is not for joined tables"
 
 
 def policies_schema() -> dict[str, Any]:

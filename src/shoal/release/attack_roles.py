@@ -31,7 +31,20 @@ class Roles:
         """From what the user says; else from a policy; else from the release's own manifest."""
         if qi is not None and not names_in(qi):
             raise InputError("--qi names no column")
-        chosen, release = None if policy is None else Policy.load(policy), folder_of(release)
+        chosen = None if policy is None else Policy.load(policy)
+        return cls.by(chosen, folder_of(release), qi=qi, sensitive=sensitive, person=person)
+
+    @classmethod
+    def by(
+        cls,
+        chosen: Policy | None,
+        release: str,
+        *,
+        qi: str | None = None,
+        sensitive: str | None = None,
+        person: str | None = None,
+    ) -> Roles:
+        """The same with a policy that was read already, and the folder of a release."""
         known = {name: attribute.role for name, attribute in chosen.attributes.items()} if chosen else roles_of(release)
         if qi is None and not known:
             raise InputError(

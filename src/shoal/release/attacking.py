@@ -12,7 +12,7 @@ from polars import selectors
 from shoal.attack.battery import Tables, run_attacks
 from shoal.attack.people import TRIALS, as_numbers
 from shoal.errors import DataError, InputError
-from shoal.io import explained
+from shoal.io import Source, explained
 from shoal.randomness import Randomness
 from shoal.release.attack_report import AttackReport
 from shoal.release.attack_roles import Roles
@@ -33,7 +33,7 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
     release: str,
     roles: Roles,
     *,
-    original: str,
+    original: str | Source,
     auxiliary: str | None = None,
     control: str | None = None,
     trials: int = TRIALS,
@@ -130,8 +130,8 @@ def _of_the_original(origins: pl.Series, rows: int) -> pl.Series:
     return origins.cast(pl.Int64).set(origins >= rows, None)
 
 
-def read_table(place: str, whose: str) -> pl.DataFrame:
-    source = source_at(place)
+def read_table(place: str | Source, whose: str) -> pl.DataFrame:
+    source = source_at(place) if isinstance(place, str) else place
     with explained(source):
         frame = source.scan().collect(engine="streaming")
     if not frame.height:

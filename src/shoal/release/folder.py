@@ -99,6 +99,22 @@ def read_back_in(data: str) -> ReadBack | None:
 
 
 def manifest_of(data: str) -> dict[str, Any] | None:
+    read = _read(data)
+    if read is not None and isinstance(read.get("tables"), dict):
+        tables = ", ".join(str(Path(data) / name) for name in sorted(read["tables"]))
+        raise SourceError(f"{data}: is a release of several tables", advice=f"name one of them: {tables}")
+    return read
+
+
+def manifest_of_tables(data: str) -> dict[str, Any] | None:
+    """The manifest of a release of several tables; None where it is not one."""
+    if "://" in data or not Path(data).is_dir():
+        return None
+    read = _read(data)
+    return read if read is not None and isinstance(read.get("tables"), dict) else None
+
+
+def _read(data: str) -> dict[str, Any] | None:
     path = Path(data) / MANIFEST
     if "://" in data or not path.is_file():
         return None
@@ -108,9 +124,6 @@ def manifest_of(data: str) -> dict[str, Any] | None:
         raise _no_manifest(data) from None
     if not isinstance(read, dict):
         raise _no_manifest(data)
-    if isinstance(read.get("tables"), dict):
-        tables = ", ".join(str(Path(data) / name) for name in sorted(read["tables"]))
-        raise SourceError(f"{data}: is a release of several tables", advice=f"name one of them: {tables}")
     return read
 
 

@@ -72,10 +72,22 @@ class MeasureRequest:
             wanted.need_harm()
             found = cls(names_in(qi), names_in(sensitive), person, (), thresholds, None, wanted, judged)
             return replace(found, population=population, by_records=by_records)
-        chosen = Policy.load(policy)
+        found = cls.by(Policy.load(policy), sensitive, person, thresholds, wanted, judged)
+        return replace(found, population=population, by_records=by_records)
+
+    @classmethod
+    def by(  # noqa: PLR0913, PLR0917  # what is asked besides
+        cls,
+        chosen: Policy,
+        sensitive: str | None = None,
+        person: str | None = None,
+        thresholds: tuple[Threshold, ...] = (),
+        wanted: Wanted | None = None,
+        rules: tuple[Rule, ...] = (),
+    ) -> MeasureRequest:
+        """What a policy says of its table, and what is asked besides."""
         listed = tuple(dict.fromkeys((*(names_in(sensitive) or chosen.with_role(Role.SENSITIVE)), *chosen.modelled)))
-        wanted = replace(wanted.within(chosen.assess), public=chosen.use_case is UseCase.PUBLIC)
+        wanted = replace((wanted or Wanted()).within(chosen.assess), public=chosen.use_case is UseCase.PUBLIC)
         wanted.need_harm()
         quasi, person = chosen.quasi_identifiers, person or chosen.person
-        found = cls(quasi, listed, person, chosen.models, thresholds, chosen, wanted, judged)
-        return replace(found, population=population, by_records=by_records)
+        return cls(quasi, listed, person, chosen.models, thresholds, chosen, wanted, rules)

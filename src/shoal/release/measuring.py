@@ -11,7 +11,7 @@ import polars as pl
 from shoal.errors import DataError, InputError, SourceError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.reading import Reading
-from shoal.io import explained
+from shoal.io import Source, explained
 from shoal.measurement import Known, Measurement, measure_classes
 from shoal.measurement.read_back import ReadBack
 from shoal.policy import Policy
@@ -39,17 +39,18 @@ from shoal.schema.grouping import count_groups
 from shoal.schema.registry import did_you_mean
 
 
-def measure_data(data: str, request: MeasureRequest, *, original: str | None = None) -> Measured:
-    source = source_at(data_file(data))
-    folder = folder_of(data)
-    told = Told.of(folder)
+def measure_data(data: str | Source, request: MeasureRequest, *, original: str | Source | None = None) -> Measured:
+    """A table that lies somewhere; a source is taken as it is, without a manifest."""
+    source = source_at(data_file(data)) if isinstance(data, str) else data
+    folder = folder_of(data) if isinstance(data, str) else None
+    told = None if folder is None else Told.of(folder)
     if told is not None:
         request = replace(request, told=told, person=request.person or told.person)
     request = replace(request, records=RecordCounts.told(folder))
     with explained(source):
         if original is None:
             return _measure(source.scan(), replace(request, read_back=_read_back_told(folder, request)), None)
-        before = source_at(original)
+        before = source_at(original) if isinstance(original, str) else original
         with explained(before):
             request = replace(request, making=Making.of(request.policy, folder))
             return _measure(source.scan(), request, before.scan())

@@ -82,7 +82,7 @@ def references_of(several: SeveralTables, sources: Mapping[str, Source]) -> tupl
     for found in (*_constrained(sources), *_included(several.tables, sources)):
         known = {(one.child, one.parent) for one in references} | {(one.parent, one.child) for one in references}
         if (found.child, found.parent) not in known and _is_named(several.tables, found):
-            references.append(_judged(several.tables, found))
+            references.append(_judged(several.tables, found, unlinked=several.joined.unlink))
     return tuple(references)
 
 
@@ -92,9 +92,9 @@ def _is_named(tables: Mapping[str, Policy], found: Reference) -> bool:
     return all({end.column, EVERYTHING_ELSE} & tables[end.table].attributes.keys() for end in ends)
 
 
-def _judged(tables: Mapping[str, Policy], found: Reference) -> Reference:
+def _judged(tables: Mapping[str, Policy], found: Reference, *, unlinked: bool) -> Reference:
     """Kept if both ends become the same. Where one is gone there is nothing to join, and nothing wrong with that."""
-    if not is_released(tables, found):
+    if unlinked or not is_released(tables, found):
         return replace(found, keep=False)
     if why := why_apart(tables, found):
         advice = f"or say that it need not be kept: {{from: {found.child}, to: {found.parent}, keep: false}}"

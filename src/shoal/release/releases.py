@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from shoal import __version__
+from shoal.policy.checks import identifier_warnings, released_identifiers
+from shoal.policy.several import SeveralTables
+from shoal.policy.vaulted import warnings_without_vault
 from shoal.randomness import now
 from shoal.release.job import Release
-from shoal.release.joined import Joined
+from shoal.release.joined import JoinedRisk, in_words
 from shoal.release.references import Followed
-from shoal.report.several import ReferenceFacts, SeveralFacts, TableFacts
+from shoal.report.several import JoinedFacts, ReferenceFacts, SeveralFacts, TableFacts
 
 
 @dataclass(frozen=True)
@@ -25,9 +28,11 @@ class SeveralReleases:
     folder: Path
     releases: Mapping[str, Release]
     references: tuple[Followed, ...]
-    joined: tuple[Joined, ...]
+    joined: JoinedRisk
     """What is left of k where tables can be joined."""
     warnings: tuple[str, ...]
+    of_tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What else is to be known of single tables."""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -36,7 +41,7 @@ class SeveralReleases:
             "policy_sha256": self.policy_sha256,
             "tables": {name: f"{name}/release.json" for name in self.releases},
             "references": [one.to_dict() for one in self.references],
-            "joined": [one.to_dict() for one in self.joined],
+            "joined": self.joined.to_dict(),
             "warnings": list(self.warnings),
         }
 
@@ -56,25 +61,60 @@ class SeveralReleases:
                 for told, one in ((one.reference, one) for one in self.references)
             ),
             self.warnings,
+            self._joined_facts(),
+        )
+
+    def _joined_facts(self) -> JoinedFacts:
+        found = [finding for release in self.releases.values() for finding in release.manifest.models]
+        joined, worst = self.joined, self.joined.worst
+        return JoinedFacts(
+            k=None if worst is None else worst.k,
+            required=joined.required,
+            met=joined.met,
+            accepted=joined.accepted,
+            words=in_words(joined),
+            tables_met=all(finding.met for finding in found) if found else None,
+            models=tuple((one.name, f"{one.required:g}", f"{one.achieved:.4g}", one.met) for one in joined.models),
         )
 
 
-def warnings_of(
-    followed: tuple[Followed, ...], joined: tuple[Joined, ...] | None, releases: Mapping[str, Release]
-) -> Iterator[str]:
-    """What a person should know of the tables together."""
+def warnings_of(followed: tuple[Followed, ...], joined: JoinedRisk, together: Sequence[str] = ()) -> Iterator[str]:
+    """What a person should know of the tables together; how they join comes first."""
+    if joined.groups or not joined.counted:
+        told = in_words(joined)
+        if joined.met is False and joined.accepted is not None:
+            yield f"{told}, where {joined.required} is required; accepted: {joined.accepted}"
+        elif joined.met is None:
+            yield f"{told}; nothing is asked of the joined tables, and k holds for each of them alone"
+    if together:
+        yield (
+            f"{', '.join(together)}: the key is gone, but the records of one person still follow each other, so that "
+            "their order may tell whose they are (shuffle_rows: true)"
+        )
     for one in followed:
         if one.left_out:
             yield (
                 f"{one.reference}: {one.left_out:,} records refer to records of "
                 f"'{one.reference.parent.table}' that are not in the release"
             )
-    if joined is None:
-        yield "the tables are too large to count what joining them gives away; k holds for each of them alone"
-    for each in joined or ():
-        alone = [k for name in each.tables if (k := releases[name].manifest.after.risk.k)]
-        if alone and each.k < min(alone):
-            yield (
-                f"joined by their keys, {', '.join(each.tables)} leave k = {each.k}, where each alone has at least "
-                f"{min(alone)}: {each.uniques:,} of {each.people:,} stand alone for whoever knows all of that of them"
-            )
+
+
+def told_once(
+    several: SeveralTables, warnings: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """The warnings of single tables without those that all keys give, and these in one line each."""
+    policies = several.tables
+    keys = {name: released_identifiers(policy) for name, policy in policies.items()}
+    repeated = {text for name, policy in policies.items() for text in identifier_warnings(policy)}
+    lasting = {text for policy in policies.values() for text in warnings_without_vault(policy, vaulted=False)}
+    own = {name: tuple(text for text in told if text not in repeated | lasting) for name, told in warnings.items()}
+    named = ", ".join(f"{name}.{column}" for name, columns in keys.items() for column in columns)
+    lines = []
+    if named:
+        lines.append(f"released as pseudonyms or in another form: {named}; what they join is in the joined k only")
+    if any(text in lasting for told in warnings.values() for text in told):
+        lines.append(
+            "no vault is named, so the pseudonyms are of this run only: no other release has the same, and nobody can "
+            "be found by them"
+        )
+    return own, tuple(lines)

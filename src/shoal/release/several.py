@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.io import FileOptions, Source, Staging, Target, explained, open_source, open_target, write_all, writing
+from shoal.io import FileOptions, Source, Staging, Target, open_source, open_target, write_all, writing
 from shoal.io.formulas import without_escapes
 from shoal.policy.references import Reference, is_released
 from shoal.policy.several import SeveralTables
@@ -26,15 +26,14 @@ from shoal.release.checking import check_against_data
 from shoal.release.evidence import Study
 from shoal.release.frames import source_at
 from shoal.release.job import Release, release_folder
-from shoal.release.joined import Joined, ReleasedTable, join_all
+from shoal.release.joined import JoinedRisk, in_same_order, joined_risk, kept_together, key_groups, need_joined
 from shoal.release.last_look import look_between_tables
 from shoal.release.pipeline import Progress
 from shoal.release.references import Followed, Keys, Lost, follow, references_of
-from shoal.release.releases import SeveralReleases, warnings_of
-from shoal.report.render import render_several
-
-JOINED_RECORDS = 20_000_000
-"""Beyond so many records in all tables together, what joining them gives away is not counted."""
+from shoal.release.releases import SeveralReleases, told_once, warnings_of
+from shoal.release.unlinking import unlink
+from shoal.report import write_pdf
+from shoal.report.render import render_several, tell_joined
 
 
 def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
@@ -60,6 +59,8 @@ def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
     shared = secrets or ForThisRun(randomness)
     sources = sources_of(several, data)
     references = references_of(several, sources)
+    if several.joined.unlink:
+        several, references = unlink(several, references, sources)
     with Staging(folder, force=force) as staging:
         targets = _targets(several)
         kept = tuple(one for one in references if one.keep and is_released(several.tables, one))
@@ -85,21 +86,27 @@ def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
             {name: (policy, sources[name].scan(), written[name].scan()) for name, policy in several.tables.items()}
         )
         followed = tuple(_follow(one, before, releases, written) for one in references)
-        joined = _joined(several, kept, releases, written)
+        joined = _joined(several, references, releases, sources, written)
+        need_joined(joined)
+        together = () if several.joined_k is None else kept_together(several, references, sources)
+        own, repeated = told_once(several, {name: release.manifest.warnings for name, release in releases.items()})
         whole = SeveralReleases(
             several.name,
             hashlib.sha256(several.text.encode()).hexdigest(),
             folder,
             {name: _moved(release, staging.path, folder) for name, release in releases.items()},
             followed,
-            joined or (),
-            tuple(warnings_of(followed, joined, releases)),
+            joined,
+            (*warnings_of(followed, joined, together), *repeated),
+            own,
         )
         with writing(str(folder)):
             (staging.path / "release.json").write_text(whole.to_json(), encoding="utf-8")
             for name in ("report", "recipient"):
                 html = render_several(whole.facts(), recipient=name == "recipient")
                 (staging.path / f"{name}.html").write_text(html, encoding="utf-8")
+        releases = _led(whole, staging.path, pdf=pdf)
+        whole = replace(whole, releases=releases)
         write_all([(target, _unescaped(several, name, written[name].scan())) for name, target in targets.items()])
         staging.commit()
     return whole
@@ -167,21 +174,40 @@ def _lost_records(release: Release) -> bool:
 
 def _joined(
     several: SeveralTables,
-    kept: tuple[Reference, ...],
+    references: tuple[Reference, ...],
     releases: Mapping[str, Release],
+    sources: Mapping[str, Source],
     written: Mapping[str, Source],
-) -> tuple[Joined, ...] | None:
-    """None where there are too many records to tell."""
-    if sum(release.manifest.data.rows for release in releases.values()) > JOINED_RECORDS:
-        return None
-    tables = {}
-    for name, source in written.items():
-        with explained(source):
-            frame = source.scan()
-            present = frame.collect_schema().names()
-        quasi = several.tables[name].quasi_identifiers
-        tables[name] = ReleasedTable(frame, tuple(column for column in quasi if column in present))
-    return join_all(tables, kept)
+) -> JoinedRisk:
+    """From the files that were written; whatever joins counts, kept on purpose or not."""
+    frames = {name: source.scan() for name, source in written.items()}
+    manifests = {name: release.manifest for name, release in releases.items()}
+    people = {name: manifest.person for name, manifest in manifests.items() if manifest.person is not None}
+    rows = {name: manifest.data.rows for name, manifest in manifests.items()}
+    in_order = in_same_order(several.tables, references, sources, rows)
+    return joined_risk(
+        frames,
+        {name: policy.quasi_identifiers for name, policy in several.tables.items()},
+        (*key_groups(several.tables, references, frames), *in_order),
+        several=several,
+        rows=sum(rows.values()),
+        most_records={name: int(told["most_records"]) for name, told in people.items()},
+    )
+
+
+def _led(whole: SeveralReleases, staged: Path, *, pdf: bool) -> dict[str, Release]:
+    """Each table's report begins with what all tables say together, where that is worse than what it says itself."""
+    facts, led = whole.facts(), dict(whole.releases)
+    for name, release in whole.releases.items():
+        html = tell_joined(release.html, facts)
+        if html is None:
+            continue
+        led[name] = replace(release, html=html)
+        with writing(str(whole.folder)):
+            (staged / name / "report.html").write_text(html, encoding="utf-8")
+            if pdf:
+                write_pdf(staged / name / "report.html", staged / name / "report.pdf")
+    return led
 
 
 def _moved(release: Release, was: Path, folder: Path) -> Release:

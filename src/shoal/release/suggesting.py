@@ -126,11 +126,13 @@ def _name(text: str) -> str:
     return text if TABLE_NAME.match(text) else re.sub(r"[^\w-]+", "_", text).strip("_-")[:63] or "table"
 
 
-def suggest_several(found: Tables, name: str, use_case: UseCase, folder: Path) -> Suggestion:
+def suggest_several(
+    found: Tables, name: str, use_case: UseCase, folder: Path, *, keep_joinable: bool = False
+) -> Suggestion:
     tables = as_tables(found)
     if found.url is None:
         sources = {key: one.source_setting(folder) for key, one in found.tables.items()}
-        return suggest_tables(tables, name=name, use_case=use_case, sources=sources)
+        return suggest_tables(tables, name=name, use_case=use_case, sources=sources, keep_joinable=keep_joinable)
     elsewhere = {key: one.given for key, one in found.tables.items() if one.given["table"] != key}
     return suggest_tables(
         tables,
@@ -139,6 +141,7 @@ def suggest_several(found: Tables, name: str, use_case: UseCase, folder: Path) -
         sources=elsewhere,
         source={"url": without_password(found.url, folder)},
         constrained=found.constrained,
+        keep_joinable=keep_joinable,
     )
 
 

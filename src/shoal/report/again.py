@@ -55,9 +55,9 @@ def place(name: str, content: str) -> Markup:
     return start + Markup.escape(content) + end
 
 
-def filled(page: str, content: Callable[[str], str]) -> str | None:
+def filled(page: str, content: Callable[[str], str], places: Sequence[str] = PLACES) -> str | None:
     """The page with its places filled anew; None where it has none, as a recipient's or one of an older version."""
-    for name in PLACES:
+    for name in places:
         start, end = _marks(name)
         head, opened, rest = page.partition(start)
         _, closed, tail = rest.partition(end)

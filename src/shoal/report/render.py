@@ -43,6 +43,16 @@ def render_several(facts: SeveralFacts, *, recipient: bool = False) -> str:
     return _environment().get_template("several.html.j2").render(page=compose_several(facts, recipient=recipient))
 
 
+def tell_joined(report: str, facts: SeveralFacts) -> str | None:
+    """The owner's report of one table, led by what all tables say together; None where that is as good."""
+    verdict = compose_several(facts).verdict
+    nothing_joins = facts.joined.k is None and facts.joined.met is not False
+    if verdict.kind == "met" or nothing_joins:
+        return None
+    parts = _environment().get_template("joined.html.j2").module
+    return filled(report, lambda name: getattr(parts, name)(verdict), ("tables",))
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(

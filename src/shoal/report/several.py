@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from shoal.report.figures import NONE, count, moment
+from shoal.report.words import Verdict
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,24 @@ class ReferenceFacts:
 
 
 @dataclass(frozen=True)
+class JoinedFacts:
+    """What is left of k when the tables are joined, and what is asked of that."""
+
+    k: int | None = None
+    """None where nothing joins, or where it could not be counted."""
+    required: int | None = None
+    met: bool | None = None
+    """None where nothing is asked of the joined tables."""
+    accepted: str | None = None
+    """Why it need not be met."""
+    words: str = ""
+    tables_met: bool | None = None
+    """Whether each table by itself meets its models; None where there are none."""
+    models: tuple[tuple[str, str, str, bool], ...] = ()
+    """Of sensitive attributes: name, required, achieved, met."""
+
+
+@dataclass(frozen=True)
 class SeveralFacts:
     name: str
     created: datetime
@@ -36,11 +55,13 @@ class SeveralFacts:
     tables: tuple[TableFacts, ...]
     references: tuple[ReferenceFacts, ...] = ()
     warnings: tuple[str, ...] = ()
+    joined: JoinedFacts = field(default_factory=JoinedFacts)
 
 
 @dataclass(frozen=True)
 class SeveralPage:
     name: str
+    verdict: Verdict
     recipient: bool
     created: str
     created_iso: str
@@ -61,6 +82,7 @@ def compose_several(facts: SeveralFacts, *, recipient: bool = False) -> SeveralP
     shown = [one for one in facts.references if one.kept or not recipient]
     return SeveralPage(
         name=facts.name,
+        verdict=joined_verdict(facts.joined, recipient=recipient),
         recipient=recipient,
         created=moment(facts.created),
         created_iso=facts.created.isoformat(timespec="seconds"),
@@ -74,6 +96,33 @@ def compose_several(facts: SeveralFacts, *, recipient: bool = False) -> SeveralP
         ),
         warnings=() if recipient else facts.warnings,
     )
+
+
+def joined_verdict(joined: JoinedFacts, *, recipient: bool) -> Verdict:
+    """Of the tables together: a recipient holds all of them. It is good only if the joined tables are."""
+    told = f"{joined.words[:1].upper()}{joined.words[1:]}."
+    models = (f"{name}: {required} required, {achieved} found." for name, required, achieved, _ in joined.models)
+    if joined.models:
+        told = " ".join((told, *(f"{model[:1].upper()}{model[1:]}" for model in models)))
+    if recipient:
+        kind = "none" if joined.met is not True else "met"
+        good = "The joined tables meet what is asked of them" if joined.met else "Tables of one release"
+        return Verdict(kind, good, ("Joined, they say more about a person than each of them alone.",))
+    if joined.met is False:
+        headline = f"The joined tables do not have the k = {joined.required} that is required"
+        if joined.required is None or (joined.k is not None and joined.k >= joined.required):
+            headline = "The joined tables do not meet what is asked of them"
+        reason = () if joined.accepted is None else (f"Accepted, for this reason: {joined.accepted}",)
+        return Verdict("unmet", headline, (told, *reason))
+    if joined.met is None and joined.k is not None:
+        return Verdict("none", f"Joined, the tables leave k = {joined.k}; nothing is asked of that", (told,))
+    if joined.tables_met is False:
+        return Verdict("unmet", "A table does not meet its privacy models", (told,))
+    if joined.met is None:
+        kind = "none" if joined.tables_met is None or joined.k is not None else "met"
+        return Verdict(kind, "Nothing is asked of the joined tables", (told,))
+    figure = "nothing joins" if joined.k is None else f"k = {joined.k}"
+    return Verdict("met", f"The joined tables meet what is asked of them: {figure}", (told,))
 
 
 def _became(reference: ReferenceFacts) -> str:

@@ -62,3 +62,18 @@ def _run(batches: Iterator[pl.DataFrame], records: int) -> Iterator[pl.DataFrame
         records -= batch.height
         if records <= 0:
             return
+
+
+TOGETHER = 0.5
+"""The share of repeated values that follow an equal one, from which on they stand together."""
+
+
+def stand_together(keys: pl.Series) -> bool:
+    """Whether most records with the same key follow each other, so that their order tells which belong together.
+
+    >>> stand_together(pl.Series(["a", "a", "b", "b", "b"])), stand_together(pl.Series(["a", "b", "a", "b"]))
+    (True, False)
+    """
+    keys = keys.drop_nulls()
+    repeated = len(keys) - keys.n_unique()
+    return repeated > 0 and int((keys == keys.shift(1)).sum()) >= TOGETHER * repeated
