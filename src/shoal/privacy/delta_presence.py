@@ -23,6 +23,7 @@ from shoal.privacy.classes import Classes
 from shoal.privacy.room import SLACK
 from shoal.schema.arrays import Integers, Mask
 
+
 class DeltaPresence(PrivacyModel):
     """
     >>> model = DeltaPresence(maximum=0.5, population="everyone.csv")

@@ -70,7 +70,13 @@ def _read_back(manifest: Manifest) -> ReadBackFacts | None:
     found = manifest.read_back.found
     words = tuple(one.words for one in found.tellings)
     rule = found.rule
-    return ReadBackFacts(found.k, words, manifest.read_back.cells, rule.records, rule.share, found.lower_bound)
+    outcome = manifest.read_back
+    accepted = tuple(
+        f"{' with '.join(one.columns)} tells {one.tells}, because {one.because}" for one in outcome.accepted
+    )
+    return ReadBackFacts(
+        found.k, outcome.k_open, accepted, words, outcome.cells, rule.records, rule.share, found.lower_bound
+    )
 
 
 def _risk(measurement: Measurement) -> RiskFacts:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
         aside = Path(folder) / "aside.arrow"
         done = pipeline.rewrite(FrameSource(as_lazy(data)), target, aside=aside)
         recounted = pipeline.recount(target.frame.lazy(), done, aside=aside)
-        done, read_back = pipeline.look_back(lambda: target.frame.lazy(), done, recounted.after, aside=aside)
+        done, read_back = pipeline.look_back(partial(_lazily, target), done, recounted.after, aside=aside)
         files = collect_files(done.files, aside)
         look = take_last_look(policy, as_lazy(data), target.frame.lazy(), files, aside, done.records)
         keep_identities(done.plan, target.frame.lazy(), aside, vault)
@@ -260,6 +261,11 @@ def _manifest(  # noqa: PLR0913  # one argument per part of a run
         heights={name: bound.height for name, bound in done.hierarchies.items()},
         state=state_of(policy, lasting=vaulted, against=evidence.against),
     )
+
+
+def _lazily(target: FrameTarget) -> pl.LazyFrame:
+    """As it is by now: it may be written more than once."""
+    return target.frame.lazy()
 
 
 def _with_read_back(manifest: Manifest, found: Outcome | None) -> Manifest:

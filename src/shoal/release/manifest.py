@@ -11,8 +11,8 @@ from shoal import __version__
 from shoal.io import Part
 from shoal.measurement import Measurement, Risk
 from shoal.measurement.anatomy import Anatomy
-from shoal.policy.data_state import StateOfData
 from shoal.measurement.last_look import LastLook
+from shoal.policy.data_state import StateOfData
 from shoal.privacy import Finding
 from shoal.release.reading_back import Outcome
 from shoal.release.record_counts import RecordCounts

@@ -43,17 +43,23 @@ def measure_data(data: str | Source, request: MeasureRequest, *, original: str |
     """A table that lies somewhere; a source is taken as it is, without a manifest."""
     source = source_at(data_file(data)) if isinstance(data, str) else data
     folder = folder_of(data) if isinstance(data, str) else None
-    told = None if folder is None else Told.of(folder)
-    if told is not None:
-        request = replace(request, told=told, person=request.person or told.person)
-    request = replace(request, records=RecordCounts.told(folder))
+    if folder is not None:
+        request = _with_manifest(request, folder)
     with explained(source):
         if original is None:
-            return _measure(source.scan(), replace(request, read_back=_read_back_told(folder, request)), None)
+            return _measure(source.scan(), request, None)
         before = source_at(original) if isinstance(original, str) else original
         with explained(before):
             request = replace(request, making=Making.of(request.policy, folder))
             return _measure(source.scan(), request, before.scan())
+
+
+def _with_manifest(request: MeasureRequest, folder: str) -> MeasureRequest:
+    """With what the manifest of a release says, where there is one."""
+    told = Told.of(folder)
+    if told is not None:
+        request = replace(request, told=told, person=request.person or told.person)
+    return replace(request, records=RecordCounts.told(folder), read_back=_read_back_told(folder, request))
 
 
 def _read_back_told(folder: str, request: MeasureRequest) -> ReadBack | None:

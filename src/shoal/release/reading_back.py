@@ -56,16 +56,20 @@ class Outcome:
     cells: int = 0
     k_firm: int = 0
     """k by what is neither accepted nor the sensitive attributes themselves."""
+    k_open: int = 0
+    """k by all that is not accepted."""
     accepted: tuple[AcceptedTelling, ...] = ()
 
     def warnings(self, k: int) -> Iterator[str]:
-        if self.found.k < k:
+        if self.k_open < k:
             told = "; ".join(one.words for one in self.found.tellings[:NAMED])
             more = len(self.found.tellings) - NAMED
             further = f"; and {more} more" if more > 0 else ""
             yield f"other released columns leave k = {self.found.k} of {k}: {told}{further}"
         for one in self.accepted:
             yield f"accepted: {' with '.join(one.columns)} tells {one.tells}, because {one.because}"
+        if self.accepted and self.found.k < self.k_open:
+            yield f"whoever reads back what was accepted is left with k = {self.found.k} of {k}"
 
     def to_dict(self) -> dict[str, Any]:
         accepted = [{"columns": [*one.columns], "tells": one.tells, "because": one.because} for one in self.accepted]
@@ -94,7 +98,8 @@ def judge(written: Written, k: int) -> Outcome:
     required = min(written.policy.required_k, k)
     judged = _Judgement(written, k)
     accepted = written.policy.read_back.accept
-    outcome = Outcome(judged.found(required), k_firm=judged.k(judged.soft), accepted=accepted)
+    firm, left = judged.k(judged.soft), judged.k(judged.accepted)
+    outcome = Outcome(judged.found(required), k_firm=firm, k_open=left, accepted=accepted)
     if written.policy.read_back.found == "stop":
         if outcome.k_firm < required and judged.k((*judged.soft, *judged.by_chance)) < required:
             raise _refusal(judged, outcome, required)
@@ -114,7 +119,8 @@ def _suppressed(written: Written, judged: _Judgement, required: int) -> Outcome:
     if judged.k(judged.spared) < required:
         raise _refusal(judged, Outcome(judged.found(required), k_firm=firm), required)
     cells = 0 if step is None else int(step.marked(written.sample).sum().sum_horizontal().item()) * written.every
-    return Outcome(judged.found(required), step, cells, firm, written.policy.read_back.accept)
+    left = judged.k(judged.accepted)
+    return Outcome(judged.found(required), step, cells, firm, left, written.policy.read_back.accept)
 
 
 class _Judgement:
@@ -133,6 +139,7 @@ class _Judgement:
         self.readings = (*self.learnt.readings, *(() if before is None else before.readings))
         self.restored = self._restore(())
         places = list(enumerate(self.readings))
+        self.accepted = tuple(place for place, one in places if self._is_accepted(one))
         self.spared = tuple(place for place, one in places if self._is_accepted(one) or self._is_modelled(one))
         self.soft = tuple(place for place, one in places if self._is_accepted(one) or self._is_sensitive(one))
 

@@ -91,6 +91,10 @@ class ReadBackFacts:
 
     k: int
     """What is left of k once it is put back."""
+    k_open: int
+    """What is left of it by all that the policy does not accept."""
+    accepted: tuple[str, ...]
+    """What it accepts, and why."""
     tellings: tuple[str, ...]
     """In words, each for one set of columns and one attribute."""
     suppressed_cells: int

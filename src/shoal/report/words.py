@@ -147,13 +147,16 @@ def _concerns(facts: ReportFacts, *, recipient: bool) -> list[str]:
 
 def gives_back(facts: ReportFacts) -> bool:
     """Whether other released columns split the classes, so that k is not what it seems."""
-    return measured(facts) and facts.read_back is not None and facts.read_back.k < facts.after.k
+    return measured(facts) and facts.read_back is not None and facts.read_back.k_open < facts.after.k
 
 
 def _read_back(facts: ReportFacts, *, recipient: bool) -> list[str]:
     found = facts.read_back
     if found is None or not measured(facts):
         return []
+    if not gives_back(facts) and found.k < facts.after.k:
+        reasons = "" if recipient else f": {'; '.join(found.accepted)}"
+        return [f"Its owner accepts what some columns tell of others{reasons}. With that counted in, k is {found.k:,}."]
     if not gives_back(facts):
         return ["What the other released columns tell was counted in: it splits none of these groups."]
     least = "at least " if found.lower_bound else ""
