@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zipfile
 import zlib
@@ -72,6 +73,13 @@ def far_cell() -> bytes:
     """One cell at the far end of the sheet: a rectangle of 17 thousand million cells."""
     near, far = '<row r="1"><c r="A1"><v>1</v></c></row>', '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
     return _workbook([near, far])
+
+
+def without_sheets() -> bytes:
+    """A workbook that names no sheet."""
+    with zipfile.ZipFile(io.BytesIO(MADE["a.xlsx"]())) as old:
+        book = re.sub(rb"<sheets>.*</sheets>", b"<sheets/>", old.read("xl/workbook.xml"))
+    return _repacked(MADE["a.xlsx"](), {"xl/workbook.xml": [book]})
 
 
 def swelling_workbook() -> bytes:

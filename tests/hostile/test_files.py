@@ -9,8 +9,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.hostile import seeds
 from tests.hostile.calls import Done, called
-from tests.hostile.files import DOCUMENTS, TABLES
+from tests.hostile.files import DOCUMENTS, TABLES, without_sheets
 
 from shoal.cli import app
 from shoal.errors import DataError, SourceError
@@ -76,6 +77,22 @@ def test_a_view_that_never_ends_or_makes_a_huge_value_is_refused(tmp_path: Path,
     there.close()
     with pytest.raises(SourceError, match=said):
         open_source(parse_source({"url": f"sqlite:///{tmp_path}/a.db", "table": "v"})).scan()
+
+
+def test_a_sqlite_file_whose_schema_is_no_text_is_refused(tmp_path: Path) -> None:
+    (seed,) = seeds.TABLES["sqlite"]
+    (tmp_path / "a.db").write_bytes(
+        seed().replace(b"CREATE INDEX i ON t (name)", b"CREATE INDEX i ON t (\xa8\xff\xff\xff)")
+    )
+    with pytest.raises(SourceError, match=r"a\.db#t: "):
+        open_source(parse_source({"url": f"sqlite:///{tmp_path}/a.db", "table": "t"})).scan()
+
+
+def test_a_workbook_without_a_sheet_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(without_sheets())
+    with pytest.raises(SourceError, match=r"a\.xlsx: "):
+        open_source(parse_source({"path": str(path)}))
 
 
 @pytest.fixture(scope="module")

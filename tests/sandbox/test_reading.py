@@ -176,3 +176,10 @@ def test_the_child_dies_with_its_parent() -> None:
         parent.send_signal(signal.SIGKILL)
         parent.wait()
         wait_for_end(child)
+
+
+def test_where_no_process_can_be_started_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "_idle", reading._Idle())
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(SourceError, match="no process can be started"):
+        told("environment")

@@ -80,6 +80,8 @@ class AlchemyDatabase(Database):
         except SQLAlchemyError as error:
             cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
             raise self.failure(f"{self.label}: {self.explain(cause)}") from None
+        except UnicodeDecodeError:  # the driver, over a name or its own message
+            raise self.failure(f"{self.label}: holds names or text that are not in UTF-8") from None
 
     @contextmanager
     def session(self, *, write: bool) -> Iterator[Connection]:

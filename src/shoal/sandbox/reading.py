@@ -14,6 +14,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -39,7 +40,8 @@ _USED_UP: Final = 4
 class Child:
     def __init__(self) -> None:
         line, theirs = socket.socketpair()
-        with theirs:
+        with ExitStack() as unfinished, theirs:
+            unfinished.callback(line.close)
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, no shell
                 [sys.executable, "-I", "-S", "-c", _START, str(os.getpid()), *filter(None, sys.path)],
                 stdin=theirs.fileno(),
@@ -48,6 +50,7 @@ class Child:
                 env=_environment(),
                 process_group=0,
             )
+            unfinished.pop_all()
         self.line = line
         self.owner = os.getpid()
         self.end = weakref.finalize(self, _end, self._process, line, self.owner)
@@ -91,7 +94,10 @@ def read(request: Request, *, files: Sequence[int] = (), answer: Answer | None =
     ``answer`` is asked wherever the message has the key ``ask``; such messages are not handed on.
     """
     allowed = request.limits.scaled(request.size)
-    child = _taken()
+    try:
+        child = _taken()
+    except OSError:
+        raise SourceError(f"{request.label}: no process can be started to read it") from None
     try:
         told: Mapping[str, Any] = {}
         send(
