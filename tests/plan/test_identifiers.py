@@ -217,6 +217,8 @@ ALTERED = {
 def test_what_does_something_passes(name: str, technique: str) -> None:
     done = release(f"  {name}: {{role: direct, technique: {technique}}}\n  zip: {{role: insensitive}}\n")
     assert done.data[name].len() == PEOPLE
+    written = set(done.data[name].cast(pl.String))
+    assert sum(str(value) in written for value in table()[name]) == 0, "counted by other means"
 
 
 def test_check_refuses_it_as_a_run_does(tmp_path: Path) -> None:
