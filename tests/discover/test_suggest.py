@@ -109,10 +109,10 @@ def test_a_table_of_only_text() -> None:
     "values",
     [
         [f"K-{number}" for number in range(20)],
-        ["Asha Rao", "Ravi Nair"] * 5,
+        ["Asha Rao", "Ravi Nair"] * 6,
         [str(20 + number % 50) for number in range(60)],
-        ["same"] * 10,
-        [None] * 10,
+        ["same"] * 12,
+        [None] * 12,
         ["2024-01-02", "2024-03-04"] * 6,
         ["03/04/2024", "05/06/2024"] * 6,
         ["1.5", "2.5"] * 6,

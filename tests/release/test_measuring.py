@@ -68,6 +68,7 @@ def test_values_that_no_sample_would_have_are_known(tmp_path: Path) -> None:
     table = str(tmp_path / "people.parquet")
     assert measure_data(table, request, original=table).cells.figures == {
         "loss": 0,
+        "detail_kept": 1,
         "precision": 1,
         "entropy": 0,
         "entropy_lost": 0,
@@ -77,10 +78,10 @@ def test_values_that_no_sample_would_have_are_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("technique", "released", "missing", "says"),
     [
-        ("", {"age": ["20-29", "somebody"] * 3}, 4, "released labels that the policy does not make: 1 of 'age'"),
-        (", technique: {noise: {laplace: {scale: 1}}}", {"age": ["20-29"] * 6}, 4, "column 'age' is altered"),
+        ("", {"age": ["20-29", "somebody"] * 3}, 5, "released labels that the policy does not make: 1 of 'age'"),
+        (", technique: {noise: {laplace: {scale: 1}}}", {"age": ["20-29"] * 6}, 5, "column 'age' is altered"),
         ("", {"age": ["20-29"] * 5}, 2, "more or fewer records"),
-        (None, {"age": ["20-29"] * 6}, 4, "only a policy"),
+        (None, {"age": ["20-29"] * 6}, 5, "only a policy"),
     ],
 )
 def test_why_there_is_no_loss(technique: str | None, released: dict[str, list[str]], missing: int, says: str) -> None:
@@ -90,7 +91,7 @@ def test_why_there_is_no_loss(technique: str | None, released: dict[str, list[st
         policy = shoal.Policy.from_text(f"shoal: 1\nname: people\nattributes:\n  age: {age}\n")
     before, after = (measure_classes(pl.LazyFrame(table), ("age",)) for table in ({"age": range(21, 27)}, released))
     cells = cells_beside(after, before, policy)
-    assert (len(cells.reasons), len(cells.figures)) == (missing, 4 - missing)
+    assert (len(cells.reasons), len(cells.figures)) == (missing, 5 - missing)
     assert all(says in why for why in cells.reasons.values())
 
 
@@ -98,6 +99,7 @@ def test_the_reason_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     people(60).write_csv(tmp_path / "people.csv")
     table = str(tmp_path / "people.csv")
     measured = measure_data(table, MeasureRequest.of(policy=None, qi="age,pin"), original=table)
-    assert measured.to_dict()["utility_reasons"].keys() == {"loss", "precision", "entropy", "entropy_lost"}
+    reasons = {"loss", "precision", "detail_kept", "entropy", "entropy_lost"}
+    assert measured.to_dict()["utility_reasons"].keys() == reasons
     print_measurement(measured)
     assert "entropy lost: only a policy says what released values stand for." in capsys.readouterr().out

@@ -7,6 +7,7 @@ joining for masks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,11 +47,17 @@ def pairs_of(values: pl.Series, labels: pl.Series, known: pl.DataFrame | None) -
         everything |= reader.labels.is_null().to_numpy()
     left = ~everything & reader.labels.is_not_null().to_numpy()
     found = []
-    for read in (reader.equal, reader.by_table, reader.on_line, reader.rounded, reader.sets, reader.masks):
+    for read in (reader.equal, reader.by_table, reader.starred, *reader.by_shape):
         value, label, understood = read(np.flatnonzero(left))
         found.append((value, label))
         left[understood] = False
+    everything |= reader.stars & ~_among(found, len(everything))
     return _sorted(found, everything | left, int(left.sum()))
+
+
+def _among(found: list[Found], labels: int) -> Mask:
+    """Which labels go with any value."""
+    return np.isin(np.arange(labels), np.concatenate([label for _, label in found]))
 
 
 def _sorted(found: list[Found], everything: Mask, unread: int) -> Pairs:
@@ -116,6 +123,19 @@ class Reader:
         both = mine.join(table, on="value", nulls_equal=True).join(other, on="label", nulls_equal=True)
         understood = other.join(table, on="label", how="semi")["j"].to_numpy()
         return both["i"].to_numpy(), both["j"].to_numpy(), understood
+
+    @property
+    def by_shape(self) -> tuple[Callable[[Integers], Read], ...]:
+        return self.on_line, self.rounded, self.sets, self.masks
+
+    @property
+    def stars(self) -> Mask:
+        """Labels that stand for a star which is not a suppressed cell, as that of a redacted character."""
+        return self.labels.str.contains(r"^\\+\*$").fill_null(value=False).to_numpy()
+
+    def starred(self, left: Integers) -> Read:
+        """Whatever is not known to be written so covers everything, as a star does."""
+        return _NONE, _NONE, left[self.stars[left]]
 
     def on_line(self, left: Integers) -> Read:
         if self.line is None or not len(left):

@@ -107,14 +107,20 @@ def gather(policy: Policy, before: Table, after: Table, study: Study | None) -> 
         return Evidence(was, now)
     if study is None:
         return Evidence(was, now, distributions_of(pair, policy))
-    useful = measure_pair(pair, policy.assess, policy)
-    shown = distributions_of(pair, policy, useful.distances)
+    useful = measure_pair(pair, policy.assess, policy) if _comparable(pair, policy) else None
+    shown = distributions_of(pair, policy, () if useful is None else useful.distances)
     return Evidence(was, now, shown, useful, _attacked(pair, before.frame, policy, study))
+
+
+def _comparable(pair: Pairing, policy: Policy) -> bool:
+    """Whether the release has any attribute of the original that identifies nobody directly."""
+    direct = {name for name, attribute in policy.attributes.items() if attribute.role is Role.DIRECT}
+    return bool({*pair.released.columns} & {*pair.original.columns} - direct)
 
 
 def _attacked(pair: Pairing, original: pl.LazyFrame, policy: Policy, study: Study) -> AttackReport | None:
     """None where there is nothing to attack, or too much: people look rarer in a part of the rows than they are."""
-    if pair.sampled:
+    if pair.sampled or not set(pair.released.columns) & set(pair.original.columns):
         return None
     present = {role: tuple(n for n in policy.with_role(role) if n in pair.released.columns) for role in Role}
     roles = Roles(
