@@ -172,7 +172,7 @@ def test_an_empty_table_has_no_risk() -> None:
 def test_figures_are_plain_json() -> None:
     said = json.loads(json.dumps(of([2, 5], population_size=100).to_dict()))
     assert said["basis"] == "estimate"
-    assert set(said["journalist"]) == {"max", "average", "above", "uniques"}
+    assert set(said["journalist"]) == {"max", "average", "above", "strict_average", "uniques"}
 
 
 @pytest.mark.requirement("R-03")
