@@ -326,7 +326,7 @@ solve: {drop_suppressed: true, suppression_limit: 0.05}
 
 @pytest.mark.requirement("R-10")
 def test_shuffled_rows_do_not_hide_who_is_nearest(shoal: Shoal) -> None:
-    """The run knows the order, and finds people; who has the two files only can't judge, and does not pass."""
+    """The run knows the order, and finds people; who has the two files only sees that records are too near."""
     people().with_columns(bill=pl.row_index() * 100.0 + 7).write_csv("bills.csv")
     Path("noisy.yaml").write_text(NOISY)
     assert shoal("run", "noisy.yaml", "--output", "release", "--seed", "1", "--evidence").code == 0
@@ -339,9 +339,10 @@ def test_shuffled_rows_do_not_hide_who_is_nearest(shoal: Shoal) -> None:
     call = ("attack", "release", "--original", "bills.csv", "--policy", "noisy.yaml", "--trials", "200")
     done = shoal(*call, "--safe")
     assert done.code == 1
-    assert "NOT JUDGED: distance_linking: it makes claims" in done.out
+    assert "distance_linking of bill against guessing" in done.err
+    assert "NOT JUDGED: combined_linking: it makes claims" in done.out
     assert "1 could not be judged" in done.out
-    assert "not met: distance_linking: what it finds: required 0, no figure could be found\n" in done.err
+    assert "not met: combined_linking: what it finds: required 0, no figure could be found\n" in done.err
     assert json.loads(shoal(*call, "--json").out)["unjudged"] == ["distance_linking"]
 
 

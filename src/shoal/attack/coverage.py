@@ -189,10 +189,15 @@ class Match:
         """Whether the released record beside each person can be theirs."""
         return self.agrees(self.target_of[people], self.class_of[records])
 
-    def agrees(self, targets: Integers, classes: Integers) -> Mask:
+    def agreeing(self, people: Integers, records: Integers, attributes: Sequence[int]) -> Mask:
+        """The same by some of the attributes."""
+        return self.agrees(self.target_of[people], self.class_of[records], attributes)
+
+    def agrees(self, targets: Integers, classes: Integers, attributes: Sequence[int] | None = None) -> Mask:
         """The same for rows of ``targets`` and ``classes``."""
         agree = np.ones(len(targets), dtype=bool)
-        for place, coverage in enumerate(self.coverages):
+        for place in range(len(self.coverages)) if attributes is None else attributes:
+            coverage = self.coverages[place]
             agree &= coverage.covers(self.targets[targets, place], self.classes[classes, place])
         return agree
 

@@ -103,7 +103,7 @@ def learned(  # noqa: PLR0913  # what is attacked, what is known, how far to go
 class _Forest:
     """A model of the released records, asked about people.
 
-    Where it is known which lesson is whose, each person is asked about twice: of trees that have learnt from the
+    Where it is known which lesson is whose, each person is asked about twice: of trees that have learnt once from the
     person's own lesson, and of as many that have not.
     """
 
@@ -145,25 +145,24 @@ class _Forest:
         if self.own is None:
             return np.asarray(model.predict_proba(self.asked)), classes
         learnt = self._learnt(model.estimators_samples_, self.own, there)
-        few = np.minimum(learnt.sum(axis=0), (~learnt).sum(axis=0))
+        few = np.minimum((learnt == 1).sum(axis=0), (learnt == 0).sum(axis=0))
         chances = np.zeros((2, len(self.asked), len(classes)))
-        chosen = [each & ((np.cumsum(each, axis=0) <= few) | (few == 0)) for each in (learnt, ~learnt)]
+        chosen = [each & (np.cumsum(each, axis=0) <= few) for each in (learnt == 1, learnt == 0)]
         for number, tree in enumerate(model.estimators_):
             told = tree.predict_proba(self.asked)
             for side in range(2):
                 chances[side] += told * np.where(few > 0, chosen[side][number], 1)[:, None]
         return chances.reshape(-1, len(classes)), classes
 
-    def _learnt(self, samples: Sequence[Integers], own: Own, there: Mask) -> Mask:
-        """Trees × people: whether the tree has learnt from a lesson that is the person's."""
+    def _learnt(self, samples: Sequence[Integers], own: Own, there: Mask) -> Integers:
+        """Trees × people: how often the tree has learnt from a lesson that is the person's."""
         place = np.cumsum(there) - 1
         taught = there[own.records]
         people, lessons = own.people[taught], place[own.records[taught]]
-        learnt = np.zeros((len(samples), len(self.asked)), dtype=bool)
+        learnt = np.zeros((len(samples), len(self.asked)), dtype=np.int64)
         for number, sample in enumerate(samples):
-            drawn_lessons = np.zeros(int(there.sum()), dtype=bool)
-            drawn_lessons[sample] = True
-            np.logical_or.at(learnt[number], people, drawn_lessons[lessons])
+            often = np.bincount(sample, minlength=int(there.sum()))
+            learnt[number] = np.bincount(people, often[lessons], len(self.asked))
         return learnt
 
 

@@ -75,7 +75,7 @@ def linking(  # noqa: PLR0913  # what the attacker has, what is true, what count
     chance = np.divide(theirs, mine, out=np.zeros(len(mine)), where=mine > 0)
     single = found.single(trials.sizes if owners is None else theirs)
     shown = owners is not None or not certain or derived(found.match, targets.height)
-    if not shown:
+    if not shown and found.of_control is not None:
         single, chance = mine == 1, (mine == 1).astype(np.float64)
     sure = trials.best(np.where(single, chance, 0.0))
     expected = trials.best(chance)

@@ -39,7 +39,7 @@ def membership(  # noqa: PLR0913  # what is attacked, what is known, how far to 
 
     ``person`` names a column of the original: rows with the same value are one person, and one that fits is enough.
     """
-    people = _judged(original, control, attributes, randomness, trials, person=person)
+    people = judged(original, control, attributes, randomness, trials, person=person)
     match = Match.of(release, people.frame, attributes, known)
     wanted, place = np.unique(match.target_of[people.judged], return_inverse=True)
     fits = np.zeros(len(wanted))
@@ -59,13 +59,13 @@ def membership_by_distance(  # noqa: PLR0913  # what is attacked, what is known,
     trials: int = TRIALS,
 ) -> Attack:
     """Say "in" of the half of the people that is nearest to a released record, in standardised numbers."""
-    people = _judged(original, control, numbers, randomness, trials)
+    people = judged(original, control, numbers, randomness, trials)
     released = _points(selected(release, numbers, "the release"), numbers)
     distance = _nearest(released, _points(people.frame[people.judged], numbers))
-    return _attack("membership_by_distance", "Membership by distance", numbers, _nearer_half(distance))
+    return halves("membership_by_distance", "Membership by distance", numbers, distance)
 
 
-def _judged(  # noqa: PLR0913  # as for the attacks
+def judged(  # noqa: PLR0913  # as for the attacks
     original: pl.DataFrame,
     control: pl.DataFrame | None,
     columns: Sequence[str],
@@ -84,6 +84,11 @@ def _judged(  # noqa: PLR0913  # as for the attacks
     groups = (Trials.by(column(frame, person), frame.height).count for frame in (original, control))
     half = max(1, min(trials // 2, *groups))
     return People.of(original, control, columns, randomness, half, person=person)
+
+
+def halves(key: str, title: str, columns: Sequence[str], distance: Floats) -> Attack:
+    """Say "in" of the half of the people whose figure is the smaller; members come first."""
+    return _attack(key, title, columns, _nearer_half(distance))
 
 
 def _attack(key: str, title: str, columns: Sequence[str], said: Floats) -> Attack:

@@ -35,7 +35,8 @@ def look_in_order(
 ) -> bool:
     """Whether row i of both tables looks like the same record, in all columns that tell the truth.
 
-    These are the columns ``read`` by what their labels cover, and whatever else was not altered.
+    These are the columns ``read`` by what their labels cover, and whatever else was not altered. Fewer than half of
+    them may be at odds: their values may have been shuffled among the records.
     """
     if release.height != original.height:
         return False
@@ -47,12 +48,13 @@ def look_in_order(
     rows = drawn(release.height, randomness, "rows in order", TRIALS)
     match = Match.of(release[rows], original[rows], names, known)
     place, stream = np.arange(len(rows)), randomness.stream("attack", "rows in another order")
-    fitting = match.fits(place, place)
-    other = np.mean([match.fits(place, stream.permutation(len(rows), each)).mean() for each in range(ORDERS)])
-    return (
-        float(fitting.mean()) >= IN_ORDER
-        and chance_of_misfits(int((~fitting).sum()), len(rows), float(other)) < BY_CHANCE
-    )
+    kept = [column for column in range(len(names)) if match.agreeing(place, place, [column]).mean() >= IN_ORDER]
+    if 2 * len(kept) <= len(names):
+        return False
+    fitting = match.agreeing(place, place, kept)
+    others = (match.agreeing(place, stream.permutation(len(rows), each), kept).mean() for each in range(ORDERS))
+    by_chance = chance_of_misfits(int((~fitting).sum()), len(rows), float(np.mean(list(others))))
+    return float(fitting.mean()) >= IN_ORDER and by_chance < BY_CHANCE
 
 
 def recovered(release: pl.DataFrame, original: pl.DataFrame) -> pl.Series | None:

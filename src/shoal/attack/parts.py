@@ -50,7 +50,7 @@ def read_parts(released: pl.Series, original: pl.Series, beside: pl.Series | Non
         return None
     distinct = texts.drop_nulls().unique(maintain_order=True)
     shown = labels.drop_nulls().unique(maintain_order=True)
-    if not len(distinct) or not len(shown) or 2 * int(shown.is_in(distinct.implode()).sum()) > len(shown):
+    if not len(distinct) or not len(shown) or 2 * int(shown.is_in(distinct.implode()).sum()) >= len(shown):
         return None
     key = _keyed(shown.to_list(), distinct.to_list(), counted=released.dtype.is_integer())
     part = _by_rows(labels, beside.cast(pl.String), key) if beside is not None else _by_values(shown, distinct, key)
@@ -59,6 +59,8 @@ def read_parts(released: pl.Series, original: pl.Series, beside: pl.Series | Non
     written = {key(label): label for label in shown.to_list()}
     read = [written.get(key(part(value))) for value in distinct.to_list()]
     values = pl.DataFrame({"value": distinct, "label": pl.Series(read, dtype=pl.String)})
+    if (values["value"] == values["label"]).any():
+        return None
     return values.with_columns(pl.col("value").cast(original.dtype)).drop_nulls()
 
 

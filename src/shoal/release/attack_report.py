@@ -9,27 +9,13 @@ from typing import Any
 
 from shoal.attack import Attack
 from shoal.attack.battery import Attacked
+from shoal.attack.registry import attack_keys
 from shoal.errors import InputError
 from shoal.privacy import Finding
 from shoal.release.attack_roles import Roles
 from shoal.schema.registry import did_you_mean
 
-ATTACKS = (
-    "singling_out",
-    "linking",
-    "probabilistic_linking",
-    "auxiliary_linking",
-    "identifier_linking",
-    "distance_linking",
-    "membership",
-    "homogeneity",
-    "skewness",
-    "learned_inference",
-    "dictionary",
-    "frequency",
-    "cumulative",
-    "sorting",
-)
+ATTACKS = attack_keys()
 _CLOCKED = ("hashes_per_second", "seconds_for_whole_space")
 
 FITTING = 0.5

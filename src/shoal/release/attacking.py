@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 from polars import selectors
 
 from shoal.attack.battery import Tables, run_attacks
-from shoal.attack.people import TRIALS
+from shoal.attack.people import TRIALS, as_numbers
 from shoal.errors import DataError, InputError
 from shoal.io import explained
 from shoal.randomness import Randomness
@@ -105,13 +106,16 @@ def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
         original,
         roles.quasi,
         roles.sensitive,
-        tuple(name for name in roles.other if name in there and _altered_numbers(original[name], release[name])),
-        tuple(name for name in there if name not in roles.quasi and _names_people(original[name], name, roles)),
-        control,
-        auxiliary,
-        known_labels(roles.policy, original),
-        roles.person,
-        None if origins is None else _of_the_original(origins, original.height),
+        numbers=tuple(
+            name for name in there if name not in roles.sensitive and _altered(original[name], release[name])
+        ),
+        pseudonyms=tuple(name for name in there if _names_people(original[name], name, roles)),
+        control=control,
+        auxiliary=auxiliary,
+        known=known_labels(roles.policy, original),
+        person=roles.person,
+        origins=None if origins is None else _of_the_original(origins, original.height),
+        coded=there,
     )
     if not (tables.quasi or tables.numbers or tables.pseudonyms):
         raise NothingToAttackError(
@@ -136,16 +140,19 @@ def read_table(place: str, whose: str) -> pl.DataFrame:
 
 
 def _names_people(original: pl.Series, name: str, roles: Roles) -> bool:
-    """A direct identifier; or a column of which nobody said anything, and in which most people are the only one."""
+    """A direct identifier; or any column by which most people are the only one, except what is to be found out."""
     if name in roles.replaced:
         return True
-    if name in (*roles.sensitive, *roles.other):
+    if name in (*roles.quasi, *roles.sensitive) or original.dtype.is_nested():
         return False
     return original.n_unique() > MOSTLY_ALONE * len(original)
 
 
-def _altered_numbers(original: pl.Series, released: pl.Series) -> bool:
-    """Numbers that are still numbers, but not the same ones."""
-    if not (original.dtype.is_numeric() and released.dtype.is_numeric()):
+def _altered(original: pl.Series, released: pl.Series) -> bool:
+    """Numbers or dates that are still such, but not the same ones."""
+    if not all(each.dtype.is_numeric() or each.dtype.is_temporal() for each in (original, released)):
         return False
-    return len(original) != len(released) or not original.cast(pl.Float64).eq_missing(released.cast(pl.Float64)).all()
+    before, after = as_numbers(original), as_numbers(released)
+    if not np.isfinite(before).any() or not np.isfinite(after).any():
+        return False
+    return len(before) != len(after) or not np.array_equal(np.sort(before), np.sort(after), equal_nan=True)
