@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal.attack.people import TRIALS
 from shoal.attack.registry import attacks
-from shoal.attack.result import Attack, NothingToTryError, together
+from shoal.attack.result import LEVEL, Attack, NothingToTryError, together
 from shoal.attack.scene import Scene, Tables, without_suppressed
 from shoal.errors import DataError
 from shoal.randomness import Randomness
+
+MATERIAL = 0.1
+"""The risk beyond people's own records left out that no solver's choice of classes explains."""
 
 __all__ = ["Attacked", "Tables", "run_attacks", "without_suppressed"]
 
@@ -42,17 +45,36 @@ def run_attacks(
     progress: Callable[[int, int], None] | None = None,
 ) -> Attacked:
     scene = Scene.of(tables, randomness, trials)
-    tries = {name: attempt for each in attacks() for name, attempt in each.tries(scene)}
+    tries = {name: (each, attempt) for each in attacks() for name, attempt in each.tries(scene)}
     found: list[Attack] = []
     skipped: dict[str, str] = {}
     unjudged = []
-    for number, (name, attempt) in enumerate(tries.items()):
+    for number, (name, (kind, attempt)) in enumerate(tries.items()):
         if progress:
             progress(number, len(tries))
         try:
-            found += attempt()
+            results = attempt()
+            if kind.of_population:
+                need_strangers(results)
+            found += results
         except DataError as error:
             skipped[name] = str(error)
             if not isinstance(error, NothingToTryError):
                 unjudged.append(name)
     return Attacked(together(found), skipped, tuple(unjudged), scene.origins is not None, scene.in_order)
+
+
+def need_strangers(results: Sequence[Attack]) -> None:
+    """Refuse to call a find what may be true of anybody.
+
+    People whose own records are left out are no worse off than strangers where classes are of people by chance, and
+    worse off where a solver has put people together so that none stands out: a small difference to them is no find.
+    """
+    for each in results:
+        unsure = each.control is None or (each.left_out and each.risk < MATERIAL)
+        if each.p_value < LEVEL and unsure:
+            raise DataError(
+                "it is right more often than guessing, but without people who are not in the data nobody can tell "
+                "whether that comes from the release or is true of everybody",
+                advice="give a control group",
+            )

@@ -30,9 +30,9 @@ from shoal.schema.arrays import Floats, Integers
 
 RECORDS = 5_000
 """Of the release and of the reference that densities are taken from, at most."""
-ELSEWHERE = 0.05
+ELSEWHERE = 0.01
 """The share of a kernel that is spread over values that the label does not cover."""
-NARROWER = 0.2
+NARROWER = 0.05
 """Than by Scott's rule, which is meant for smooth populations: what follows single people shows close to them."""
 
 

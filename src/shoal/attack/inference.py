@@ -268,11 +268,11 @@ def _tried(infer: Callable[..., Attack], scene: Scene, sensitive: str) -> list[A
     return [infer(scene.shown, scene.people, scene.tables.quasi, sensitive, **scene.chance, known=scene.known)]
 
 
-@attack("homogeneity", order=60)
+@attack("homogeneity", order=60, of_population=True)
 def tries_homogeneity(scene: Scene) -> Iterator[tuple[str, Try]]:
     return tries_inference("homogeneity", homogeneity, scene)
 
 
-@attack("skewness", order=61)
+@attack("skewness", order=61, of_population=True)
 def tries_skewness(scene: Scene) -> Iterator[tuple[str, Try]]:
     return tries_inference("skewness", skewness, scene)

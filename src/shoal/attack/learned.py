@@ -242,6 +242,6 @@ def _is_number(original: pl.Series, released: pl.Series) -> bool:
     return original.dtype.is_numeric() and original.n_unique() > MANY and 2 * int(read) > len(released)
 
 
-@attack("learned_inference", order=62)
+@attack("learned_inference", order=62, of_population=True)
 def tries_learned(scene: Scene) -> Iterator[tuple[str, Try]]:
     return tries_inference("learned_inference", learned, scene)

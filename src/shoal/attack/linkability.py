@@ -176,7 +176,7 @@ def _drawn(far: Floats, neighbours: int, lot: float) -> Integers:
     return np.concatenate([nearer, np.roll(ties, -first)])[:neighbours]
 
 
-@attack("linkability", order=35)
+@attack("linkability", order=35, of_population=True)
 def tries_linkability(scene: Scene) -> Iterator[tuple[str, Try]]:
     """What an attacker may know, dealt out to two files."""
     names = list(dict.fromkeys((*scene.tables.quasi, *scene.tables.numbers)))

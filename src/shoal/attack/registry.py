@@ -26,19 +26,21 @@ class Registered:
     tries: Tries
     order: int
     """The place in the output."""
+    of_population: bool = False
+    """Whether it is right about strangers too, by what is true of the population: then a find needs strangers."""
 
 
 _REGISTERED: dict[str, Registered] = {}
 
 
-def attack(*keys: str, order: int) -> Callable[[Tries], Tries]:
+def attack(*keys: str, order: int, of_population: bool = False) -> Callable[[Tries], Tries]:
     """Register the attempts that a function makes of a scene, with the keys that their results may have."""
 
     def register(tries: Tries) -> Tries:
         for key in keys:
             if key in _REGISTERED and _REGISTERED[key].tries.__module__ != tries.__module__:
                 raise BugError(f"two attacks are called '{key}'")
-        registered = Registered(keys, tries, order)
+        registered = Registered(keys, tries, order, of_population)
         _REGISTERED.update(dict.fromkeys(keys, registered))
         return tries
 

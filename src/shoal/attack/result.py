@@ -164,6 +164,7 @@ class Attack:
             "baseline": self.baseline.to_dict(),
             "control": None if self.control is None else self.control.to_dict(),
             "control_left_out": self.left_out,
+            "yardstick": self.yardstick.share,
             "excess": {"low": low, "high": high},
             "p": self.p_value,
             "p_adjusted": self.p_value if self.adjusted is None else self.adjusted,

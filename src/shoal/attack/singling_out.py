@@ -168,7 +168,7 @@ def _check(
         raise DataError("nobody can be singled out: a table has no rows")
 
 
-@attack("singling_out", order=10)
+@attack("singling_out", order=10, of_population=True)
 def tries_singling_out(scene: Scene) -> Iterator[tuple[str, Try]]:
     attributes = (*scene.tables.quasi, *scene.tables.sensitive)
     if scene.tables.quasi:

@@ -27,6 +27,9 @@ def run(
     control: Annotated[
         str | None, typer.Option(help="People who are not in the data, to compare attacks with; implies --evidence.")
     ] = None,
+    safe: Annotated[  # noqa: FBT002
+        bool, typer.Option("--safe", help="Exit 1 if an attack beats guessing, or might; implies --evidence.")
+    ] = False,
     explore: Annotated[bool, typer.Option("--explore", help="Show in the report what privacy costs.")] = False,  # noqa: FBT002
     pdf: Annotated[bool, typer.Option("--pdf", help="The reports as PDF too (needs Chromium).")] = False,  # noqa: FBT002
     vault: PlaceOption = None,
@@ -39,6 +42,8 @@ def run(
 
     Example: shoal run policy.yaml --input patients.csv --output release/
     """
+    from shoal.cli.attack import evidence_findings, print_evidence
+    from shoal.cli.gates import finish
     from shoal.cli.summary import in_words, print_release
     from shoal.policy.several import SeveralTables, load_any
     from shoal.release.attacking import read_table
@@ -52,6 +57,8 @@ def run(
 
         if control is not None:
             raise InputError("--control: a control group is for one table, and the policy has several")
+        if safe:
+            raise InputError("--safe: attacks are judged for one table, and the policy has several")
         if explore:
             raise InputError("--explore: tries are of one table, and the policy has several")
         with secrets_for(chosen.tables.values(), vault, person, key_file, service) as secrets:
@@ -85,7 +92,7 @@ def run(
             parts=parts or None,
             seed=seed,
             force=force,
-            study=Study(strangers, tell) if evidence or control is not None else None,
+            study=Study(strangers, tell) if evidence or safe or control is not None else None,
             explore=partial(exploration_of, chosen, input, seed=seed, progress=report) if explore else None,
             pdf=pdf,
             progress=report,
@@ -96,6 +103,9 @@ def run(
         print_json(release.manifest.to_dict())
     else:
         print_release(release)
+        print_evidence(release.manifest.evidence)
+    if safe:
+        finish(f"shoal run {policy}", evidence_findings(release.manifest.evidence), None)
 
 
 def explore(

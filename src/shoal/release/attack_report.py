@@ -145,7 +145,9 @@ def share_tried(attack: Attack) -> str:
 
 
 def _than(attack: Attack) -> str:
-    return "strangers" if attack.yardstick is attack.control else "guessing"
+    if attack.yardstick is not attack.control:
+        return "guessing"
+    return "without people's own records" if attack.left_out else "strangers"
 
 
 def _repeatable(told: dict[str, Any]) -> dict[str, Any]:
