@@ -166,6 +166,15 @@ def independent_and_general(lots: np.random.Generator) -> Release:
     return Release(general(people(lots)), table, people(lots))
 
 
+def moved(lots: np.random.Generator) -> Release:
+    """A synthetic table that follows people too closely: numbers of theirs, a little moved, in another order."""
+    original, strangers = ({name: lots.normal(0, 1, SIZE) for name in "uvwx"} for _ in range(2))
+    table = pl.DataFrame(original)
+    near = table.select(pl.col(name) + pl.Series(lots.normal(0, 0.02, SIZE)) for name in table.columns)
+    near = near[pl.Series(lots.permutation(SIZE))]
+    return Release(near, table, pl.DataFrame(strangers), Roles(("u",)))
+
+
 def renamed(lots: np.random.Generator) -> Release:
     """The hash stands in a column of another name."""
     table = people(lots)
@@ -213,7 +222,8 @@ PLANTED: dict[str, tuple[Make, str]] = {
     "averages and quasi-identifiers": (with_column("bill", grouped(5)), "combined_linking"),
     "in the clear": (clear, "linking"),
     "in the clear, half of it": (clear_part, "linking"),
-    "synthetic, half copied": (half_copied, "membership_by_density"),
+    "synthetic, half copied": (half_copied, "combined_linking"),
+    "synthetic, people a little moved": (moved, "membership_by_density"),
 }
 """By name: how to make it, and an attack that has to find it."""
 

@@ -19,7 +19,7 @@ import polars as pl
 from shoal.attack.joining import Codes, join
 from shoal.attack.pairs import Pairs, pairs_of
 from shoal.errors import DataError
-from shoal.schema.arrays import Integers, Mask, places_among
+from shoal.schema.arrays import Floats, Integers, Mask, places_among
 from shoal.schema.grouping import count_groups
 
 _RECORDS = "__shoal_records"
@@ -156,10 +156,31 @@ class Match:
 
     def candidates(self) -> Integers:
         """For each person, the number of released records that can be theirs."""
-        records, total = self.records, np.zeros(len(self.targets))
+        return np.rint(self.by_target(self.records)).astype(np.int64)[self.target_of]
+
+    def by_target(self, weights: Integers | Floats) -> Floats:
+        """For each row of ``targets``, the weights of the classes that go with it, added up."""
+        if len(self.coverages) == 1:
+            seen, labels = self.coverages[0], np.zeros(len(self.coverages[0].labels))
+            labels[self.classes[:, 0]] = weights
+            values = np.bincount(seen.of_value, labels[seen.of_label], len(seen.values))
+            return np.asarray((values + labels[seen.everything].sum())[self.targets[:, 0]])
+        total = np.zeros(len(self.targets))
         for target, released in self.pairs():
-            total += np.bincount(target, weights=records[released], minlength=len(total))
-        return np.rint(total).astype(np.int64)[self.target_of]
+            total += np.bincount(target, weights=weights[released], minlength=len(total))
+        return total
+
+    def by_class(self, weights: Integers | Floats) -> Floats:
+        """For each row of ``classes``, the weights of the targets that go with it, added up."""
+        if len(self.coverages) == 1:
+            seen, values = self.coverages[0], np.zeros(len(self.coverages[0].values))
+            values[self.targets[:, 0]] = weights
+            labels = np.bincount(seen.of_label, values[seen.of_value], len(seen.labels))
+            return np.asarray(np.where(seen.everything, values.sum(), labels)[self.classes[:, 0]])
+        total = np.zeros(len(self.classes))
+        for target, released in self.pairs():
+            total += np.bincount(released, weights=weights[target], minlength=len(total))
+        return total
 
     def people(self, owner: pl.Series) -> Integers:
         """For each person, the number of people whose released records can be theirs.

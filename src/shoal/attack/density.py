@@ -134,7 +134,9 @@ def _kernel(
     ):
         centres = as_numbers(sample)
         finite = centres[np.isfinite(centres)]
-        width = float(finite.std()) * NARROWER * max(1, len(finite)) ** (-1 / (dimensions + 4)) if len(finite) else 1.0
+        width = 0.0
+        if len(finite) > 1:
+            width = NARROWER * float(finite.std(ddof=1)) * len(finite) ** (-1 / (dimensions + 4))
         return _Normal(as_numbers(asked), centres, width or 1.0)
     seen = Coverage.of(domain, sample, known)
     values, covered = seen.codes(asked), np.bincount(seen.of_label, minlength=len(seen.labels))

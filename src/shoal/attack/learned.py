@@ -79,6 +79,7 @@ def learned(  # noqa: PLR0913  # what is attacked, what is known, how far to go
         right, guessed = _by_number(forest, lessons[sensitive], people, CLOSE * span(original[sensitive]))
     else:
         right, guessed = _by_label(forest, lessons[sensitive], people, tables.get(sensitive))
+    strangers: Rate | None
     if own is not None:
         inside, outside = (people.trials.best(each) for each in np.split(right, 2))
         strangers, mine = Rate(float(outside.sum()), len(outside)), inside

@@ -24,7 +24,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from shoal.attack.coverage import Match
+from shoal.attack.coverage import Coverage, Match
 from shoal.attack.order import BY_CHANCE, chance_of_misfits
 from shoal.attack.registry import Try, attack
 from shoal.attack.result import CERTAIN, Attack, NothingToTryError, Rate
@@ -117,10 +117,7 @@ def derived(match: Match, targets: int) -> bool:
     alone and next to none fits nobody, the records are those of the targets.
     """
     people = np.bincount(match.target_of[:targets], minlength=len(match.targets))
-    fitting = np.zeros(len(match.classes))
-    for target, released in match.pairs():
-        fitting += np.bincount(released, weights=people[target], minlength=len(fitting))
-    of_records = fitting[match.class_of]
+    of_records = match.by_class(people)[match.class_of]
     nobody, alone, records = int((of_records == 0).sum()), int((of_records == 1).sum()), len(of_records)
     return chance_of_misfits(nobody, records, 1 - alone / records / RARER) < BY_CHANCE
 
@@ -192,9 +189,7 @@ def _supposed(found: Found, trials: Trials, released: int) -> Floats:
 def _rivals(match: Match, targets: int) -> Integers:
     """For each target, the number of targets that compete for the least wanted of its candidates, itself included."""
     people = np.bincount(match.target_of[:targets], minlength=len(match.targets))
-    wanted = np.zeros(len(match.classes))
-    for target, released in match.pairs():
-        wanted += np.bincount(released, weights=people[target], minlength=len(wanted))
+    wanted = match.by_class(people)
     fewest = np.full(len(match.targets), np.inf)
     for target, released in match.pairs():
         np.minimum.at(fewest, target, wanted[released])
@@ -227,7 +222,14 @@ def _linked(scene: Scene, by: Sequence[str]) -> Attack:
 
 
 def _by_identifier(scene: Scene, name: str) -> Sequence[Attack]:
-    found = _linked(scene, (name,))
+    people = scene.tables.original.height
+    seen = Coverage.of(scene.tables.original[name], scene.tables.release[name], scene.known.get(name))
+    if seen.everything.all():
+        guessed = Rate(people / max(people, scene.shown.height), people)
+        told = {"unread_labels": float(seen.unread)}
+        found = Attack("", "", f"{name} of {people:,} people", Rate(0, people), guessed, claims_only=True, details=told)
+    else:
+        found = _linked(scene, (name,))
     return [found.renamed("identifier_linking", "Linking by an identifier").of_attribute(name)]
 
 
