@@ -104,6 +104,10 @@ def test_a_release_of_ten_alike_gives_nobody_away(shoal: Shoal) -> None:
     done = shoal("attack", "release", "--original", "people.csv", "--control", "others.csv", "--safe", "--seed", "1")
     assert done.code == 0, done.out + done.err
     assert "no attack found more than guessing" in done.out
+    assert "(Holm)" in done.out
+    ran = shoal("run", "policy.yaml", "--output", "again", "--seed", "1", "--control", "others.csv", "--safe")
+    assert ran.code == 0, ran.out + ran.err
+    assert "tried, none found something" in ran.out
     assert "FOUND" not in done.out
     assert "not tried" not in done.out
     assert SHY not in done.out + done.err
@@ -335,6 +339,11 @@ def test_shuffled_rows_do_not_hide_who_is_nearest(shoal: Shoal) -> None:
     assert found["success"]["share"] > 0.95
     assert (list(told["attacks_skipped"]), told["attacks_unjudged"]) == (["membership"], [])
     assert 'class="verdict unmet"' in Path("release/report.html").read_text()
+    safe = shoal("run", "noisy.yaml", "--output", "release", "--seed", "1", "--safe", "--force")
+    assert safe.code == 1
+    assert "FOUND: Linking by the nearest numbers, certain links only of bill" in safe.out
+    assert "not met: distance_linking of bill: required" in safe.err
+    assert SHY not in safe.out + safe.err
     assert not list(Path("release").glob(".*"))
     call = ("attack", "release", "--original", "bills.csv", "--policy", "noisy.yaml", "--trials", "200")
     done = shoal(*call, "--safe")
