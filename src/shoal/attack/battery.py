@@ -67,11 +67,13 @@ def run_attacks(
 def need_strangers(results: Sequence[Attack]) -> None:
     """Refuse to call a find what may be true of anybody.
 
-    People whose own records are left out are no worse off than strangers where classes are of people by chance, and
-    worse off where a solver has put people together so that none stands out: a small difference to them is no find.
+    Of people whose own records are left out a value is inferred as well as of strangers where classes are of people by
+    chance, and less well where a solver has put people together so that none stands out: a small difference to them is
+    no find.
     """
     for each in results:
-        unsure = each.control is None or (each.left_out and each.risk < MATERIAL)
+        balanced = each.left_out and each.attribute is not None and each.risk < MATERIAL
+        unsure = each.control is None or balanced
         if each.p_value < LEVEL and unsure:
             raise DataError(
                 "it is right more often than guessing, but without people who are not in the data nobody can tell "
