@@ -61,6 +61,42 @@ def _print_doubts(report: AttackReport) -> None:
             "no control group: what is true of the whole population may go unjudged; --control DATA gives people who "
             "are not in the data"
         )
+<<<<<<< HEAD
+=======
+
+
+def print_evidence(evidence: Mapping[str, Any]) -> None:
+    """What the attacks of `run --evidence` came to: one line for each that found something, or might."""
+    tried, unjudged = evidence.get("attacks"), evidence.get("attacks_unjudged", [])
+    if tried is None:
+        return
+    for one in tried:
+        if one["found"]:
+            on = f" of {one['attribute']}" if one["attribute"] else ""
+            against = f"{percent(one['success']['share'])} right, {percent(_yardstick(one))} by the yardstick"
+            typer.echo(f"FOUND: {one['title']}{on}: {against}")
+    for name in unjudged:
+        typer.echo(f"NOT JUDGED: {name}: {evidence['attacks_skipped'][name]}")
+    found = sum(one["found"] for one in tried)
+    left = f"; {len(unjudged)} could not be judged" if unjudged else ""
+    typer.echo(f"attacks:  {len(tried)} tried, {found or 'none'} found something{left}")
+
+
+def evidence_findings(evidence: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """For `run --safe`: that no attack gets more than its yardstick, or might."""
+    if "attacks" not in evidence:
+        return (Finding("attacks on the release", 0, inf, met=False),)
+    judged = [
+        Finding(one["attack"] + (f" of {one['attribute']}" if one["attribute"] else ""), _yardstick(one),
+                one["success"]["share"], not one["found"])
+        for one in evidence["attacks"]
+    ]  # fmt: skip
+    return (*(Finding(f"{name}: what it finds", 0, inf, met=False) for name in evidence["attacks_unjudged"]), *judged)
+
+
+def _yardstick(one: Mapping[str, Any]) -> float:
+    return float(one["yardstick"])
+>>>>>>> attacks
 
 
 def print_evidence(evidence: Mapping[str, Any]) -> None:
