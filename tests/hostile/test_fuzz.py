@@ -110,3 +110,14 @@ def test_every_seed_is_a_file_that_can_be_read(kind: str, tmp_path: Path) -> Non
         path.write_bytes(content)
         assert fuzz.judge(read, path, outcome := fuzz.Outcome(kind)) == ""
         assert outcome.read == 1, outcome.refused
+
+
+FOUND = sorted((Path(__file__).parent / "found").iterdir())
+"""Files that once brought a reader down; the name begins with the format."""
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.name)
+def test_what_was_found_once_is_refused(path: Path) -> None:
+    outcome = fuzz.Outcome(path.name)
+    assert fuzz.judge(fuzz.reader(path.name.partition("-")[0]), path, outcome) == ""
+    assert sum(outcome.refused.values()) == 1
