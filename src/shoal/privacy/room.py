@@ -41,9 +41,7 @@ def within_caps(block: Integers, caps: Floats) -> Integers:
     return _whole(size)
 
 
-def within_distance(
-    size: Integers, blocks: Sequence[Integers], shares: Sequence[Floats], most: float
-) -> Integers:
+def within_distance(size: Integers, blocks: Sequence[Integers], shares: Sequence[Floats], most: float) -> Integers:
     """The most records N of each row such that, on average over the levels, Σ max(0, share − records ÷ N) ≤ ``most``.
 
     One block and one set of shares per level; ``size`` is what a row has to begin with. The sum is what the values

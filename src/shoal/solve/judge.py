@@ -132,7 +132,9 @@ class Judge:
         for order in self._orders(table, candidates.places):
             places = np.flatnonzero(held) if order is None else order[held[order]]
             kept = np.zeros(table.number, dtype=bool)
-            kept[candidates.places[places]] = kept_by(self._together, candidates.classes.at(places)) if self._together else True
+            kept[candidates.places[places]] = (
+                kept_by(self._together, candidates.classes.at(places)) if self._together else True
+            )
             yield Look(table, kept, int(table.records[~kept].sum()), self.utility.value(table, kept))
 
     def _orders(self, table: ClassTable, places: Integers) -> Iterator[Integers | None]:

@@ -66,7 +66,9 @@ def build_ladder(
     losses = tuple(bound.loss(values, level) for level in levels)
     leaves = bound.leaf_count or max(1, len(values))
     pooled = bound.pooled(values)
-    return Ladder(values.name, groups, losses, low, bound.height, leaves, weight, _starred(labels, bound.height), pooled)
+    return Ladder(
+        values.name, groups, losses, low, bound.height, leaves, weight, _starred(labels, bound.height), pooled
+    )
 
 
 def _starred(labels: Sequence[pl.Series], height: int) -> tuple[Mask, ...]:
