@@ -1,8 +1,8 @@
 """Tables of many quasi-identifiers, and a yardstick for heuristics on lattices that are too large to be searched whole.
 
 The yardstick is the top-down search that ARX offers for such lattices (Prasser, Eicher, Spengler, Bild and Kuhn 2020),
-written from its description: a queue of nodes that meet the models, the best first; the best is taken out, and all nodes
-one level below it are looked at. It ends when it may look no further.
+written from its description: a queue of nodes that meet the models, the best first; the best is taken out, and all
+nodes one level below it are looked at. It ends when it may look no further.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ def survey(shared: Path, file: str, columns: int) -> pl.DataFrame:
     """The first columns of one of sdcMicro's tables, as places in their order."""
     table = pl.read_csv(shared / "data" / "sdcmicro" / file, infer_schema=False, null_values=["NA", ""])
     return pl.DataFrame(
-        {name: table[name].fill_null("").rank("dense").to_numpy().astype(np.int64) - 1 for name in table.columns[:columns]}
+        {
+            name: table[name].fill_null("").rank("dense").to_numpy().astype(np.int64) - 1
+            for name in table.columns[:columns]
+        }
     )
 
 

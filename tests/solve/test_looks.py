@@ -1,4 +1,4 @@
-"""How few nodes are looked at, where a model says what no finer division can keep. The optima are those of all nodes."""
+"""How few nodes are looked at, where a model says what no finer division can keep. Optima are those of all nodes."""
 
 from __future__ import annotations
 

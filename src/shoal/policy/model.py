@@ -93,7 +93,9 @@ class Solve(Parameters):
         "loss", "geometric_loss", "precision", "discernibility", "average_class_size", "entropy", "ambiguity"
     ] = Field(default="loss", description="What is minimised.")
     time_limit: float | None = Field(
-        default=None, gt=0, description="Seconds after which the best solution so far is taken, and said to be that."
+        default=None,
+        gt=0,
+        description="Seconds of work after which the best solution so far is taken, and said to be that; 600 without.",
     )
     levels: dict[str, Annotated[tuple[int, int], BeforeValidator(lambda v: (v, v) if isinstance(v, int) else v)]] = (
         Field(default_factory=dict, description="Bounds on the level per attribute.")

@@ -61,7 +61,8 @@ class DeltaDisclosure(SensitiveModel):
         known = histograms.whole[occurs] / histograms.whole.sum()
         scarce = (block[:, occurs] / (known * exp(-self.delta))).min(axis=1)
         caps = np.minimum(1, known * exp(self.delta))
-        return np.minimum(within_caps(block[:, occurs], caps), np.floor(scarce * (1 + SLACK)).astype(np.int64))
+        whole = np.floor(scarce * (1 + SLACK)).astype(np.int64)
+        return np.asarray(np.minimum(within_caps(block[:, occurs], caps), whole))
 
     def floor(self, whole: Mapping[str, Integers]) -> Floor:
         """Every value has to occur, the rarest too, and one record of it may not be too much: 1 ÷ records < p e^δ."""

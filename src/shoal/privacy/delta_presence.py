@@ -6,8 +6,9 @@ people are in the table: records ÷ population records is the probability that o
 
 So with δ_min above 0 a class that only the population has breaks the model: its people are known to be absent, and no
 suppression can help, as there is nothing to suppress. Such classes (no records, but a population) are to be handed in
-with the others; if there is one, no class may stay, here and in every finer partition. ARX overlooks them where another model sets a least class size;
-``judge_absent: false`` does so too, and then δ_min is promised only to those who look like somebody in the table.
+with the others; if there is one, no class may stay, here and in every finer partition. ARX overlooks them where another
+model sets a least class size; ``judge_absent: false`` does so too, and then δ_min is promised only to those who look
+like somebody in the table.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class DeltaPresence(PrivacyModel):
             return np.zeros(len(classes), dtype=np.int64)
         room = np.floor((self.maximum * (1 + SLACK)) * self._population(classes) + SLACK).astype(np.int64)
         short = not self.local and self.minimum > 0
-        return np.minimum(classes.records - (short & (figures < self.minimum)), room)
+        return np.asarray(np.minimum(classes.records - (short & (figures < self.minimum)), room))
 
     def find(self, classes: Classes) -> Finding:
         """Of the two bounds, the one that is broken."""

@@ -1,4 +1,4 @@
-"""What a label says, where levels differ from record to record: a star is a star, and others are nobody who is named."""
+"""What a label says, where levels differ from record to record: a star is a star, others are nobody who is named."""
 
 from __future__ import annotations
 

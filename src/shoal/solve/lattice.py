@@ -28,7 +28,7 @@ from shoal.schema.arrays import Mask
 from shoal.solve.advice import infeasible
 from shoal.solve.budget import Budget
 from shoal.solve.descent import Descent, raise_lowest
-from shoal.solve.judge import Judge, Look
+from shoal.solve.judge import Candidates, Judge, Look
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable, Node, Rollup
 from shoal.solve.solution import Solution
@@ -280,15 +280,8 @@ class Search:
         if self._settled_by_size(place, table, lost):
             return inf
         candidates = self.judge.candidates(table, lost)
-        if self._too_many(table, lost):
+        if self._too_many(table, lost) or self._falls_by_trimming(node, table, candidates, lost):
             return self._rule_out(node)
-        if self.utility.bounds_above or self._open_below(node):
-            # Measures of whole classes take nothing from it but what rules nodes out.
-            useful = self._limited or not self.utility.bounds_above
-            trimmed = self.judge.trimmed(table, candidates) if useful else None
-            if self._limited and trimmed is not None and int(trimmed.sum()) > self._allowed:
-                return self._rule_out(node)
-            self.utility.tighten(self._bounds, table, lost, trimmed)
         bound, self._flat[place] = self._flat[place], inf
         if not bound < self.cost:
             return inf
@@ -298,6 +291,18 @@ class Search:
         for look in looks:
             self._consider(look)
         return min((look.value for look in looks), default=inf)
+
+    def _falls_by_trimming(self, node: Node, table: ClassTable, candidates: Candidates, lost: Mask) -> bool:
+        """Whether more is lost than may be, here and below, by what the models can keep at most; else bounds rise."""
+        if not self.utility.bounds_above and not self._open_below(node):
+            return False
+        # Measures of whole classes take nothing from it but what rules nodes out.
+        useful = self._limited or not self.utility.bounds_above
+        trimmed = self.judge.trimmed(table, candidates) if useful else None
+        if self._limited and trimmed is not None and int(trimmed.sum()) > self._allowed:
+            return True
+        self.utility.tighten(self._bounds, table, lost, trimmed)
+        return False
 
     def _settled_by_size(self, place: int, table: ClassTable, lost: Mask) -> bool:
         """Whether a node is too dear, by a measure of whole classes, even if no class is lost but the small ones."""

@@ -45,7 +45,7 @@ class Tally:
         return Histograms.of(self.whole, np.zeros((0, self.values), dtype=np.int64), self.tree)
 
     def within(self, member: Integers, number: int, *, some: bool = False) -> Histograms:
-        """By class, when combination i belongs to class ``member[i]``; with ``some``, to none where that is negative."""
+        """By class, when combination i belongs to class ``member[i]``; with ``some``, to none where it is negative."""
         owner, value, count = member[self.combination], self.value, self._weights
         if some:
             here = np.flatnonzero(owner >= 0)

@@ -86,13 +86,13 @@ def _solve(
     table = CellTable(problem, [levels(ladder) for ladder in problem.ladders], priced)
     untouched = not len(table.unsettled)
     checked = 1 if untouched else _search(table, progress)
-    levels = truthful(problem, table.levels, table.settled)
+    shown = truthful(problem, table.levels, table.settled)
     return verified(
         problem,
-        levels,
+        shown,
         table.settled,
         recoding=recoding,
-        prices=table.paid + table.prices_of(levels) - table.prices_of(table.levels),
+        prices=table.paid + table.prices_of(shown) - table.prices_of(table.levels),
         nodes=(pattern_count(table), checked),
         optimal=untouched,
     )
