@@ -23,6 +23,7 @@ INSIDE = {
     "engine/spark/staging.py": "into a folder in the making",
     "engine/spark/source.py": "into a folder in the making",
     "cli/streams.py": "a stream that goes nowhere",
+    "text/carriers/sandboxed.py": "into a file that the mechanism has opened",
 }
 """Where a file is written directly, and why that is right."""
 MODES = set("wxabt+")

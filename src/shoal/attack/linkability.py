@@ -22,11 +22,7 @@ from shoal.attack.beliefs import Own
 from shoal.attack.coverage import Coverage
 from shoal.attack.people import TRIALS, People, as_numbers, selected
 from shoal.attack.registry import Try, attack
-<<<<<<< HEAD
-from shoal.attack.result import Attack, Rate
-=======
 from shoal.attack.result import Attack, NothingToTryError, Rate
->>>>>>> attacks
 from shoal.attack.scene import Scene
 from shoal.errors import DataError
 from shoal.randomness import Randomness, Stream
@@ -185,11 +181,6 @@ def tries_linkability(scene: Scene) -> Iterator[tuple[str, Try]]:
     """What an attacker may know, dealt out to two files."""
     names = list(dict.fromkeys((*scene.tables.quasi, *scene.tables.numbers)))
     if scene.tables.quasi and len(names) > 1:
-<<<<<<< HEAD
-        columns = names[0::2], names[1::2]
-        given = scene.chance | {"control": scene.control_with(names)}
-        yield "linkability", lambda: [linkability(scene.shown, scene.people, columns, **given, known=scene.known)]
-=======
         yield "linkability", lambda: [_tried(scene, (names[0::2], names[1::2]))]
 
 
@@ -201,4 +192,3 @@ def _tried(scene: Scene, columns: Columns) -> Attack:
             advice="give people who are not in the original",
         )
     return linkability(scene.shown, scene.people, columns, **given, known=scene.known)
->>>>>>> attacks

@@ -36,11 +36,7 @@ def look_in_order(
     """Whether row i of both tables looks like the same record, in all columns that tell the truth.
 
     These are the columns ``read`` by what their labels cover, and whatever else was not altered. Fewer than half of
-<<<<<<< HEAD
-    them may be at odds: their values may have been shuffled among the records.
-=======
     them may be at odds, if they have the same values as before: these may have been dealt out anew among the records.
->>>>>>> attacks
     """
     if release.height != original.height:
         return False
@@ -52,15 +48,11 @@ def look_in_order(
     rows = drawn(release.height, randomness, "rows in order", TRIALS)
     match = Match.of(release[rows], original[rows], names, known)
     place, stream = np.arange(len(rows)), randomness.stream("attack", "rows in another order")
-<<<<<<< HEAD
-    kept = [column for column in range(len(names)) if match.agreeing(place, place, [column]).mean() >= IN_ORDER]
-=======
     kept = [
         column
         for column, name in enumerate(names)
         if not _unaltered(release[name], original[name]) or match.agreeing(place, place, [column]).mean() >= IN_ORDER
     ]
->>>>>>> attacks
     if 2 * len(kept) <= len(names):
         return False
     fitting = match.agreeing(place, place, kept)

@@ -13,7 +13,7 @@ from shoal.attack.result import LEVEL
 from shoal.cli.output import print_table
 from shoal.privacy import Finding
 from shoal.release.attack_report import AttackReport, in_words, share_tried
-from shoal.report.figures import count, percent, span
+from shoal.report.figures import count, percent
 
 HEADER = ("attack", "on", "right", "95 % interval", "guessing", "strangers", "p", "verdict")
 
@@ -61,42 +61,6 @@ def _print_doubts(report: AttackReport) -> None:
             "no control group: what is true of the whole population may go unjudged; --control DATA gives people who "
             "are not in the data"
         )
-<<<<<<< HEAD
-=======
-
-
-def print_evidence(evidence: Mapping[str, Any]) -> None:
-    """What the attacks of `run --evidence` came to: one line for each that found something, or might."""
-    tried, unjudged = evidence.get("attacks"), evidence.get("attacks_unjudged", [])
-    if tried is None:
-        return
-    for one in tried:
-        if one["found"]:
-            on = f" of {one['attribute']}" if one["attribute"] else ""
-            against = f"{percent(one['success']['share'])} right, {percent(_yardstick(one))} by the yardstick"
-            typer.echo(f"FOUND: {one['title']}{on}: {against}")
-    for name in unjudged:
-        typer.echo(f"NOT JUDGED: {name}: {evidence['attacks_skipped'][name]}")
-    found = sum(one["found"] for one in tried)
-    left = f"; {len(unjudged)} could not be judged" if unjudged else ""
-    typer.echo(f"attacks:  {len(tried)} tried, {found or 'none'} found something{left}")
-
-
-def evidence_findings(evidence: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """For `run --safe`: that no attack gets more than its yardstick, or might."""
-    if "attacks" not in evidence:
-        return (Finding("attacks on the release", 0, inf, met=False),)
-    judged = [
-        Finding(one["attack"] + (f" of {one['attribute']}" if one["attribute"] else ""), _yardstick(one),
-                one["success"]["share"], not one["found"])
-        for one in evidence["attacks"]
-    ]  # fmt: skip
-    return (*(Finding(f"{name}: what it finds", 0, inf, met=False) for name in evidence["attacks_unjudged"]), *judged)
-
-
-def _yardstick(one: Mapping[str, Any]) -> float:
-    return float(one["yardstick"])
->>>>>>> attacks
 
 
 def print_evidence(evidence: Mapping[str, Any]) -> None:
@@ -138,7 +102,7 @@ def attack_row(attack: Attack) -> tuple[str, ...]:
         attack.title,
         attack.attribute or "",
         _rate(attack.success),
-        span(low, high),
+        f"{percent(low)} to {percent(high)}",
         _rate(attack.baseline),
         "" if attack.control is None else _rate(attack.control) + ("*" if attack.left_out else ""),
         _p(attack),

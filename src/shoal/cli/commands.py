@@ -44,11 +44,7 @@ def run(
     """
     from shoal.cli.attack import evidence_findings, print_evidence
     from shoal.cli.gates import finish
-<<<<<<< HEAD
     from shoal.cli.summary import in_words, print_release, verdict
-=======
-    from shoal.cli.summary import in_words, print_release
->>>>>>> attacks
     from shoal.policy.several import SeveralTables, load_any
     from shoal.release.attacking import read_table
     from shoal.release.evidence import Study
@@ -108,13 +104,8 @@ def run(
     else:
         print_release(release)
         print_evidence(release.manifest.evidence)
-<<<<<<< HEAD
     findings = [*verdict(release), *(evidence_findings(release.manifest.evidence) if safe else ())]
     finish(f"shoal run {policy}", findings, None)
-=======
-    if safe:
-        finish(f"shoal run {policy}", evidence_findings(release.manifest.evidence), None)
->>>>>>> attacks
 
 
 def explore(

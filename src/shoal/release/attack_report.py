@@ -15,11 +15,7 @@ from shoal.privacy import Finding
 from shoal.release.attack_roles import Roles
 from shoal.schema.registry import did_you_mean
 
-<<<<<<< HEAD
-ATTACKS = (*attack_keys(), "joined_linking")
-=======
-ATTACKS = attack_keys()
->>>>>>> attacks
+ATTACKS = (*attack_keys(), "joined_linking", "read_back")
 _CLOCKED = ("hashes_per_second", "seconds_for_whole_space")
 
 FITTING = 0.5

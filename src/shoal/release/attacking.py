@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from polars import selectors
 
+from shoal.attack import Attack
 from shoal.attack.battery import Tables, run_attacks
 from shoal.attack.people import TRIALS, as_numbers
+from shoal.attack.result import Rate
 from shoal.errors import DataError, InputError
 from shoal.io import Source, explained
 from shoal.randomness import Randomness
@@ -21,8 +23,11 @@ from shoal.release.control_group import other_people
 from shoal.release.folder import data_file, folder_of
 from shoal.release.frames import source_at
 from shoal.release.pairing import known_labels, need_columns, typed
+from shoal.release.people import Whom
+from shoal.release.reading_back_files import read_back_files
 
 MOSTLY_ALONE = 0.5
+READ_BACK = "read_back"
 
 
 class NothingToAttackError(DataError):
@@ -57,7 +62,32 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
     report = attack_frames(
         frames["release"], frames["original"], roles, *given, trials=trials, seed=seed, progress=progress
     )
-    return replace(report, doubts=doubts)
+    told = _read_back(data_file(release), original, report.roles)
+    return replace(report, doubts=doubts, done=replace(report.done, attacks=(*report.done.attacks, *told)))
+
+
+def _read_back(release: str, original: str | Source, roles: Roles) -> Iterator[Attack]:
+    """Somebody who knows which values go together, and puts back what was generalised."""
+    if not roles.quasi:
+        return
+    after = source_at(release)
+    before = source_at(original) if isinstance(original, str) else original
+    with explained(after), explained(before):
+        whom = Whom(after.scan(), by_records=True)
+        quasi = tuple(name for name in roles.quasi if name in after.scan().collect_schema())
+        found = read_back_files(whom, before.scan(), quasi, roles.policy, None, accepted=False)
+    if found is None:
+        return
+    trials = max(1, found.looked_at)
+    yield Attack(
+        READ_BACK,
+        "Reading back",
+        "which values of other columns go with which quasi-identifying values",
+        Rate(found.below, trials),
+        Rate(0, trials),
+        details={"k_effective": float(found.k)},
+        certain=True,
+    )
 
 
 def _doubts(release: pl.DataFrame, original: pl.DataFrame, roles: Roles, making: Making) -> tuple[str, ...]:

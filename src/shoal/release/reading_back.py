@@ -256,9 +256,7 @@ class _Judgement:
         return marks
 
     def _is_accepted(self, reading: Reading) -> bool:
-        accepted = self.policy.read_back.accept
-        told = set(reading.columns) - set(self.written.quasi)
-        return bool(told) and any(set(one.columns) >= told and one.tells == reading.attribute for one in accepted)
+        return is_accepted(reading, self.policy.read_back.accept, self.written.quasi)
 
     def _is_modelled(self, reading: Reading) -> bool:
         """Whether all that tells is what models look at: starred, it would no longer be as diverse as they ask."""
@@ -301,6 +299,11 @@ class _Judgement:
             else:
                 present = tuple(name for name in self.step.columns if name in batch.columns)
                 yield replace(self.step, columns=present).apply(batch) if present else batch
+
+
+def is_accepted(reading: Reading, accepted: Sequence[AcceptedTelling], quasi: Sequence[str]) -> bool:
+    told = set(reading.columns) - set(quasi)
+    return bool(told) and any(set(one.columns) >= told and one.tells == reading.attribute for one in accepted)
 
 
 def _lesson(written: Written, sample: pl.DataFrame, people: Integers | None) -> Lesson:

@@ -12,21 +12,30 @@ import polars as pl
 
 from shoal.engine import HIDDEN
 from shoal.measurement.read_back import Lesson, Levels, Quasi, ReadBack, Rule
+from shoal.measurement.read_back.readings import Reading
 from shoal.measurement.read_back.recount import class_sizes, restore, smallest, tellings_in
 from shoal.measurement.read_back.search import search
 from shoal.policy import Policy
 from shoal.policy.treatment import Treatment, treatments
 from shoal.release.pairing import bound_hierarchies
 from shoal.release.people import Whom, in_order
-from shoal.release.reading_back import EXEMPT, LOOKED_AT
+from shoal.release.reading_back import EXEMPT, LOOKED_AT, is_accepted
 from shoal.schema.arrays import Integers
 
 
-def read_back_files(
-    whom: Whom, original: pl.LazyFrame, quasi: tuple[str, ...], policy: Policy | None, k: int
+def read_back_files(  # noqa: PLR0913  # two tables, and how they are counted
+    whom: Whom,
+    original: pl.LazyFrame,
+    quasi: tuple[str, ...],
+    policy: Policy | None,
+    k: int | None,
+    *,
+    accepted: bool = True,
 ) -> ReadBack | None:
-    """``whom`` is the release and how its people are counted, ``k`` what was counted in it; None without an original
-    of its quasi-identifiers."""
+    """``whom`` is the release and how its people are counted, ``k`` what was counted in it, else its classes are.
+
+    Without ``accepted``, what the policy accepts is left out. None where the original lacks all quasi-identifiers.
+    """
     was = original.collect_schema()
     quasi = tuple(name for name in quasi if name in was)
     if not quasi:
@@ -49,15 +58,25 @@ def read_back_files(
         tellers = tuple(n for n in tellers if n in before.columns and altered.get(n, Treatment.KEPT) in same)
     lesson = _lesson(after, before, quasi, tellers, policy, taught, aligned=aligned)
     learnt = search(lesson)
-    restored = restore(lesson, after, learnt.on(after, taught=aligned))
+    left_out = () if accepted or policy is None else _accepted(learnt.readings, policy)
+    restored = restore(lesson, after, learnt.on(after, taught=aligned), left_out)
     nothing = restore(lesson, after, ())
     sizes, counted = class_sizes(restored.labels, people), class_sizes(nothing.labels, people)
     left = smallest(sizes)
     told = tellings_in(restored, learnt.readings)
+    k = smallest(counted) if k is None else k
     effective = k if left >= smallest(counted) else min(k, left)
     below = int(((sizes > 0) & (sizes < k)).sum()) if told else 0
     return ReadBack(
         effective, below, told, lesson.rule, lesson.released.height, learnt.pairs_looked_at, lower_bound=every > 1
+    )
+
+
+def _accepted(readings: Sequence[Reading], policy: Policy) -> tuple[int, ...]:
+    return tuple(
+        place
+        for place, one in enumerate(readings)
+        if is_accepted(one, policy.read_back.accept, policy.quasi_identifiers)
     )
 
 
