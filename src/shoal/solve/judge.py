@@ -51,7 +51,10 @@ class Candidates:
         records = self.classes.records
         if not model.local:
             return model.most_kept(self.classes)
-        failing = np.flatnonzero(~self._holds(model))
+        held = self._holds(model)
+        failing = np.flatnonzero(~held)
+        if 2 * len(failing) > len(held):
+            return np.where(held, records, model.most_kept(self.classes))
         most = records.copy()
         if len(failing):
             most[failing] = model.most_kept(self.classes.at(failing))

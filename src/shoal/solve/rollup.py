@@ -25,6 +25,8 @@ KEPT_TABLES = 96
 KEPT_ENTRIES = 20_000_000
 """Numbers held in kept tables, all together."""
 TABLE_KEYS = 1 << 20
+FEW_CELLS = 100_000
+"""Cells of histograms up to which making all and taking some is quicker than leaving the others out."""
 REMEMBERED, REMEMBERED_LEVELS = 20_000, 2
 """Classes of a table up to which its codes on higher levels are kept too, and how many levels that are about."""
 
@@ -64,6 +66,8 @@ class ClassTable:
             below, groups = self.origin[0].tally(name, tally), self.origin[1]
         if len(places) == self.number:
             return below.within(groups, self.number)
+        if self.number * below.values <= FEW_CELLS:
+            return below.within(groups, self.number).at(places)
         place = np.full(self.number, -1, dtype=np.int64)
         place[places] = np.arange(len(places))
         return below.within(place[groups], len(places), some=True)
