@@ -50,7 +50,8 @@ Shoal = Callable[..., Done]
 def people(size: int = 400, first: int = 0) -> pl.DataFrame:
     """Everybody is alone with age and city. Of ten people in a decade and a city two have each illness: ten who are
     alike by age and city alone would still give away what is commoner among them."""
-    place = range(first, first + size)
+    # In no order, since that would tell what is generalised.
+    place = [first + each * 239 % size for each in range(size)]
     return pl.DataFrame(
         {
             "name": [f"{SHY} {each}" for each in place],

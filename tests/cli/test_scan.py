@@ -33,7 +33,7 @@ FEW = tuple(each for each in RECOGNISERS if each.type in {"email", "card", "ipv4
 def few_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     """An annotator of five kinds: all of them take seconds to make ready."""
     annotator = Annotator((Patterns(FEW),))
-    monkeypatch.setattr("shoal.scan.annotators._shared", lambda _: annotator)
+    monkeypatch.setattr("shoal.scan.annotators.Annotator", lambda *_: annotator)
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ references:
 @pytest.fixture(autouse=True)
 def clinic(call: Call) -> None:
     """In the folder that the command is called in."""
-    pl.DataFrame({"id": range(40), "age": [20 + place for place in range(40)]}).write_csv("people.csv")
+    pl.DataFrame({"id": range(40), "age": [20 + place * 7 % 40 for place in range(40)]}).write_csv("people.csv")
     pl.DataFrame({"person": [*range(40), 99], "ward": ["W"] * 41}).write_csv("visits.csv")
     Path("policy.yaml").write_text(POLICY)
 

@@ -72,13 +72,14 @@ def read_policy(path: Path) -> None:
     """Loaded, and where it holds, run on a table with the columns that it names."""
     import polars as pl
 
-    from shoal.plan.columns import combinations
     from shoal.policy import EVERYTHING_ELSE, Policy
     from shoal.release import anonymise
+    from shoal.techniques.combine import Combine
 
     policy = Policy.load(path)
     table = seeds.table()
-    created = {one.into for one in combinations(policy)}
+    steps = [step for attribute in policy.attributes.values() for step in attribute.steps]
+    created = {step.into for step in steps if isinstance(step, Combine)}
     names = [name for name in policy.attributes if name != EVERYTHING_ELSE and name not in created]
     further = [pl.Series(name, [one % 7 for one in range(table.height)]) for name in names if name not in table.columns]
     anonymise(table.with_columns(further), policy, seed=1)

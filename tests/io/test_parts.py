@@ -152,6 +152,7 @@ attributes:
   a: {role: quasi, hierarchy: {intervals: {widths: [5, 10]}}}
   b: {role: insensitive}
 privacy: [{k_anonymity: {k: 5}}]
+read_back: {accept: [{columns: [], tells: a, because: the order of parts is what is tested}]}
 """
 
 

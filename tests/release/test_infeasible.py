@@ -40,7 +40,7 @@ def rows(number: int) -> str:
     lines = ["name,age,pin,sex,ill,drug,ward,bill"]
     for place in range(number):
         texts = [f"{SHY}{what}{place % of}" for what, of in (("sex", 2), ("ill", 3), ("drug", 5), ("ward", 4))]
-        lines.append(f"{SHY}{place},{20 + place * 7 % 60},{560001 + place % 9},{','.join(texts)},{1000 + place * 13}")
+        lines.append(f"{SHY}{place},{20 + place * 7 % 60},{560001 + place % 9},{','.join(texts)},{1000 + place * 14}")
     return "\n".join(lines) + "\n"
 
 

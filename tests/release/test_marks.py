@@ -59,6 +59,11 @@ def literal() -> pl.DataFrame:
     return pl.DataFrame({"town": towns, "job": jobs, "ill": ["flu", "cold"] * 50})
 
 
+def without_reading(risk: dict[str, float]) -> dict[str, float]:
+    """A bare file doesn't say what was taken out of it, so nobody can say what is read back."""
+    return {name: figure for name, figure in risk.items() if name != "k_effective"}
+
+
 def test_manifest_and_measure_suppress_the_same_records(tmp_path: Path) -> None:
     release = run(
         tmp_path,
@@ -73,7 +78,7 @@ def test_manifest_and_measure_suppress_the_same_records(tmp_path: Path) -> None:
     for data in (release, bare):
         measured = measure_data(str(data), MeasureRequest.of(policy=None, qi="town,job")).to_dict()
         assert measured["suppressed"] == 10
-        assert measured["risk"] == pytest.approx(found["risk"])
+        assert without_reading(measured["risk"]) == pytest.approx(without_reading(found["risk"]))
     assert Counter(row[:2] for row in rows(release / "data.csv"))[("\\*", "\\*")] == 10
     assert any("reads like the mark" in warning for warning in found["warnings"])
 

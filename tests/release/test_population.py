@@ -42,7 +42,7 @@ def everyone() -> pl.DataFrame:
 def sample() -> pl.DataFrame:
     """Every eighth of them, and the one."""
     some = everyone().with_row_index().filter((pl.col("index") % 8 < 2) | (pl.col("town") == "cc")).drop("index")
-    return some.with_columns(ill=pl.int_range(pl.len()) % 3)
+    return some.with_columns(ill=pl.int_range(pl.len()) % 3).sample(fraction=1, shuffle=True, seed=1)
 
 
 def released(folder: Path, models: str = K_MAP, solve: str = "suppression_limit: 0.1") -> dict[str, Any]:

@@ -60,7 +60,7 @@ def clinic(first: int, rows: int) -> pl.DataFrame:
         {
             "patient": [f"{MARK}-PERSON-{place}" for place in places],
             "name": [f"{MARK}-NAME <{place}> & Söhne" for place in places],
-            "phone": [f"{919_773_100_000 + 7_919 * place}" for place in places],
+            "phone": [f"{918_240_600_000 + 7_919 * place}" for place in places],
             "income": [773_100_000_003 + 7_919 * (place * 37 % 401) for place in places],
             "town": [f"{MARK}-TOWN-{place % 8}" for place in places],
             "pin": [f"QX77{place * place % 7:02}{place % 13:02}" for place in places],

@@ -49,7 +49,8 @@ def suggest_tables(  # noqa: PLR0913  # one argument per part of the policy
     shuffled = () if joinable else telling_order(tables, joined)
     for key, one in wanted.items():
         lines += [f"  {setting(key)}:"]
-        lines += [f"    shuffle_rows: true      {comment(IN_ORDER)}"] if key in shuffled else []
+        if key in shuffled and not one.quasi:
+            lines += [f"    shuffle_rows: true      {comment(IN_ORDER)}"]
         lines += [f"    source: {setting(sources[key])}"] if key in sources else []
         lines += [*table_lines(one, "    "), ""]
     choices = {f"{key}.{column}": choice for key, one in wanted.items() for column, choice in one.choices.items()}

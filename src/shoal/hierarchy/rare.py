@@ -55,6 +55,14 @@ class Rare(Hierarchy):
 
 
 class RareLadder(Ladder):
+    def generalise(self, values: pl.Series, level: int) -> pl.Series:
+        """A group that can't stand alone is starred for good; a star of the data is none of ours."""
+        found = super().generalise(values, level)
+        if not 0 < level < self.height:
+            return found
+        alone = (self.label(values, level) == TOP) & (values.cast(pl.String) != TOP)
+        return found.set(alone.fill_null(value=False), TOP)
+
     def share(self, values: pl.Series, level: int) -> Floats:
         return np.where(self.label(values, level) == TOP, 1.0, super().share(values, level))
 

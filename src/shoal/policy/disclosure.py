@@ -12,7 +12,7 @@ from shoal.schema.parameters import Parameters
 class AcceptedTelling(Parameters):
     """A dependency that stays, and why."""
 
-    columns: tuple[str, ...] = Field(min_length=1, description="The columns that tell.")
+    columns: tuple[str, ...] = Field(description="The columns that tell; none for the order of the records.")
     tells: str = Field(description="The quasi-identifier that they tell.")
     because: str = Field(min_length=8, description="Why that is acceptable; the report shows it.")
 

@@ -303,7 +303,10 @@ class _Judgement:
 
 def is_accepted(reading: Reading, accepted: Sequence[AcceptedTelling], quasi: Sequence[str]) -> bool:
     told = set(reading.columns) - set(quasi)
-    return bool(told) and any(set(one.columns) >= told and one.tells == reading.attribute for one in accepted)
+    named = [one for one in accepted if one.tells == reading.attribute]
+    if reading.how is How.ORDER:
+        return any(not one.columns for one in named)
+    return bool(told) and any(set(one.columns) >= told for one in named)
 
 
 def _lesson(written: Written, sample: pl.DataFrame, people: Integers | None) -> Lesson:

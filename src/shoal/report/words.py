@@ -158,7 +158,7 @@ def _read_back(facts: ReportFacts, *, recipient: bool) -> list[str]:
         reasons = "" if recipient else f": {'; '.join(found.accepted)}"
         return [f"Its owner accepts what some columns tell of others{reasons}. With that counted in, k is {found.k:,}."]
     if not gives_back(facts):
-        return ["What the other released columns tell was counted in: it splits none of these groups."]
+        return ["Other released columns split none of these groups."]
     least = "at least " if found.lower_bound else ""
     told = "" if recipient else f": {'; '.join(found.tellings[:3])}"
     left = f"With that counted in, k is {least}{found.k:,}."
