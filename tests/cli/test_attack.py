@@ -54,9 +54,9 @@ def people(size: int = 400, first: int = 0) -> pl.DataFrame:
     place = [first + each * 239 % size for each in range(size)]
     return pl.DataFrame(
         {
-            "name": [f"{SHY} {each}" for each in place],
+            "name": [f"{SHY} person {each}" for each in place],
             "age": [20 + each % 80 for each in place],
-            "city": [f"{SHY}{each // 80 % 5}" for each in place],
+            "city": [f"{SHY}{'abcde'[each // 80 % 5]}" for each in place],
             "ill": ["ABCDE"[each % 5] for each in place],
         }
     )

@@ -66,12 +66,8 @@ def test_a_public_release_is_attacked_without_being_asked(call: Call, tmp_path: 
 @pytest.mark.requirement("G-02", "R-05")
 @pytest.mark.usefixtures("policy")
 def test_a_public_release_that_attacks_break_ends_with_1(call: Call, tmp_path: Path) -> None:
-    """The sensitive attribute follows from the age: whoever knows the age knows the illness."""
-    table = pl.read_csv(tmp_path / "people.csv").with_columns(
-        ill=pl.when(pl.col("age") < 40).then(pl.lit("flu")).otherwise(pl.lit("gout"))
-    )
-    table.write_csv(tmp_path / "people.csv")
-    write(tmp_path, "use_case: public")
+    """Four digits of a number are left, and nobody else has them: whoever knows the number finds the record."""
+    write(tmp_path, "use_case: public", "{role: direct, technique: {mask: {keep_last: 4}}}")
     ended = call("run", "policy.yaml", "--output", "release", "--seed", "1")
     told = json.loads((tmp_path / "release" / "release.json").read_text())
     assert any(attack["found"] for attack in told["attacks"])

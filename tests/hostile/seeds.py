@@ -153,6 +153,8 @@ privacy:
   - t_closeness: {attribute: kind, t: 0.9, distance: equal}
 solve: {recoding: global, suppression_limit: 0.2, levels: {age: [0, 2]}}
 sample: {fraction: 0.9}
+shuffle_rows: true
+read_back: {found: suppress}
 """
 HIERARCHY: Final = "".join(f"{age};{age // 10 * 10}-{age // 10 * 10 + 9};*\n" for age in range(100))
 RECOGNISERS: Final = """\

@@ -146,5 +146,7 @@ def test_a_population_that_lacks_some_of_the_people_is_said_to(tmp_path: Path) -
         folder=tmp_path,
     )
     release = shoal.anonymise(table, policy)
-    assert release.data["town"].to_list()[-3:] == ["*"] * 3
+    assert [released for was, released in zip(table["town"], release.data["town"], strict=True) if was > "bb"] == [
+        "*"
+    ] * 3
     assert any(warning.startswith("2 combinations") for warning in release.manifest.warnings)
