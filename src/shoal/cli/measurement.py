@@ -83,6 +83,7 @@ def _print_classes(measured: Measured) -> None:
         ("classes", f"{figures['classes']:,}"),
         ("class size", f"{size['min']:,} to {size['max']:,}, {size['average']:,.4g} on average"),
         ("k", _beside(risk, figures.get("risk_before"), "k")),
+        *_effective(risk),
         (ALONE[measured.counted], _beside(risk, figures.get("risk_before"), "uniques")),
     ]
     if "k_by_value" in risk:
@@ -202,6 +203,12 @@ def _of_any(note: str, shown: Sequence[str]) -> bool:
     """Whether a note is of a figure that is shown, or of none in particular."""
     of = NOTED.get(note.partition(":")[0])
     return of is None or any(name.startswith(of) for name in shown)
+
+
+def _effective(risk: Mapping[str, int | None]) -> list[tuple[str, str]]:
+    """k with what other columns tell, where an original or a manifest says what was taken out."""
+    left = risk.get("k_effective")
+    return [] if left is None else [("k with what other columns tell", f"{left:,}")]
 
 
 def print_verdicts(findings: Sequence[Finding]) -> None:

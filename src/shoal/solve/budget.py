@@ -1,8 +1,8 @@
 """How long a search may go on, in work rather than in seconds: the same problem ends at the same place anywhere.
 
 What is counted are the numbers that are gone through: the classes a roll-up starts from, by column, the bounds that are
-raised, and a fixed amount for each look. ``PER_SECOND`` of them take about a second on the machine this was measured
-on; a time limit in seconds is turned into work by that rate.
+raised, and a fixed amount for each look. ``PER_SECOND`` of them are taken for a second, whatever the machine: a time
+limit in seconds is turned into work by that rate, so it is a rough one.
 """
 
 from __future__ import annotations
