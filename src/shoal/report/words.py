@@ -105,6 +105,8 @@ def give_verdict(facts: ReportFacts, *, recipient: bool) -> Verdict:
         sentences.insert(0, "Do not release this file as it is.")
     elif concerns:
         kind, headline = "unmet", f"{headline}, but {' and '.join(concerns)}"
+    elif accepts(facts) and facts.read_back is not None:
+        kind, headline = "none", f"{headline}, but what its owner accepts leaves k = {facts.read_back.k:,}"
     elif facts.unjudged:
         left = "not all evidence could be judged" if recipient else f"{count(len(facts.unjudged), 'attack')} not judged"
         kind, headline = "none", f"{headline}, but {left}"
@@ -150,13 +152,19 @@ def gives_back(facts: ReportFacts) -> bool:
     return measured(facts) and facts.read_back is not None and facts.read_back.k_open < facts.after.k
 
 
+def accepts(facts: ReportFacts) -> bool:
+    """Whether only what the policy accepts splits the classes."""
+    found = facts.read_back
+    return found is not None and measured(facts) and found.k < facts.after.k and not gives_back(facts)
+
+
 def _read_back(facts: ReportFacts, *, recipient: bool) -> list[str]:
     found = facts.read_back
     if found is None or not measured(facts):
         return []
-    if not gives_back(facts) and found.k < facts.after.k:
-        reasons = "" if recipient else f": {'; '.join(found.accepted)}"
-        return [f"Its owner accepts what some columns tell of others{reasons}. With that counted in, k is {found.k:,}."]
+    if accepts(facts):
+        why = "" if recipient else ", for the reasons under Warnings"
+        return [f"Its owner accepts what some columns tell of others{why}. With that counted in, k is {found.k:,}."]
     if not gives_back(facts):
         return ["Other released columns split none of these groups."]
     least = "at least " if found.lower_bound else ""
