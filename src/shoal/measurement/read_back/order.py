@@ -9,22 +9,35 @@ from shoal.measurement.read_back.rule import Rule
 from shoal.schema.arrays import Integers
 from shoal.schema.detect import detect
 
+_FEW = 200
+"""Texts by which it is seen whether they are dates."""
 ALONG = 0.8
 """The correlation of ranks with places from which records are sorted as a whole; equal values keep it below 1."""
 
 
 def ranked(values: pl.Series) -> Integers:
     """Places in the order of numbers or dates where all values are such, else of texts; a missing value comes last."""
-    name = values.name or "value"
-    column = detect(values.alias(name).to_frame().lazy(), [name])[name]
-    if column.is_number:
-        values = column.numbers(values)
-    elif column.is_date:
-        values = column.dates(values)
-    elif values.dtype.is_nested() or isinstance(values.dtype, pl.Binary | pl.Object):
+    if values.dtype.is_nested() or isinstance(values.dtype, pl.Binary | pl.Object):
         return np.zeros(len(values), dtype=np.int64)
+    if values.dtype == pl.String():
+        values = _read(values)
     ranks = values.rank("dense").cast(pl.Int64)
     return ranks.fill_null((ranks.max() or 0) + 1).to_numpy()  # type: ignore[operator]  # whole numbers
+
+
+def _read(texts: pl.Series) -> pl.Series:
+    """As numbers or dates, if they are. Texts that begin with a year sort as the dates do that they are."""
+    numbers = texts.cast(pl.Float64, strict=False)
+    if numbers.null_count() == texts.null_count():
+        return numbers
+    if texts.head(_FEW).str.contains(r"^\d{4}-").all():
+        return texts
+    name = texts.name or "value"
+    column = detect(texts.head(_FEW).alias(name).to_frame().lazy(), [name])[name]
+    if not column.is_date:
+        return texts
+    dates = texts.str.strptime(pl.Datetime("us"), column.date_format, strict=False)
+    return dates if dates.null_count() == texts.null_count() else texts
 
 
 def is_sorted(ranks: Integers, within: Integers | None, rule: Rule) -> bool:

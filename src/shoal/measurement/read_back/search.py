@@ -36,6 +36,8 @@ from shoal.schema.detect import detect
 
 SAMPLED = 20_000
 """Records by which formulas and shared characters are looked for."""
+FITTED = 5_000
+"""Of these, the records that formulas are fitted to."""
 PAIR_WORK = 4_000_000
 """Records × pairs × attributes that are compared; of larger tables, every n-th record is."""
 COVERED = 0.5
@@ -195,7 +197,8 @@ class _Search:
     ) -> Iterator[ByFormula]:
         numbers = [self._described[name] for name in names if self._described[name].is_number]
         numbers += [self._described[name] for name in names if self._described[name].is_date]
-        for found in fit(quasi.levels, original, sample, numbers, self.rule):
+        step = max(1, sample.height // FITTED)
+        for found in fit(quasi.levels, original.gather_every(step), sample.gather_every(step), numbers, self.rule):
             yield self._formula(quasi, found)
 
     def _formula(self, quasi: Quasi, found: Formula) -> ByFormula:
