@@ -69,10 +69,10 @@ def need_strangers(results: Sequence[Attack]) -> None:
 
     Of people whose own records are left out a value is inferred as well as of strangers where classes are of people by
     chance, and less well where a solver has put people together so that none stands out: a small difference to them is
-    no find.
+    no find, unless what classes of their size tell is allowed for already.
     """
     for each in results:
-        balanced = each.left_out and each.attribute is not None and each.risk < MATERIAL
+        balanced = each.left_out and each.attribute is not None and each.risk < MATERIAL and not each.allowed
         unsure = each.control is None or balanced
         if each.p_value < LEVEL and unsure:
             raise DataError(

@@ -261,5 +261,5 @@ def tries_distance(scene: Scene) -> Iterator[tuple[str, Try]]:
 
 def _tried(scene: Scene, numbers: Sequence[str]) -> list[Attack]:
     control = scene.control_with(numbers)
-    found = distance_linking(scene.shown, scene.people, numbers, **scene.judged, control=control)
+    found = distance_linking(scene.shown, scene.people, numbers, **scene.judged_by(numbers), control=control)
     return [found if len(numbers) > 1 else found.of_attribute(numbers[0])]

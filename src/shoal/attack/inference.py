@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from shoal.attack.beliefs import Beliefs, Own, Sensitive
+from shoal.attack.composition import with_what_classes_tell
 from shoal.attack.people import TRIALS, People, as_numbers, selected
 from shoal.attack.registry import Try, attack
 from shoal.attack.result import Attack, Rate
@@ -265,7 +266,10 @@ def tries_inference(name: str, infer: Callable[..., Attack], scene: Scene) -> It
 
 
 def _tried(infer: Callable[..., Attack], scene: Scene, sensitive: str) -> list[Attack]:
-    return [infer(scene.shown, scene.people, scene.tables.quasi, sensitive, **scene.chance, known=scene.known)]
+    def on(shown: pl.DataFrame, people: pl.DataFrame) -> Attack:
+        return infer(shown, people, scene.tables.quasi, sensitive, **scene.chance, known=scene.known)
+
+    return [with_what_classes_tell(on(scene.shown, scene.people), on, scene, sensitive)]
 
 
 @attack("homogeneity", order=60, of_population=True)

@@ -147,7 +147,7 @@ def _truth(tables: Sequence[JoinedTable], randomness: Randomness) -> pl.DataFram
     for table in tables:
         rows: pl.Series | None = pl.Series(np.arange(table.release.height))
         if not look_in_order(table.release, table.original, table.quasi, table.known, randomness):
-            rows = recovered(table.release, table.original)
+            rows = recovered(table.release, table.original, table.quasi, table.known)
         if rows is not None:
             owners = table.people.cast(pl.String).gather(rows)
             found = pl.DataFrame({KEY: table.keys.cast(pl.String), PERSON: owners}).drop_nulls().unique()

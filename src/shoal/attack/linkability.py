@@ -186,7 +186,7 @@ def tries_linkability(scene: Scene) -> Iterator[tuple[str, Try]]:
 
 def _tried(scene: Scene, columns: Columns) -> Attack:
     given = scene.chance | {"control": scene.control_with((*columns[0], *columns[1]))}
-    if given["control"] is None and scene.truth is None:
+    if given["control"] is None and scene.whose is None:
         raise NothingToTryError(
             "links between attributes that go together can't be told from people's own without a control group",
             advice="give people who are not in the original",

@@ -218,7 +218,9 @@ def tries_identifiers(scene: Scene) -> Iterator[tuple[str, Try]]:
 def _linked(scene: Scene, by: Sequence[str]) -> Attack:
     known = {name: table for name, table in scene.known.items() if name in by}
     control = scene.control_with(by)
-    return linking(scene.shown, scene.people, by, **scene.judged, owner=scene.owner, control=control, known=known)
+    return linking(
+        scene.shown, scene.people, by, **scene.judged_by(by), owner=scene.owner_by(by), control=control, known=known
+    )
 
 
 def _by_identifier(scene: Scene, name: str) -> Sequence[Attack]:
@@ -254,7 +256,7 @@ def _by_auxiliary(scene: Scene, auxiliary: pl.DataFrame) -> Sequence[Attack]:
         aligned=False,
         truth=truth,
         certain=True,
-        owner=scene.owner,
+        owner=scene.owner_by(common),
         control=scene.control_with(common),
         known={name: table for name, table in scene.known.items() if name in common},
         domain=original if told else None,

@@ -41,7 +41,7 @@ def look_in_order(
     if release.height != original.height:
         return False
     common = [name for name in release.columns if name in original.columns]
-    names = [name for name in common if (name in read and not _other_numbers(release[name], original[name]))
+    names = [name for name in common if (name in read and not other_numbers(release[name], original[name]))
              or _unaltered(release[name], original[name])]  # fmt: skip
     if not names:
         return False
@@ -61,15 +61,21 @@ def look_in_order(
     return float(fitting.mean()) >= IN_ORDER and by_chance < BY_CHANCE
 
 
-def recovered(release: pl.DataFrame, original: pl.DataFrame) -> pl.Series | None:
+def recovered(
+    release: pl.DataFrame,
+    original: pl.DataFrame,
+    read: Sequence[str] = (),
+    known: Mapping[str, pl.DataFrame] | None = None,
+) -> pl.Series | None:
     """For each released record its row in the original, by what was not altered and is nobody else's.
 
-    Records may be missing or invented. None where that leaves more than a few without a row, or where other people of
-    the same kind would look as much like the original's: as many of them as the original's own people would look like
-    one of the others (Good 1953).
+    Records may be missing or invented. None where that leaves more than a few without a row; where other people of the
+    same kind would look as much like the original's: as many of them as the original's own people would look like one
+    of the others (Good 1953); or where the columns ``read`` say otherwise, since values that are all there may have
+    been dealt out anew among the records.
     """
     names = [name for name in release.columns
-             if name in original.columns and _mostly_the_same(release[name], original[name])]  # fmt: skip
+             if name in original.columns and mostly_the_same(release[name], original[name])]  # fmt: skip
     if not names:
         return None
     mine, theirs = (_texts(frame, names) for frame in (original, release))
@@ -79,7 +85,27 @@ def recovered(release: pl.DataFrame, original: pl.DataFrame) -> pl.Series | None
     if found.count() < IN_ORDER * min(release.height, original.height):
         return None
     like_others = min(1.0, 1 - alone.height / original.height + SLACK)
-    return found if chance_of_misfits(release.height - found.count(), release.height, like_others) < BY_CHANCE else None
+    if chance_of_misfits(release.height - found.count(), release.height, like_others) >= BY_CHANCE:
+        return None
+    return found if _agrees(release, original, found, read, known or {}) else None
+
+
+def _agrees(
+    release: pl.DataFrame,
+    original: pl.DataFrame,
+    rows: pl.Series,
+    read: Sequence[str],
+    known: Mapping[str, pl.DataFrame],
+) -> bool:
+    """Whether most columns say so: their labels cover what stands in these rows of the original, nearly everywhere."""
+    names = [name for name in read if name in release.columns and not other_numbers(release[name], original[name])]
+    there = rows.is_not_null()
+    match = Match.of(release.filter(there), original[rows.drop_nulls().to_list()], names, known) if names else None
+    place = np.arange(int(there.sum()))
+    agree = [
+        match is not None and match.agreeing(place, place, [each]).mean() >= IN_ORDER for each in range(len(names))
+    ]
+    return 2 * sum(agree) > len(names) or not names
 
 
 def chance_of_misfits(misfits: int, rows: int, other: float) -> float:
@@ -97,7 +123,7 @@ def _unaltered(released: pl.Series, original: pl.Series) -> bool:
     return after.equals(before)
 
 
-def _mostly_the_same(released: pl.Series, original: pl.Series) -> bool:
+def mostly_the_same(released: pl.Series, original: pl.Series) -> bool:
     """Whether the values are those of before, each as often; where records were left out or invented, of the others."""
     if len(released) == len(original):
         return _unaltered(released, original)
@@ -109,7 +135,7 @@ def _mostly_the_same(released: pl.Series, original: pl.Series) -> bool:
     return bool(common >= IN_ORDER * min(len(released), len(original)))
 
 
-def _other_numbers(released: pl.Series, original: pl.Series) -> bool:
+def other_numbers(released: pl.Series, original: pl.Series) -> bool:
     """Whether numbers were altered and are still numbers: then the record's own need not fit."""
     return released.dtype.is_numeric() and original.dtype.is_numeric() and not _unaltered(released, original)
 

@@ -217,7 +217,7 @@ def tries_probabilistic(scene: Scene) -> Iterator[tuple[str, Try]]:
     quasi = scene.tables.quasi
     if quasi:
         known = {name: table for name, table in scene.known.items() if name in quasi}
-        given = {**scene.judged, "control": scene.control_with(quasi), "known": known, "trials": scene.trials}
+        given = {**scene.judged_by(quasi), "control": scene.control_with(quasi), "known": known, "trials": scene.trials}
         yield (
             "probabilistic_linking",
             lambda: [probabilistic_linking(scene.shown, scene.people, quasi, randomness=scene.randomness, **given)],

@@ -98,6 +98,10 @@ class Attack:
     """Whether ``control`` is the same attack on the same people with their own records left out of the release: what it
     would say of them if they had never been in it."""
 
+    allowed: float = 0.0
+    """The part of what is unknown that classes of this size tell of those in them, whatever their values are: what the
+    release accepts by its k. See :mod:`shoal.attack.composition`."""
+
     adjusted: float | None = None
     """The p-value among those of all attacks that were tried with it; None of an attack by itself."""
 
@@ -115,6 +119,12 @@ class Attack:
         return self.control
 
     @property
+    def limit(self) -> Rate:
+        """What success has to exceed to be a find: the yardstick, and of the rest what is allowed."""
+        known = self.yardstick
+        return replace(known, right=known.right + (known.trials - known.right) * self.allowed)
+
+    @property
     def risk(self) -> float:
         """How much of what could go wrong beyond the yardstick does: (success − yardstick) ÷ (1 − yardstick)."""
         known = self.yardstick.share
@@ -122,30 +132,30 @@ class Attack:
 
     @property
     def found(self) -> bool:
-        """Whether the release helps: the difference to the yardstick is more than chance explains (Newcombe 1998)."""
+        """Whether the release helps: the difference to the limit is more than chance explains (Newcombe 1998)."""
         return (self.p_value if self.adjusted is None else self.adjusted) < LEVEL
 
     @property
     def p_value(self) -> float:
-        """How rarely chance alone would put success so far above the yardstick: the level at which the one-sided bound
-        of the difference is 0. A link that leaves no doubt needs no chance."""
+        """How rarely chance alone would put success so far above the limit: the level at which the one-sided bound of
+        the difference is 0. A link that leaves no doubt needs no chance."""
         if self.certain and self.success.right >= 1:
             return 0.0
-        if self.success.share <= self.yardstick.share or self._bounds(0.0)[0] <= 0:
+        if self.success.share <= self.limit.share or self._bounds(0.0, self.limit)[0] <= 0:
             return 1.0
         low, high = 0.0, 40.0
         while high - low > 1e-9:
             middle = (low + high) / 2
-            low, high = (middle, high) if self._bounds(middle)[0] > 0 else (low, middle)
+            low, high = (middle, high) if self._bounds(middle, self.limit)[0] > 0 else (low, middle)
         return erfc(low / sqrt(2)) / 2
 
     @property
     def excess(self) -> tuple[float, float]:
         """The 95 % interval of success − yardstick, from the two Wilson intervals."""
-        return self._bounds(Z)
+        return self._bounds(Z, self.yardstick)
 
-    def _bounds(self, z: float) -> tuple[float, float]:
-        mine, other = self.success, self.yardstick
+    def _bounds(self, z: float, other: Rate) -> tuple[float, float]:
+        mine = self.success
         (low, high), (other_low, other_high) = mine.within(z), other.within(z)
         gap = mine.share - other.share
         return (
@@ -165,6 +175,8 @@ class Attack:
             "control": None if self.control is None else self.control.to_dict(),
             "control_left_out": self.left_out,
             "yardstick": self.yardstick.share,
+            "allowed": self.allowed,
+            "limit": self.limit.share,
             "excess": {"low": low, "high": high},
             "p": self.p_value,
             "p_adjusted": self.p_value if self.adjusted is None else self.adjusted,

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.attack.coverage import Coverage
+from shoal.attack.assignment import Assignment, assigned
+from shoal.attack.coverage import Coverage, Match
 from shoal.attack.order import look_in_order, recovered
 from shoal.attack.parts import read_parts
 from shoal.attack.people import TRIALS
+from shoal.errors import BugError
 from shoal.randomness import Randomness
 
 WHO = "__shoal_who"
@@ -54,6 +56,8 @@ class Scene:
     tables: Tables
     origins: pl.Series | None = field(repr=False)
     """The row of the original that each released record was made from; None where nobody knows."""
+    assignment: Assignment | None
+    """Where nobody knows: whose they may be, by what is released."""
     release: pl.DataFrame = field(repr=False)
     """With ``WHO`` where it is known whose the records are."""
     shown: pl.DataFrame = field(repr=False)
@@ -70,9 +74,14 @@ class Scene:
         who, control = _who(tables.original, tables.person), tables.control
         if control is not None and tables.person in control.columns:
             control = control.with_columns(_who(control, tables.person))
-        release = tables.release if origins is None else tables.release.with_columns(who.gather(origins))
+        assignment = None
+        if origins is None:
+            assignment = assigned(tables.release, tables.original, (*tables.quasi, *tables.sensitive), tables.known)
+        rows = origins if assignment is None else assignment.origins
+        release = tables.release if rows is None else tables.release.with_columns(who.gather(rows))
+        people = tables.original.with_columns(who)
         shown = without_suppressed(release, tables.quasi)
-        return cls(tables, origins, release, shown, tables.original.with_columns(who), control, randomness, trials)
+        return cls(tables, origins, assignment, release, shown, people, control, randomness, trials)
 
     @property
     def in_order(self) -> bool:
@@ -89,8 +98,25 @@ class Scene:
         return None if self.origins is None else WHO
 
     @property
-    def owner(self) -> str | None:
-        return self.truth and self.person
+    def rows(self) -> pl.Series | None:
+        """The row of the original of each released record: the true one, or one that fits in all that is released."""
+        return self.origins if self.assignment is None else self.assignment.origins
+
+    @property
+    def whose(self) -> str | None:
+        """The column that says whose a record is, or may be."""
+        return None if self.rows is None else WHO
+
+    def truth_by(self, columns: Sequence[str]) -> str | None:
+        """The same for an attack that links by these columns: where they are neither what the assignment goes by nor
+        what it speaks against, only the truth will do."""
+        if self.assignment is not None and set(columns) <= self.assignment.by | self.assignment.against:
+            return WHO
+        return self.truth
+
+    def owner_by(self, columns: Sequence[str]) -> str | None:
+        """The same where people have several records."""
+        return self.truth_by(columns) and self.person
 
     @cached_property
     def known(self) -> Mapping[str, pl.DataFrame]:
@@ -106,6 +132,29 @@ class Scene:
                 read[name] = found
         return read
 
+    @cached_property
+    def fewest_people(self) -> int:
+        """The fewest people whose released records can be one person's, by the quasi-identifiers; 0 where not known."""
+        if self.whose is None or not self.tables.quasi:
+            return 0
+        match = Match.of(self.shown, self.people, self.tables.quasi, self.known)
+        found = match.people(self.shown[WHO])
+        return int(found[found > 0].min(initial=self.people.height))
+
+    def dealt_anew(self, sensitive: str, deal: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """The records shown and the people, after a person's sensitive value and that of their record went to others
+        together."""
+        if self.rows is None:
+            raise BugError("values can't be dealt out where it is not known whose they are")
+        rows = self.rows.is_not_null().arg_true().to_numpy()
+        order = self.randomness.stream("attack", "dealt anew", sensitive).permutation(len(rows), deal)
+        released, theirs = np.arange(self.release.height), np.arange(self.people.height)
+        origins = self.rows.gather(rows).to_numpy()
+        released[rows], theirs[origins] = rows[order], origins[order]
+        release = self.release.with_columns(self.release[sensitive].gather(released))
+        people = self.people.with_columns(self.people[sensitive].gather(theirs))
+        return without_suppressed(release, self.tables.quasi), people
+
     @property
     def chance(self) -> dict[str, Any]:
         """What attacks on people need besides the tables."""
@@ -114,13 +163,12 @@ class Scene:
             "randomness": self.randomness,
             "trials": self.trials,
             "person": self.person,
-            "owner": self.truth,
+            "owner": self.whose,
         }
 
-    @property
-    def judged(self) -> dict[str, Any]:
-        """What linking needs to tell a right link from a wrong one."""
-        return {"aligned": False, "truth": self.truth, "certain": True, "person": self.person}
+    def judged_by(self, columns: Sequence[str]) -> dict[str, Any]:
+        """What linking by these columns needs to tell a right link from a wrong one."""
+        return {"aligned": False, "truth": self.truth_by(columns), "certain": True, "person": self.person}
 
     def control_with(self, columns: Sequence[str]) -> pl.DataFrame | None:
         return self.control if self.control is not None and set(columns) <= set(self.control.columns) else None
@@ -156,9 +204,10 @@ class Scene:
 
 def _origins(tables: Tables, randomness: Randomness) -> pl.Series | None:
     release, original = tables.release, tables.original
-    if look_in_order(release, original, (*tables.quasi, *tables.sensitive), tables.known, randomness):
+    read = (*tables.quasi, *tables.sensitive)
+    if look_in_order(release, original, read, tables.known, randomness):
         return pl.Series(np.arange(release.height))
-    return recovered(release, original)
+    return recovered(release, original, read, tables.known)
 
 
 def _who(frame: pl.DataFrame, person: str | None) -> pl.Series:

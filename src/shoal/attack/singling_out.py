@@ -4,6 +4,11 @@ The attacker reads the released table and writes predicates: a rare value or an 
 what a released record says in a few attributes, every other number as "at least" above the median and "at most" below
 it. A try succeeds if its predicate is met by exactly one released record *and* by exactly one person of the original.
 
+In a battery the attributes that are put together are those that others can know of a person, the quasi-identifiers. Any
+other released attribute is tried by itself: a value that one person has works like a name, whatever its role. That one
+member of an equivalence class has this sensitive value and the others don't is what k-anonymity gives out by its
+nature, and is asked by the attacks on inference.
+
 Guessing writes predicates of the same form without looking at records: numbers are drawn evenly between the smallest
 and the largest, other values from those that more than one record has (a value of one record is known from it alone).
  The control group is asked the same predicates: what isolates a stranger as often says nothing about the people
@@ -38,25 +43,29 @@ def singling_out(  # noqa: PLR0913  # the tables, and how to attack
     original: pl.DataFrame,
     attributes: Sequence[str],
     *,
+    alone: Sequence[str] = (),
     control: pl.DataFrame | None = None,
     randomness: Randomness,
     person: str | None = None,
     owner: str | None = None,
     trials: int = 2000,
 ) -> Attack:
-    """Try to single people out by predicates on ``attributes``; equal predicates are tried once.
+    """Try to single people out by predicates on ``attributes``, together and each by itself, and on each of those that
+    stand ``alone``; equal predicates are tried once.
 
     ``person`` names a column of the original: rows with the same value are one person, who is singled out where all
     that meet the predicate are theirs, and no more released records do. ``owner`` names a column of both tables that
     says whose a row is: without a control group, the people beside the one whose record was met take its place.
     """
-    _check(release, original, control, attributes)
-    read = [Attribute.of(release[name]) for name in attributes]
+    names = (*attributes, *alone)
+    _check(release, original, control, names)
+    read = [Attribute.of(release[name]) for name in names]
+    together = read[: len(attributes)]
     tried = _univariate(read, randomness.stream("attack", "singling out", "univariate"), max(1, trials // 2))
-    tried += _multivariate(read, randomness.stream("attack", "singling out", "records"), trials - len(tried))
+    tried += _multivariate(together, randomness.stream("attack", "singling out", "records"), trials - len(tried))
     tried = list(dict.fromkeys(tried))
     who = Trials.by(column(original, person), original.height)
-    released, people = Table.released(read), Table.known(read, original, attributes, original, who.of)
+    released, people = Table.released(read), Table.known(read, original, names, original, who.of)
     met = released.meeting(tried)
     claims = (met > 0) & (met <= who.sizes.max())
     claimed = [predicate for predicate, alone in zip(tried, claims, strict=True) if alone]
@@ -65,7 +74,7 @@ def singling_out(  # noqa: PLR0913  # the tables, and how to attack
     strangers = None
     if control is not None and control.height:
         whose = Trials.by(column(control, person), control.height).of
-        others = Table.known(read, control, attributes, original, whose)
+        others = Table.known(read, control, names, original, whose)
         strangers = Rate(float((others.isolated(claimed) > 0).sum()), len(tried))
     elif owner is not None:
         strangers = Rate(float(_others(released, people, claimed, release[owner], original[owner]).sum()), len(tried))
@@ -73,7 +82,7 @@ def singling_out(  # noqa: PLR0913  # the tables, and how to attack
     return Attack(
         "singling_out",
         "Singling out by predicates",
-        f"the released values of {', '.join(attributes)}",
+        f"the released values of {', '.join(names)}",
         Rate(float(right.sum()), len(tried)),
         Rate(float((people.isolated(guesses) > 0).sum()), len(tried)),
         strangers,
@@ -170,6 +179,20 @@ def _check(
 
 @attack("singling_out", order=10, of_population=True)
 def tries_singling_out(scene: Scene) -> Iterator[tuple[str, Try]]:
-    attributes = (*scene.tables.quasi, *scene.tables.sensitive)
-    if scene.tables.quasi:
-        yield "singling_out", lambda: [singling_out(scene.release, scene.people, attributes, **scene.chance)]
+    quasi, alone = scene.tables.quasi, _alone(scene)
+    if quasi or alone:
+        yield "singling_out", lambda: [singling_out(scene.release, scene.people, quasi, alone=alone, **scene.chance)]
+
+
+def _alone(scene: Scene) -> tuple[str, ...]:
+    """What is released besides quasi-identifiers and what names people; of strangers only some of it is known."""
+    tables = scene.tables
+    others = [
+        name
+        for name in tables.release.columns
+        if name in tables.original.columns
+        and scene.control is None
+        and not tables.original[name].dtype.is_nested()
+        and name not in (*tables.quasi, *tables.sensitive, *tables.pseudonyms)
+    ]
+    return (*tables.sensitive, *others)

@@ -32,11 +32,12 @@ def print_attacks(report: AttackReport) -> None:
         if share := share_tried(attack):
             typer.echo(f"{attack.key} of {attack.attribute}: {share}")
     _print_doubts(report)
-    found, unjudged = report.done.found, len(report.done.unjudged)
+    done, found, unjudged = report.done.attacks, report.done.found, len(report.done.unjudged)
     if found:
         said = f"{len(found)} of {count(len(report.done.attacks), 'attack')} found something"
     else:
-        said = "no attack found more than guessing, or than what is true of strangers, within its interval"
+        by_k = ", or than groups of their size tell whatever is in them" if any(one.allowed for one in done) else ""
+        said = f"no attack found more than guessing, or than what is true of strangers{by_k}, within its interval"
     typer.echo(said + (f"; {unjudged} could not be judged" if unjudged else ""))
     if report.done.attacks:
         typer.echo(
@@ -93,7 +94,7 @@ def evidence_findings(evidence: Mapping[str, Any]) -> tuple[Finding, ...]:
 
 
 def _yardstick(one: Mapping[str, Any]) -> float:
-    return float(one["yardstick"])
+    return float(one["limit"])
 
 
 def attack_row(attack: Attack) -> tuple[str, ...]:

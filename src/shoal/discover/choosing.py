@@ -20,6 +20,8 @@ from shoal.techniques import techniques
 
 MOSTLY_OWN = 0.5
 """Where more records than that have a value of their own, a label without levels would become a star anyway."""
+FEW_ALIKE = 2
+"""Numbers that fewer people share than so many times k, on average, are mostly shared by fewer than k."""
 RARE = 10
 FORMATS = {"email": "email", "nric": "nric", "card": "card", "aadhaar": "aadhaar", "pan": "pan", "phone": "phone"}
 """Pseudonyms that look like the kind, for test data."""
@@ -149,14 +151,19 @@ def _widths(digits: int) -> list[int]:
 
 
 def _kept(one: ColumnProfile, use_case: UseCase, reason: str) -> Choice:
-    role = one.proposal.role
+    role, k = one.proposal.role, PRESETS[use_case].k
     number = one.column.is_number and one.kind in (Kind.CONTINUOUS, Kind.DISCRETE)
     if role is Role.SENSITIVE and use_case is UseCase.RETENTION and number:
         noisy = f"{reason}; trends survive a little noise, and single figures don't"
         return Choice(role, noisy, {"noise": {"multiplicative": {"sd": 0.05}}})
-    if role is Role.SENSITIVE and number and one.spread.uniqueness >= MOSTLY_OWN:
-        return Choice(role, f"{reason}; an exact figure can be matched with a bill or a payslip: consider `round`")
-    return Choice(role, reason)
+    if k is None or one.spread.distinct < 2:
+        return Choice(role, reason)
+    if number and one.spread.distinct * k * FEW_ALIKE > one.spread.values:
+        why = f"{reason}; an exact figure can be matched with a bill or a payslip, so {k} people share each"
+        return Choice(role, why, {"microaggregate": {"k": k}})
+    if one.spread.uniqueness >= MOSTLY_OWN:
+        return Choice(role, f"{reason}; a value of one's own works like a name", "suppress")
+    return Choice(role, f"{reason}; what fewer than {k} people have is starred", {"suppress_rare": {"k": k}})
 
 
 def _altered(one: ColumnProfile, reason: str, *, is_person: bool) -> Choice:

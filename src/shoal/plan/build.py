@@ -172,7 +172,8 @@ class Builder(Generic[TableT]):
         hierarchy = None
         if isinstance(technique, Generalise) and technique.hierarchy is None:
             hierarchy = self.bind_hierarchy(name, self.counts((name,)))
-        context = self.context(("attribute", name, technique.key, str(place)), technique.wants(name), hierarchy)
+        purpose = ("attribute", name, technique.key, str(place))
+        context = self.context(purpose, technique.wants(name), hierarchy, people=technique.counts_people)
         step = technique.bind(column, context)
         detail = ", ".join(filter(None, (_in_words(technique), step.told)))
         self.now.add(PlannedStep(step, technique.key, technique.facts.clause, name, detail))
@@ -225,20 +226,25 @@ class Builder(Generic[TableT]):
                 raise DataError(f"{where}: there is no column '{name}' at this point{did_you_mean(name, present)}")
 
     def context(
-        self, purpose: tuple[str, ...], wants: tuple[tuple[str, ...], ...], hierarchy: BoundHierarchy | None = None
+        self,
+        purpose: tuple[str, ...],
+        wants: tuple[tuple[str, ...], ...],
+        hierarchy: BoundHierarchy | None = None,
+        *,
+        people: bool = False,
     ) -> Context:
         return Context(
             columns=self.columns,
             stream=self.randomness.stream(*purpose),
-            counts={want: self.counts(want) for want in wants},
+            counts={want: self.counts(want, self.person if people else None) for want in wants},
             hierarchy=hierarchy,
             person=self.person,
             secrets=self.secrets,
             scrubber=Scrubbers(self.secrets),
         )
 
-    def counts(self, attributes: tuple[str, ...]) -> Counts:
-        return self.now.engine.counts(self.now.table, attributes)
+    def counts(self, attributes: tuple[str, ...], person: str | None = None) -> Counts:
+        return self.now.engine.counts(self.now.table, attributes, person)
 
     def bind_hierarchy(self, name: str, counts: Counts) -> BoundHierarchy:
         hierarchy = self.attributes[name].hierarchy or Flat()

@@ -52,7 +52,7 @@ class AttackReport:
         )
         open_ = [Finding(f"{name}: what it finds", 0, inf, met=False) for name in self.done.unjudged]
         every = [
-            Finding(f"{_label(one)} against {_than(one)}", one.yardstick.share, one.success.share, not one.found)
+            Finding(f"{_label(one)} against {_than(one)}", one.limit.share, one.success.share, not one.found)
             for one in self.done.attacks
         ]
         return (*asked, *missing, *((*doubt, *open_, *every) if safe else ()))
@@ -124,6 +124,8 @@ def in_words(attack: Attack) -> str:
         return f"{attack.success.right:,.0f} found for certain"
     if attack.found:
         return f"gets more out of the release than {_than(attack)}"
+    if attack.allowed and attack.excess[0] > 0:
+        return f"more than {_than(attack)}, by no more than groups of their size tell ({attack.allowed:.0%})"
     return f"no more than {_than(attack)}, within the interval"
 
 

@@ -50,7 +50,7 @@ class SeveralAttacked:
                 found.append(Finding(JOINED, bounds[JOINED], share, share <= bounds[JOINED]))
             if safe:
                 against = f"{JOINED} against guessing"
-                found.append(Finding(against, one.yardstick.share, one.success.share, not one.found))
+                found.append(Finding(against, one.limit.share, one.success.share, not one.found))
         if safe and self.unjudged:
             found.append(Finding(f"{JOINED}: what it finds", 0, inf, met=False))
         tried = {JOINED} if self.joined or not self.unjudged else set()

@@ -42,8 +42,8 @@ LOOKED_AT = 200_000
 """Records that are kept in memory to learn from; of larger tables, every n-th."""
 NAMED = 4
 """Tellings that are named in a message."""
-ROUNDS = 10
-"""Of suppressing cells: fewer values that tell may leave others that do."""
+ROUNDS = 30
+"""Of suppressing cells: fewer values that tell may leave others that do. After so many the columns go as a whole."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 EXEMPT = (pl.List, pl.Struct, pl.Array, pl.Binary, pl.Object)
 
@@ -109,12 +109,14 @@ def judge(written: Written, k: int) -> Outcome:
 
 def _suppressed(written: Written, judged: _Judgement, required: int) -> Outcome:
     step, before = None, judged.learnt
-    for _ in range(ROUNDS):
-        more = judged.to_suppress(required)
-        if more is None:
-            break
-        step = _both(step, more)
+    more = judged.to_suppress(required)
+    rounds = 1
+    while more is not None and rounds <= ROUNDS + len(judged.lesson.tellers):
+        step = more if step is None else _both(step, more)
+        if rounds >= ROUNDS:
+            step = replace(step, whole=step.whole.union(more.columns))
         judged = _Judgement(written, judged.claimed, step, before)
+        more, rounds = judged.to_suppress(required), rounds + 1
     firm = judged.k(judged.soft)
     if judged.k(judged.spared) < required:
         raise _refusal(judged, Outcome(judged.found(required), k_firm=firm), required)
@@ -153,7 +155,8 @@ class _Judgement:
         return restore(self.lesson, self.sample, self._on(self.sample, taught=True), without)
 
     def _on(self, frame: pl.DataFrame, *, taught: bool) -> list[tuple[View, Reading]]:
-        known = [] if self.before is None else self.before.on(frame, taught=False)
+        gone = None if self.step is None else self.step.marked(frame)
+        known = [] if self.before is None else self.before.on(frame, taught=False, gone=gone)
         return [*self.learnt.on(frame, taught=taught), *known]
 
     def k(self, without: Sequence[int]) -> int:
@@ -338,18 +341,19 @@ def _people(sample: pl.DataFrame) -> Integers | None:
     return sample[PERSON].rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
 
 
-def _both(one: SuppressCellsStep | None, other: SuppressCellsStep) -> SuppressCellsStep:
-    """Both suppressions in one."""
-    if one is None:
-        return other
+def _both(one: SuppressCellsStep, other: SuppressCellsStep) -> SuppressCellsStep:
+    """Both suppressions in one. Columns that tell although their cells are suppressed already tell by that: some of
+    their cells are, and others not. They go as a whole."""
     columns = tuple(dict.fromkeys((*one.columns, *other.columns)))
     wide = [
         step.classes.with_columns(pl.lit(value=False).alias(name) for name in columns if name not in step.columns)
         for step in (one, other)
     ]
     order = [*one.attributes, *columns]
-    classes = pl.concat([part.select(order) for part in wide]).group_by(one.attributes).agg(pl.col(columns).any())
-    return SuppressCellsStep(one.attributes, columns, classes.sort(one.attributes))
+    both = pl.concat([part.select(order) for part in wide]).group_by(one.attributes).agg(pl.col(columns).any())
+    classes = both.sort(one.attributes)
+    again = other.columns if classes.equals(wide[0].select(order).sort(one.attributes)) else ()
+    return SuppressCellsStep(one.attributes, columns, classes, one.whole.union(again))
 
 
 def _refusal(judged: _Judgement, outcome: Outcome, required: int) -> DataError:

@@ -94,6 +94,7 @@ def _attack(attack: Attack) -> AttackFacts:
         None if attack.control is None else attack.control.share,
         attack.attribute,
         in_words(attack),
+        attack.allowed,
     )
 
 

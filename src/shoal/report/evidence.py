@@ -73,6 +73,8 @@ class AttackFacts:
     """Share that is right about people who are not in the release; None where no such people are known."""
     attribute: str | None = None
     words: str = ""
+    allowed: float = 0.0
+    """The part of what is unknown that groups of their size tell of those in them, by the k of the release."""
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,10 @@ def _attacked(facts: ReportFacts) -> list[str]:
 def yardsticks(facts: ReportFacts) -> str:
     """What attacks are compared with; without a control group that is guessing alone."""
     controlled = any(one.control is not None for one in facts.attacks)
-    return "guessing, or than is true of people who are not in the file" if controlled else "guessing"
+    by_k = (
+        ", or than groups of their size tell whatever is in them" if any(one.allowed for one in facts.attacks) else ""
+    )
+    return ("guessing, or than is true of people who are not in the file" if controlled else "guessing") + by_k
 
 
 def harm_in_words(harm: str) -> str:

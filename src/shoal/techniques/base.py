@@ -128,6 +128,8 @@ class Technique(Parameters, ABC):
 
     key: ClassVar[str]
     facts: ClassVar[Facts]
+    counts_people: ClassVar[bool] = False
+    """Whether the counts that it asks for are to count people too, where the policy names them."""
     searches_text: ClassVar[bool] = False
     """Whether it replaces what it finds inside texts, so that the rest of a text stays as it was."""
 

@@ -30,6 +30,8 @@ class SuppressCellsStep(Step):
     attributes: tuple[str, ...]
     columns: tuple[str, ...]
     classes: pl.DataFrame = field(repr=False, compare=False)
+    whole: frozenset[str] = frozenset()
+    """Columns that go in every record: the mark of a suppressed cell itself told something."""
 
     clause: ClassVar[str] = "ISO/IEC 20889, 9.3.3"
 
@@ -49,7 +51,10 @@ class SuppressCellsStep(Step):
         keys = frame.select(pl.col(name).cast(pl.String) for name in self.attributes)
         known = self.classes.rename({name: f"{_MARK}{name}" for name in self.columns})
         found = keys.join(known, on=list(self.attributes), how="left", nulls_equal=True, maintain_order="left")
-        return found.select(pl.col(f"{_MARK}{name}").fill_null(value=False).alias(name) for name in self.columns)
+        return found.select(
+            pl.col(f"{_MARK}{name}").fill_null(value=False).or_(pl.lit(name in self.whole)).alias(name)
+            for name in self.columns
+        )
 
 
 def _gone(dtype: pl.DataType) -> pl.Expr:

@@ -30,15 +30,21 @@ Key = str | Part
 class View:
     """A released table, its columns as codes where they are asked for."""
 
-    def __init__(self, frame: pl.DataFrame, columns: Mapping[Key, Column], *, taught: bool) -> None:
-        """``taught``: it is the very table that the columns were made of."""
-        self.frame = frame
+    def __init__(
+        self, frame: pl.DataFrame, columns: Mapping[Key, Column], *, taught: bool, gone: pl.DataFrame | None = None
+    ) -> None:
+        """``taught``: it is the very table that the columns were made of. ``gone``: cells that are read as nothing."""
+        self.frame, self._gone = frame, gone
         self._columns = columns
         self._codes: dict[Key, Codes] = {key: one.codes for key, one in columns.items()} if taught else {}
 
     def codes(self, key: Key) -> Codes:
         if key not in self._codes:
-            self._codes[key] = self._columns[key].of_others(series_of(self.frame, key))
+            codes = self._columns[key].of_others(series_of(self.frame, key))
+            name = key if isinstance(key, str) else key.column
+            if self._gone is not None and name in self._gone.columns:
+                codes = np.where(self._gone[name].to_numpy(), -1, codes).astype(codes.dtype)
+            self._codes[key] = codes
         return self._codes[key]
 
 

@@ -82,9 +82,10 @@ class Learnt:
     columns: dict[Key, Column] = field(repr=False)
     pairs_looked_at: int = 0
 
-    def on(self, frame: pl.DataFrame, *, taught: bool) -> list[tuple[View, Reading]]:
-        """Each reading with the table that it reads; ``taught`` if that is the one it was learnt from."""
-        view = View(frame, self.columns, taught=taught)
+    def on(self, frame: pl.DataFrame, *, taught: bool, gone: pl.DataFrame | None = None) -> list[tuple[View, Reading]]:
+        """Each reading with the table that it reads; ``taught`` if that is the one it was learnt from. ``gone`` says of
+        some columns which cells were suppressed since: what their mark meant before, it means no longer."""
+        view = View(frame, self.columns, taught=taught, gone=gone)
         return [(view, reading) for reading in self.readings]
 
 
