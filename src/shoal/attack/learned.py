@@ -74,7 +74,7 @@ def learned(  # noqa: PLR0913  # what is attacked, what is known, how far to go
     own = None
     if owner is not None and control is None:
         own = Own.of(release.select(owner)[taught], original, owner, people.members)
-    forest = _Forest(seen, asked, seed, None if own is None else _places(own, people.members))
+    forest = _Forest(seen, asked, seed, None if own is None else own.among(people.members))
     if _is_number(original[sensitive], lessons[sensitive]):
         right, guessed = _by_number(forest, lessons[sensitive], people, CLOSE * span(original[sensitive]))
     else:
@@ -165,11 +165,6 @@ class _Forest:
             often = np.bincount(sample, minlength=int(there.sum()))
             learnt[number] = np.bincount(people, often[lessons], len(self.asked))
         return learnt
-
-
-def _places(own: Own, people: Integers) -> Own:
-    """The same with people's places among those asked about."""
-    return Own(np.searchsorted(people, own.people), own.records)
 
 
 def _by_number(forest: _Forest, released: pl.Series, people: People, width: float) -> tuple[Floats, Floats]:

@@ -59,13 +59,15 @@ def linkability(  # noqa: PLR0913  # what is attacked, what is known, how far to
     most = max(1, min(trials, MOST_PAIRS // release.height))
     people = People.of(original, control, names, randomness, most, person=person)
     left_out = control is None and owner is not None
-    own = Own.of(release, original, owner, people.members) if left_out and owner is not None else None
+    own = None
+    if left_out and owner is not None:
+        own = Own.of(release, original, owner, people.members).among(people.members)
     sides = []
     for number, some in enumerate(columns):
         stream = randomness.stream("attack", "linkability", str(number))
         gower = Gower.of(selected(release, some, "the release"), people, some, known or {})
         sides.append(_nearest(gower, own, neighbours, stream))
-    linked = [(mine[:, :, None] == theirs[:, None, :]).any(axis=(1, 2)).astype(np.float64)
+    linked = [((mine[:, :, None] == theirs[:, None, :]) & (mine[:, :, None] >= 0)).any(axis=(1, 2)).astype(np.float64)
               for mine, theirs in zip(*sides, strict=True)]  # fmt: skip
     members, others = people.best(linked[0])
     if own is not None:
@@ -147,29 +149,37 @@ def _counts(values: pl.Series) -> bool:
 
 
 def _nearest(gower: Gower, own: Own | None, neighbours: int, stream: Stream) -> list[Integers]:
-    """The nearest records of each of those judged; then, where ``own`` is known, those beside their own."""
+    """The nearest records of each of those judged, -1 where there are fewer; then, where ``own`` is known, those beside
+    their own."""
     lots = stream.uniform(np.arange(gower.people, dtype=np.uint64))
     order = stream.permutation(gower.records, 1)
-    members = None if own is None else np.unique(own.people, return_inverse=True)[1]
-    found = np.zeros((2 if own is not None else 1, gower.people, neighbours), dtype=np.int64)
+    found = np.full((2 if own is not None else 1, gower.people, neighbours), -1, dtype=np.int64)
     step = max(1, PIECE // gower.records)
     for start in range(0, gower.people, step):
         some = np.arange(start, min(start + step, gower.people))
         far = gower(some)[:, order]
         for row, place in enumerate(some):
             found[0, place] = order[_drawn(far[row], neighbours, lots[place])]
-        if own is not None and members is not None:
-            here = (members >= start) & (members < start + len(some))
+        if own is not None:
+            here = (own.people >= start) & (own.people < start + len(some))
             where = np.empty(gower.records, dtype=np.int64)
             where[order] = np.arange(gower.records)
-            far[members[here] - start, where[own.records[here]]] = np.inf
+            far[own.people[here] - start, where[own.records[here]]] = np.inf
             for row, place in enumerate(some):
-                found[1, place] = order[_drawn(far[row], neighbours, lots[place])]
+                nearest = order[_drawn(far[row], neighbours, lots[place])]
+                found[1, place, : len(nearest)] = nearest
     return list(found)
 
 
 def _drawn(far: Floats, neighbours: int, lot: float) -> Integers:
-    """The places of the smallest; among equal ones from where the lot falls on."""
+    """The places of the smallest; among equal ones from where the lot falls on. What is infinitely far is none.
+
+    >>> _drawn(np.array([np.inf, 2.0, 1.0]), 3, 0.0).tolist()
+    [2, 1]
+    """
+    neighbours = min(neighbours, int(np.isfinite(far).sum()))
+    if not neighbours:
+        return np.empty(0, dtype=np.int64)
     level = np.partition(far, neighbours - 1)[neighbours - 1]
     nearer, ties = np.flatnonzero(far < level - 1e-12), np.flatnonzero(np.abs(far - level) <= 1e-12)
     first = int(lot * len(ties))
