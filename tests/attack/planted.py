@@ -128,6 +128,16 @@ def shuffled(make: Make) -> Make:
     return made
 
 
+def mixed(make: Make) -> Make:
+    """In another order, with all columns."""
+
+    def made(lots: np.random.Generator) -> Release:
+        release = make(lots)
+        return replace(release, table=release.table[pl.Series(lots.permutation(release.table.height))])
+
+    return made
+
+
 def in_role(make: Make, roles: Roles) -> Make:
     return lambda lots: replace(make(lots), roles=roles)
 
@@ -175,6 +185,24 @@ def moved(lots: np.random.Generator) -> Release:
     return Release(near, table, pl.DataFrame(strangers), Roles(("u",)))
 
 
+def rare_illnesses(lots: np.random.Generator) -> Release:
+    """One in ten has an illness that nobody else has."""
+    table = people(lots)
+    rare = pl.Series(lots.random(table.height) < 0.1)
+    own = pl.Series([f"rare illness {place}" for place in range(table.height)])
+    table = table.with_columns(illness=own.zip_with(rare, table["illness"]))
+    return Release(general(table), table, people(lots))
+
+
+def classes_of_five(lots: np.random.Generator) -> Release:
+    """Everybody looks like four others, whose illnesses have nothing to do with it."""
+    table = people(lots).sort("age")
+    group = pl.int_range(pl.len()) // 5
+    ages = table.select(low=pl.col("age").min().over(group), high=pl.col("age").max().over(group))
+    release = table.select(ages.select(pl.format("{}-{}", "low", "high")).to_series().alias("age"), "illness")
+    return Release(release, table, people(lots), replace(ROLES, quasi=("age",)))
+
+
 def renamed(lots: np.random.Generator) -> Release:
     """The hash stands in a column of another name."""
     table = people(lots)
@@ -182,6 +210,7 @@ def renamed(lots: np.random.Generator) -> Release:
     return Release(general(table).with_columns(pid), table, people(lots))
 
 
+FIGURES = Roles(("age", "sex"), ("bill",), ("aadhaar", "phone"))
 UNNAMED = Roles(("age", "sex"), ("illness",))
 QUASI = Roles(("age", "sex", "city"), ("illness",))
 WANTED = Roles(("age", "sex"), ("illness", "city"))
@@ -224,6 +253,12 @@ PLANTED: dict[str, tuple[Make, str]] = {
     "in the clear, half of it": (clear_part, "linking"),
     "synthetic, half copied": (half_copied, "combined_linking"),
     "synthetic, people a little moved": (moved, "membership_by_density"),
+    "exact figures": (in_role(with_column("bill", lambda values, _: values), FIGURES), "singling_out"),
+    "exact figures, no control group": (
+        without_control(in_role(with_column("bill", lambda values, _: values), FIGURES)),
+        "singling_out",
+    ),
+    "rare illnesses": (rare_illnesses, "singling_out"),
 }
 """By name: how to make it, and an attack that has to find it."""
 
@@ -241,6 +276,16 @@ SAFE: dict[str, Make] = {
     "independent": independent,
     "independent, no control group": without_control(independent),
     "independent and generalised": independent_and_general,
+    "figures that five share": in_role(with_column("bill", grouped(5)), FIGURES),
+    "figures that five share, shuffled": mixed(without_control(in_role(with_column("bill", grouped(5)), FIGURES))),
+    "classes of five": classes_of_five,
+    "classes of five, no control group": without_control(classes_of_five),
+    "classes of five, shuffled": mixed(without_control(classes_of_five)),
+    "values dealt out anew, shuffled": mixed(
+        without_control(
+            in_role(with_column("bill", lambda values, lots: values[pl.Series(lots.permutation(len(values)))]), UNNAMED)
+        )
+    ),
     "generalised, no control group": without_control(with_column("sex", lambda values, _: values)),
     "random codes, no control group": without_control(with_column("phone", random_codes)),
 }
