@@ -213,3 +213,15 @@ def test_keys_of_several_tables_get_one_domain() -> None:
     tables = {name: Table(profile(frame.lazy()), frame.lazy()) for name, frame in frames.items()}
     assert domains(tables) == {"persons": {"id": "persons"}, "visits": {"person": "persons"}, "houses": {}}
     assert domains(tables, [(("visits", "visit_no"), ("houses", "size"))])["visits"]["visit_no"] == "houses"
+
+
+def test_a_code_is_as_sensitive_as_the_words_that_tell_it() -> None:
+    """Some codes have two wordings, so each wording tells its code and not the other way round."""
+    ills = ["Asthma (disorder)", "Mild asthma (disorder)", "Gout (disorder)", "Fracture of arm (disorder)"] * 40
+    codes = {"Asthma (disorder)": 1, "Mild asthma (disorder)": 1, "Gout (disorder)": 2, "Fracture of arm (disorder)": 3}
+    towns = ["Agra", "Pune", "Kochi", "Surat", "Thane"] * 32
+    table = pl.LazyFrame({"code": [f"C{codes[ill]}" for ill in ills], "words": ills, "town": towns})
+    chosen = suggest(profile(table), name="ills", use_case=UseCase.EXTERNAL_SHARING).choices
+    assert chosen["words"].role is Role.SENSITIVE
+    assert chosen["code"].role is Role.SENSITIVE
+    assert chosen["town"].role is Role.QUASI

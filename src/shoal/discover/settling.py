@@ -16,6 +16,8 @@ from shoal.discover.columns import ColumnProfile
 from shoal.discover.derived import Inference
 from shoal.schema import Role
 
+MOST_OF = 0.5
+"""A column that another tells, with at least this share of its values, says much the same in fewer words."""
 STRONG = frozenset({"aadhaar", "nric", "ssn", "pan", "passport", "email", "vid", "voter_id", "nhs_number", "mrn"})
 """Recognised kinds that name a person by themselves, so that several records with one value are one person's."""
 
@@ -59,6 +61,9 @@ def _alike(one: ColumnProfile, columns: Sequence[ColumnProfile], told: Sequence[
     if one.identifier or one.key or one.proposal.role is not Role.QUASI:
         return one
     twins = {other for found in told if found.kind == "same" for other in _other_end(found, one.name)}
+    distinct = {each.name: each.spread.distinct for each in columns}
+    twins |= {by for found in told if found.kind == "dependency" and found.gives == one.name and found.in_table
+              for by in found.columns[:1] if one.spread.distinct >= MOST_OF * distinct[by]}  # fmt: skip
     for twin in columns:
         if twin.name in twins and twin.identifier and twin.proposal.role in (Role.SENSITIVE, Role.DIRECT):
             reasons = (f"it says the same as '{twin.name}'", *twin.proposal.reasons[1:2])
