@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy
-from shoal.schema.arrays import Mask
+from shoal.schema.arrays import Integers, Mask
 
 Codes = NDArray[np.int32]
 MISSING = "\0missing"
@@ -60,12 +60,22 @@ class Levels:
 
     def common(self, values: Codes, share: float) -> Mask:
         """Which labels, of whatever level, at least this share of the records has."""
-        there = values[values >= 0]
+        records = self._records(values)
         found = np.zeros(len(self.vocabulary), dtype=bool)
         for names in self.labels:
-            counted = np.bincount(names[there], minlength=1)
-            found[counted.argmax()] |= counted.max() >= share * len(there) - 1e-9
+            counted = np.bincount(names, weights=records, minlength=1)
+            found[counted.argmax()] |= counted.max() >= share * records.sum() - 1e-9
         return found
+
+    def _records(self, values: Codes) -> Integers:
+        """Of each original value."""
+        return np.bincount(values[values >= 0], minlength=len(self.values))
+
+    @cached_property
+    def compact(self) -> tuple[tuple[Integers, Integers], ...]:
+        """Per level, the label of each value by its place among those of the level, and these as words."""
+        made = (np.unique(names, return_inverse=True) for names in self.labels)
+        return tuple((places.astype(np.int64), words) for words, places in made)
 
     @cached_property
     def above(self) -> NDArray[np.int32]:

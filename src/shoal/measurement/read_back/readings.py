@@ -34,9 +34,9 @@ class View:
         """``taught``: it is the very table that the columns were made of."""
         self.frame = frame
         self._columns = columns
-        self._codes: dict[Key, Codes] = {key: one.codes for key, one in columns.items()} if taught else {}
+        self._codes: dict[Key, Integers] = {key: one.codes for key, one in columns.items()} if taught else {}
 
-    def codes(self, key: Key) -> Codes:
+    def codes(self, key: Key) -> Integers:
         if key not in self._codes:
             self._codes[key] = self._columns[key].of_others(series_of(self.frame, key))
         return self._codes[key]
@@ -75,7 +75,7 @@ class ByPair(Reading):
 
     def read(self, view: View) -> Told:
         one, other = (view.codes(name) for name in self.columns)
-        both = np.where((one >= 0) & (other >= 0), one.astype(np.int64) * self.size + other, -1)
+        both = np.where((one >= 0) & (other >= 0), one * self.size + other, -1)
         return self.entries.told(places_of(self.keys, both))
 
 

@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 
 from shoal.measurement.read_back.characters import template_for
-from shoal.measurement.read_back.dictionary import Column, Entries, large_enough, learn, pairs
+from shoal.measurement.read_back.dictionary import Column, Entries, large_enough, learn
 from shoal.measurement.read_back.formulas import Formula, fit
 from shoal.measurement.read_back.levels import Codes, Levels, as_text
 from shoal.measurement.read_back.order import is_sorted, ranked
+from shoal.measurement.read_back.pairs import Thinned, records_with, screened, whole_keys
 from shoal.measurement.read_back.parts import Part, parts_of
 from shoal.measurement.read_back.readings import (
     ByCharacters,
@@ -30,15 +31,16 @@ from shoal.measurement.read_back.readings import (
     series_of,
 )
 from shoal.measurement.read_back.rule import How, Rule
+from shoal.measurement.read_back.screen import Screen
 from shoal.schema import Column as Described
-from shoal.schema.arrays import Integers
+from shoal.schema.arrays import Integers, Mask
 from shoal.schema.detect import detect
 
 SAMPLED = 20_000
 """Records by which formulas and shared characters are looked for."""
 FITTED = 5_000
 """Of these, the records that formulas are fitted to."""
-PAIR_WORK = 4_000_000
+PAIR_WORK = 50_000_000
 """Records × pairs × attributes that are compared; of larger tables, every n-th record is."""
 COVERED = 0.5
 """A column of which fewer records have a value that is common enough is looked at in parts too."""
@@ -99,6 +101,7 @@ class _Search:
         self.columns: dict[Key, Column] = {}
         self.readings: list[Reading] = []
         self._known = {one.attribute: one.levels.common(one.values, self.rule.share) for one in lesson.quasi}
+        self._screens = {one.attribute: Screen.of(one.levels, one.values, self.rule) for one in lesson.quasi}
 
     def run(self) -> Learnt:
         if not self.rows or not self.lesson.quasi:
@@ -118,14 +121,21 @@ class _Search:
 
     def _by_value(self, key: Key, columns: tuple[str, ...], how: How) -> Iterator[ByValue]:
         column = self.columns[key]
-        enough = large_enough(column.codes, column.size, self.lesson.people, self.rule)
-        if not enough.any():
-            return
+        groups = column.codes + 1
         for quasi in self.lesson.quasi:
+            asked = self._screens[quasi.attribute].passes(groups, column.size)[1:]
+            if not asked.any():
+                continue
+            asked &= self._enough(key)
             known = self._known[quasi.attribute]
-            entries = learn(column.codes, column.size, quasi.values, quasi.levels, self.rule, enough, known)
+            entries = learn(column.codes, column.size, quasi.values, quasi.levels, self.rule, asked, known)
             if (entries.labels >= 0).any():
                 yield ByValue(columns, quasi.attribute, how, key, entries)
+
+    def _enough(self, key: Key) -> Mask:
+        """Values of a column that stand in enough records, of two people or more."""
+        column = self.columns[key]
+        return large_enough(column.codes, column.size, self.lesson.people, self.rule)
 
     def _parts(self) -> Iterator[ByValue]:
         rare = [name for name in self.lesson.tellers if (self.columns[name].codes >= 0).mean() < COVERED]
@@ -251,31 +261,34 @@ class _Search:
                     break
 
     def _pairs(self, useful: Sequence[str]) -> int:
+        """Pairs that may tell are looked for in some of the records; whether they do is seen in all of them."""
         labels = [name for name in self.lesson.counted if name in self.frame.columns]
         for name in labels:
             self.columns[name] = Column.of(self.frame[name], self.rule)
         labels = [name for name in labels if not self.columns[name].tells_nothing]
         asked = [*combinations(useful, 2), *((name, label) for name in useful for label in labels)]
         step = max(1, -(-self.rows * len(asked) * len(self.lesson.quasi) // PAIR_WORK))
-        people = None if self.lesson.people is None else self.lesson.people[::step]
+        thinned = {name: Thinned.of(self.columns[name], step, self.rule) for name in (*useful, *labels)}
+        screens = {name: screen.every(step) for name, screen in self._screens.items()}
         for one, other in asked:
-            self.readings += self._by_pair(one, other, step, people)
+            told = [quasi for quasi in self.lesson.quasi if quasi.attribute != other]
+            found = screened(thinned[one], thinned[other], [screens[quasi.attribute] for quasi in told], self.rule)
+            for quasi, keys in zip(told, found, strict=True):
+                if len(keys):
+                    self.readings += self._by_pair(one, other, quasi, whole_keys(thinned[one], thinned[other], keys))
         return -(-self.rows // step) if asked else 0
 
-    def _by_pair(self, one: str, other: str, step: int, people: Integers | None) -> Iterator[ByPair]:
+    def _by_pair(self, one: str, other: str, quasi: Quasi, keys: Integers) -> Iterator[ByPair]:
+        """``keys`` are the pairs that may tell."""
         first, second = self.columns[one], self.columns[other]
-        groups, keys = pairs(first.codes[::step], second.codes[::step], (first.size, second.size), self.rule)
-        if not len(keys):
-            return
+        there, groups = records_with(first, second, keys)
+        people = None if self.lesson.people is None else self.lesson.people[there]
         enough = large_enough(groups, len(keys), people, self.rule)
-        for quasi in self.lesson.quasi:
-            if quasi.attribute == other:
-                continue
-            known = self._known[quasi.attribute]
-            entries = learn(groups, len(keys), quasi.values[::step], quasi.levels, self.rule, enough, known)
-            entries = self._beyond_single(entries, keys, (one, other), quasi.attribute)
-            if (entries.labels >= 0).any():
-                yield ByPair((one, other), quasi.attribute, How.PAIR, second.size, keys, entries)
+        known = self._known[quasi.attribute]
+        entries = learn(groups, len(keys), quasi.values[there], quasi.levels, self.rule, enough, known)
+        entries = self._beyond_single(entries, keys, (one, other), quasi.attribute)
+        if (entries.labels >= 0).any():
+            yield ByPair((one, other), quasi.attribute, How.PAIR, second.size, keys, entries)
 
     def _beyond_single(self, entries: Entries, keys: Integers, names: tuple[str, str], attribute: str) -> Entries:
         """Only pairs that tell something finer than either value does alone."""
