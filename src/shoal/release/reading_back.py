@@ -44,6 +44,7 @@ NAMED = 4
 """Tellings that are named in a message."""
 ROUNDS = 10
 """Of suppressing cells: fewer values that tell may leave others that do."""
+_RECORDS = f"{HIDDEN}records"
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 EXEMPT = (pl.List, pl.Struct, pl.Array, pl.Binary, pl.Object)
 
@@ -138,6 +139,7 @@ class _Judgement:
         self.learnt: Learnt = search(self.lesson)
         self.readings = (*self.learnt.readings, *(() if before is None else before.readings))
         self.restored = self._restore(())
+        self._counted: dict[tuple[int, ...], int] = {}
         places = list(enumerate(self.readings))
         self.accepted = tuple(place for place, one in places if self._is_accepted(one))
         self.spared = tuple(place for place, one in places if self._is_accepted(one) or self._is_modelled(one))
@@ -158,11 +160,19 @@ class _Judgement:
 
     def k(self, without: Sequence[int]) -> int:
         """By all readings but some. Where they split no class, it stays as it was counted."""
+        left_out = tuple(sorted(set(without)))
+        if left_out not in self._counted:
+            if self.written.every > 1 and not self._by_order(left_out):
+                usual = {left_out, *(tuple(sorted(one)) for one in ((), self.accepted, self.soft))}
+                self._counted |= self._streamed([one for one in usual if not self._by_order(one)])
+            else:
+                self._counted[left_out] = self._in_sample(left_out)
+        return self._counted[left_out]
+
+    def _in_sample(self, without: Sequence[int]) -> int:
         restored = self.restored if not without else self._restore(without)
         if not restored.anything:
             return self.claimed
-        if self.written.every > 1 and not self._by_order(without):
-            return min(self.claimed, self._streamed(without))
         left = smallest(class_sizes(restored.labels, self.people))
         return self.claimed if left >= self._by_classes else min(self.claimed, left)
 
@@ -174,11 +184,13 @@ class _Judgement:
 
     def found(self, required: int) -> ReadBack:
         told = tellings_in(self.restored, self.readings)
-        effective = self.k(())
-        sizes = class_sizes(self.restored.labels, self.people)
+        below = 0
+        if told:
+            sizes = class_sizes(self.restored.labels, self.people)
+            below = int(((sizes > 0) & (sizes < required)).sum())
         return ReadBack(
-            effective,
-            int(((sizes > 0) & (sizes < required)).sum()) if told else 0,
+            self.k(()),
+            below,
             told,
             self.lesson.rule,
             self.sample.height,
@@ -271,23 +283,17 @@ class _Judgement:
     def _by_order(self, without: Sequence[int]) -> bool:
         return any(one.how is How.ORDER and place not in without for place, one in enumerate(self.readings))
 
-    def _streamed(self, without: Sequence[int]) -> int:
-        """All records, batch after batch, as their dictionary reads them."""
-        counted: pl.DataFrame | None = None
+    def _streamed(self, without: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], int]:
+        """k by all records, as their dictionary reads them batch after batch, once without each of these readings."""
+        if not self.restored.anything:
+            return dict.fromkeys(without, self.claimed)
+        found = {one: _Classes(self.written.quasi) for one in without}
         for batch in self._batches():
-            labels = restore(self.lesson, batch, self._on(batch, taught=False), without).labels
-            if PERSON in batch.columns:
-                labels = labels.with_columns(batch[PERSON])
-            more = labels.group_by(labels.columns).agg(pl.len().alias("records"))
-            both = more if counted is None else pl.concat([counted, more])
-            counted = both.group_by(labels.columns).agg(pl.col("records").sum())
-        if counted is None:
-            return 0
-        quasi = list(self.written.quasi)
-        size = pl.len() if PERSON in counted.columns else pl.col("records").sum()
-        sizes = counted.group_by(quasi).agg(size.alias("people"))
-        told = sizes.filter(~pl.all_horizontal(pl.col(name) == "*" for name in quasi))
-        return int(told["people"].min() or 0)  # type: ignore[arg-type]  # whole numbers
+            distinct = batch.group_by(batch.columns).agg(pl.len().alias(_RECORDS))
+            readings = self._on(distinct, taught=False)
+            for one, classes in found.items():
+                classes.add(restore(self.lesson, distinct, readings, one), distinct)
+        return {one: min(self.claimed, classes.k) if classes.told else self.claimed for one, classes in found.items()}
 
     def _batches(self) -> Iterator[pl.DataFrame]:
         needed = {*self.written.quasi, *(name for one in self.readings for name in one.columns)}
@@ -299,6 +305,30 @@ class _Judgement:
             else:
                 present = tuple(name for name in self.step.columns if name in batch.columns)
                 yield replace(self.step, columns=present).apply(batch) if present else batch
+
+
+class _Classes:
+    """Records that are counted batch after batch, by what an attacker sees of them."""
+
+    def __init__(self, quasi: Sequence[str]) -> None:
+        self.quasi, self.told = list(quasi), False
+        self._counted: pl.DataFrame | None = None
+
+    def add(self, restored: Restored, batch: pl.DataFrame) -> None:
+        self.told = self.told or restored.anything
+        beside = [name for name in (PERSON, _RECORDS) if name in batch.columns]
+        labels = restored.labels.with_columns(batch.select(beside))
+        both = labels if self._counted is None else pl.concat([self._counted, labels])
+        self._counted = both.group_by(pl.exclude(_RECORDS)).agg(pl.col(_RECORDS).sum())
+
+    @property
+    def k(self) -> int:
+        if self._counted is None:
+            return 0
+        size = pl.len() if PERSON in self._counted.columns else pl.col(_RECORDS).sum()
+        sizes = self._counted.group_by(self.quasi).agg(size.alias("people"))
+        shown = sizes.filter(~pl.all_horizontal(pl.col(name) == "*" for name in self.quasi))
+        return int(shown["people"].min() or 0)  # type: ignore[arg-type]  # whole numbers
 
 
 def is_accepted(reading: Reading, accepted: Sequence[AcceptedTelling], quasi: Sequence[str]) -> bool:
@@ -315,7 +345,7 @@ def _lesson(written: Written, sample: pl.DataFrame, people: Integers | None) -> 
     for name in written.quasi:
         original = sample[original_of(name)]
         steps = bool(written.policy.attributes[name].steps)
-        if not steps and bool((_text(original) == _text(sample[name])).all()):
+        if not steps and bool(original.cast(pl.String).eq_missing(sample[name].cast(pl.String)).all()):
             continue
         levels = Levels.of(name, original, None if steps else written.hierarchies.get(name))
         altered = steps or treated.get(name) is Treatment.ALTERED
@@ -326,10 +356,6 @@ def _lesson(written: Written, sample: pl.DataFrame, people: Integers | None) -> 
     rules = written.policy.read_back
     released = sample.select(*written.quasi, *tellers)
     return Lesson(released, tuple(quasi), written.quasi, tellers, people, ordered, Rule(rules.records, rules.share))
-
-
-def _text(values: pl.Series) -> pl.Series:
-    return values.cast(pl.String).fill_null("\0missing")
 
 
 def _people(sample: pl.DataFrame) -> Integers | None:
