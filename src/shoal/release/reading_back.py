@@ -36,6 +36,7 @@ from shoal.policy.disclosure import AcceptedTelling
 from shoal.policy.treatment import Treatment, treatments
 from shoal.schema import Role, Scope
 from shoal.schema.arrays import Integers, Mask
+from shoal.schema.grouping import count_groups
 from shoal.techniques.suppress_cells import SuppressCellsStep
 
 LOOKED_AT = 200_000
@@ -288,23 +289,45 @@ class _Judgement:
         if not self.restored.anything:
             return dict.fromkeys(without, self.claimed)
         found = {one: _Classes(self.written.quasi) for one in without}
-        for batch in self._batches():
-            distinct = batch.group_by(batch.columns).agg(pl.len().alias(_RECORDS))
+        for distinct in self._distinct():
             readings = self._on(distinct, taught=False)
             for one, classes in found.items():
                 classes.add(restore(self.lesson, distinct, readings, one), distinct)
         return {one: min(self.claimed, classes.k) if classes.told else self.claimed for one, classes in found.items()}
 
-    def _batches(self) -> Iterator[pl.DataFrame]:
-        needed = {*self.written.quasi, *(name for one in self.readings for name in one.columns)}
+    def _distinct(self) -> Iterator[pl.DataFrame]:
+        """All released records, equal ones once with their number, in one table or in parts."""
         table = self.written.scan()
-        names = [name for name in table.collect_schema() if name in needed or name == PERSON]
-        for batch in table.select(names).collect_batches(chunk_size=200_000, engine="streaming"):
-            if self.step is None:
-                yield batch
-            else:
+        schema = table.collect_schema()
+        names = [name for name in schema if name in self._needed or name == PERSON]
+        table, telling = table.select(names), self._telling_values()
+        if telling is not None and self.step is None:
+            same = {name: values for name, values in telling.items() if schema[name] == values.dtype}
+            shown = (pl.when(pl.col(name).is_in(values.implode())).then(name) for name, values in same.items())
+            at_most = self.sample.height * self.written.every
+            yield count_groups(table.with_columns(shown), names, _RECORDS, at_most=at_most)
+            return
+        for batch in table.collect_batches(chunk_size=200_000, engine="streaming"):
+            if self.step is not None:
                 present = tuple(name for name in self.step.columns if name in batch.columns)
-                yield replace(self.step, columns=present).apply(batch) if present else batch
+                batch = replace(self.step, columns=present).apply(batch) if present else batch  # noqa: PLW2901
+            yield batch.group_by(names).agg(pl.len().alias(_RECORDS))
+
+    @property
+    def _needed(self) -> set[str]:
+        return {*self.written.quasi, *(name for one in self.readings for name in one.columns)}
+
+    def _telling_values(self) -> dict[str, pl.Series] | None:
+        """Per telling column the values that tell; others may as well be missing. None where it isn't values that do."""
+        found: dict[str, list[pl.Series]] = {}
+        for learnt in (self.learnt, *(() if self.before is None else (self.before,))):
+            for one in learnt.readings:
+                told = one.telling(learnt.columns)
+                if told is None:
+                    return None
+                for name, values in told.items():
+                    found.setdefault(name, []).append(values)
+        return {name: pl.concat(parts).unique() for name, parts in found.items() if name not in self.written.quasi}
 
 
 class _Classes:

@@ -60,6 +60,10 @@ class Column:
         """No value is common enough, or all records have the same."""
         return self.size == 0 or (self.size == 1 and bool((self.codes == 0).all()))
 
+    def valued(self, codes: Integers) -> pl.Series | None:
+        """The values of some codes; None where a cell without a value is one of them."""
+        return None if (codes >= len(self.values)).any() else self.values.gather(codes)
+
     def of_others(self, values: pl.Series) -> Integers:
         """The same values in another table."""
         return _codes(values.alias("value"), self.values, missing=self.missing)

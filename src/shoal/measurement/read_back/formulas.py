@@ -30,6 +30,8 @@ _MARGIN = 0.15
 """Of a few records, a formula that holds is never wrong so much more often."""
 _TRIMMED = 0.9
 _IDLE = 1e-6
+_ALIKE = 1e-12
+"""Columns that differ by no more than the root of this are one."""
 
 
 @dataclass(frozen=True)
@@ -155,15 +157,15 @@ def _least_squares(matrix: Floats, numbers: Floats) -> Floats | None:
 
 
 def _solved(matrix: Floats, numbers: Floats) -> Floats:
-    """The weights of the columns, then what is added; for one column, in closed form."""
-    if matrix.shape[1] > 1:
-        solved: Floats = np.linalg.lstsq(np.column_stack([matrix, np.ones(len(matrix))]), numbers, rcond=None)[0]
-        return solved
-    mean = matrix[:, 0].mean()
-    apart = matrix[:, 0] - mean
-    spread = float(apart @ apart)
-    weight = float(apart @ numbers) / spread if spread else 0.0
-    return np.array([weight, numbers.mean() - weight * mean])
+    """The weights of the columns, then what is added: by normal equations, with what they leave over fitted again."""
+    means, mean = matrix.mean(axis=0), numbers.mean()
+    apart = matrix - means
+    squares = apart.T @ apart
+    weights: Floats = np.zeros(matrix.shape[1])
+    for _ in range(2):
+        left = numbers - mean - apart @ weights
+        weights = weights + np.linalg.lstsq(squares, apart.T @ left, rcond=_ALIKE)[0]
+    return np.append(weights, mean - means @ weights)
 
 
 def _near(weights: Floats, matrix: Floats, numbers: Floats) -> Iterator[Floats]:

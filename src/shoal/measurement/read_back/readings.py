@@ -56,6 +56,11 @@ class Reading(ABC):
     def read(self, view: View) -> Told:
         """Of each record the label that is told, as a place in the attribute's vocabulary, and its level; or -1."""
 
+    def telling(self, columns: Mapping[Key, Column]) -> Mapping[str, pl.Series] | None:
+        """Per column, the values that have a part in what is told; None where any may have."""
+        del columns
+        return None
+
 
 @dataclass(frozen=True)
 class ByValue(Reading):
@@ -64,6 +69,12 @@ class ByValue(Reading):
 
     def read(self, view: View) -> Told:
         return self.entries.told(view.codes(self.key))
+
+    def telling(self, columns: Mapping[Key, Column]) -> Mapping[str, pl.Series] | None:
+        if not isinstance(self.key, str):
+            return None
+        values = columns[self.key].valued(np.flatnonzero(self.entries.labels >= 0))
+        return None if values is None else {self.key: values}
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,13 @@ class ByPair(Reading):
         one, other = (view.codes(name) for name in self.columns)
         both = np.where((one >= 0) & (other >= 0), one * self.size + other, -1)
         return self.entries.told(places_of(self.keys, both))
+
+    def telling(self, columns: Mapping[Key, Column]) -> Mapping[str, pl.Series] | None:
+        keys = self.keys[self.entries.labels >= 0]
+        codes = np.unique(keys // self.size), np.unique(keys % self.size)
+        found = {name: columns[name].valued(each) for name, each in zip(self.columns, codes, strict=True)}
+        told = {name: values for name, values in found.items() if values is not None}
+        return told if len(told) == len(found) else None
 
 
 @dataclass(frozen=True)

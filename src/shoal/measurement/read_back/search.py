@@ -229,7 +229,7 @@ class _Search:
         return float((original.texts == other.texts).mean() or 0.0) >= self.rule.share  # type: ignore[arg-type]
 
     def _formulas(self, quasi: Quasi, values: pl.Series, names: Sequence[str]) -> Iterator[ByFormula]:
-        numbers = [one for name in names if (one := self._numbers.get(name)) is not None]
+        numbers = [one for name, one in self._numbers.items() if name in names]
         for found in fit(quasi.levels, values.gather_every(self._fitted_step), numbers, self.rule):
             yield self._formula(quasi, found)
 
