@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,19 +33,12 @@ class Column:
 
     @classmethod
     def of(cls, values: pl.Series, rule: Rule) -> Column:
-        values = values.alias("value")
-        possible = _possibly_common(values, rule)
-        if possible is None:
-            return cls._of_all(values, rule)
-        some = cls._of_all(values.filter(pl.Series(possible)), rule)
-        codes = np.full(len(values), -1, dtype=np.int64)
-        codes[possible] = some.codes
-        return cls(some.values, some.missing, codes)
+        name = values.name or "value"
+        return columns_of(values.alias(name).to_frame(), rule)[name]
 
     @classmethod
-    def _of_all(cls, values: pl.Series, rule: Rule) -> Column:
-        known = values.unique().drop_nulls()
-        codes = _codes(values, known, missing=True)
+    def by_codes(cls, known: pl.Series, codes: Integers, rule: Rule) -> Column:
+        """``known`` are all values, and codes their places, that of a missing cell the one behind the last."""
         enough = np.bincount(codes + 1, minlength=len(known) + 2)[1:] >= rule.records
         if not enough.all():
             places = np.append(np.where(enough, np.cumsum(enough) - 1, -1), -1)
@@ -67,6 +61,35 @@ class Column:
     def of_others(self, values: pl.Series) -> Integers:
         """The same values in another table."""
         return _codes(values.alias("value"), self.values, missing=self.missing)
+
+
+def columns_of(frame: pl.DataFrame, rule: Rule) -> dict[str, Column]:
+    """All columns of a table, side by side."""
+    possible = {name: _possibly_common(frame[name], rule) for name in frame.columns}
+    dense = frame.select(name for name, some in possible.items() if some is None)
+    known = dense.select(pl.col(name).unique().drop_nulls().implode() for name in dense.columns)
+    values = {name: known[name].explode(empty_as_null=False) for name in dense.columns}
+    found = {name: Column.by_codes(values[name], codes, rule) for name, codes in _coded(dense, values).items()}
+    for name, some in possible.items():
+        if some is not None:
+            rest = columns_of(frame[name].filter(pl.Series(some)).to_frame(), rule)[name]
+            codes = np.full(frame.height, -1, dtype=np.int64)
+            codes[some] = rest.codes
+            found[name] = Column(rest.values, rest.missing, codes)
+    return {name: found[name] for name in frame.columns}
+
+
+def _coded(frame: pl.DataFrame, known: Mapping[str, pl.Series]) -> dict[str, Integers]:
+    """Texts at once, other columns one after the other."""
+    texts = [name for name in frame.columns if frame[name].dtype == pl.String() and not known[name].is_empty()]
+    places = frame.select(
+        pl.col(name).cast(pl.Enum(known[name]), strict=False).to_physical().cast(pl.Int64).fill_null(len(known[name]))
+        for name in texts
+    )
+    return {
+        name: places[name].to_numpy() if name in texts else _codes(frame[name], known[name], missing=True)
+        for name in frame.columns
+    }
 
 
 def _possibly_common(values: pl.Series, rule: Rule) -> Mask | None:

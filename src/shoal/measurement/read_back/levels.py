@@ -43,7 +43,8 @@ class Levels:
             except (DataError, pl.exceptions.PolarsError):
                 ladder = ladder[:1]
         vocabulary = pl.concat(ladder).unique().sort()
-        return cls(attribute, ladder[0], tuple(places_in(vocabulary, labels) for labels in ladder), vocabulary)
+        words = pl.Enum(vocabulary)
+        return cls(attribute, ladder[0], tuple(places_in(words, labels) for labels in ladder), vocabulary)
 
     @property
     def height(self) -> int:
@@ -52,11 +53,20 @@ class Levels:
 
     def value_codes(self, values: pl.Series) -> Codes:
         """Places among the original values; -1 for others."""
-        return places_in(self.values, as_text(values))
+        return places_in(self._values, as_text(values))
 
     def label_codes(self, released: pl.Series) -> Codes:
         """Places in the vocabulary; -1 for what no level has, as a star."""
-        return places_in(self.vocabulary, as_text(released))
+        return places_in(self.words, as_text(released))
+
+    @cached_property
+    def _values(self) -> pl.Enum:
+        return pl.Enum(self.values)
+
+    @cached_property
+    def words(self) -> pl.Enum:
+        """The vocabulary as a type."""
+        return pl.Enum(self.vocabulary)
 
     def common(self, values: Codes, share: float) -> Mask:
         """Which labels, of whatever level, at least this share of the records has."""
@@ -96,9 +106,7 @@ class Levels:
         return finer
 
 
-def places_in(known: pl.Series, values: pl.Series) -> Codes:
+def places_in(known: pl.Enum, values: pl.Series) -> Codes:
     """The place of each text among distinct ones; -1 for an unknown one."""
-    if known.is_empty():
-        return np.full(len(values), -1, dtype=np.int32)
-    codes = values.cast(pl.Enum(known), strict=False).to_physical().cast(pl.Int32)
+    codes = values.cast(known, strict=False).to_physical().cast(pl.Int32)
     return codes.fill_null(-1).to_numpy().astype(np.int32, copy=False)

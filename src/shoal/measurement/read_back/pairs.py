@@ -66,8 +66,9 @@ def whole_keys(one: Thinned, other: Thinned, keys: Integers) -> Integers:
 def screened(one: Thinned, other: Thinned, screens: list[Screen], rule: Rule) -> Iterator[Integers]:
     """By each screen, the pairs that may tell something, in ascending order."""
     groups, keys = groups_of(one, other, rule)
+    records = np.bincount(groups, minlength=len(keys) + 1)
     for screen in screens:
-        yield keys[screen.passes(groups, len(keys))[1:]] if len(keys) else keys
+        yield keys[screen.passes(groups, records)[1:]] if len(keys) else keys
 
 
 def records_with(one: Column, other: Column, keys: Integers) -> tuple[Integers, Integers]:

@@ -147,7 +147,7 @@ class ByCharacters(Reading):
                 wide = letters[name]
                 built[:, place] = wide[:, there] if there < wide.shape[1] else 0
         texts = pl.Series(built.view(f"<U{self.length}").ravel().astype(str).tolist(), dtype=pl.String)
-        labels = places_in(self.levels.vocabulary, texts)
+        labels = places_in(self.levels.words, texts)
         possible = np.zeros(len(self.levels.vocabulary) + 1, dtype=bool)
         possible[self.levels.labels[self.level]] = True
         labels = np.where(possible[labels], labels, -1).astype(np.int32)

@@ -49,10 +49,11 @@ class Screen:
         buckets = None if self.buckets is None else np.ascontiguousarray(self.buckets[::step])
         return Screen(self.share, buckets, self.number, self.outside[self.outside % step == 0] // step)
 
-    def passes(self, groups: Integers, number: int) -> Mask:
-        """Which of the groups 1 to ``number`` may tell something; 0 is of records that are in none, and comes first."""
-        size = number + 1
-        needed = self.share * np.bincount(groups, minlength=size) - 1e-9
+    def passes(self, groups: Integers, records: Integers) -> Mask:
+        """Which groups may tell something. The first of them is of records that are in none; ``records`` are those of
+        each group."""
+        size = len(records)
+        needed = self.share * records - 1e-9
         found = np.zeros(size, dtype=bool)
         if self.buckets is not None:
             table = np.bincount(self.buckets * size + groups, minlength=self.number * size)
@@ -60,4 +61,4 @@ class Screen:
         if len(self.outside):
             found |= np.bincount(groups[self.outside], minlength=size) >= needed
         found[0] = False
-        return found & (needed > 0)
+        return found & (records > 0)

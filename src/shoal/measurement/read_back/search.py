@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from shoal.measurement.read_back.characters import Laid, template_for
-from shoal.measurement.read_back.dictionary import Column, Entries, large_enough, learn
+from shoal.measurement.read_back.dictionary import Column, Entries, columns_of, large_enough, learn
 from shoal.measurement.read_back.formulas import Formula, Numbers, fit
 from shoal.measurement.read_back.kinds import kinds_of
 from shoal.measurement.read_back.levels import Codes, Levels
@@ -109,8 +109,7 @@ class _Search:
             return Learnt((), {})
         if self.lesson.in_order:
             self.readings += self._orders()
-        for name in self.lesson.tellers:
-            self.columns[name] = Column.of(self.frame[name], self.rule)
+        self.columns |= columns_of(self.frame.select(self.lesson.tellers), self.rule)
         useful = [name for name in self.lesson.tellers if not self.columns[name].tells_nothing]
         for name in useful:
             self.readings += self._by_value(name, (name,), How.VALUE)
@@ -123,8 +122,9 @@ class _Search:
     def _by_value(self, key: Key, columns: tuple[str, ...], how: How) -> Iterator[ByValue]:
         column = self.columns[key]
         groups = column.codes + 1
+        records = np.bincount(groups, minlength=column.size + 1)
         for quasi in self.lesson.quasi:
-            asked = self._screens[quasi.attribute].passes(groups, column.size)[1:]
+            asked = self._screens[quasi.attribute].passes(groups, records)[1:]
             if not asked.any():
                 continue
             asked &= self._enough(key)
@@ -162,14 +162,16 @@ class _Search:
             if not wanted:
                 continue
             for length, groups, number in nested_groups(text, cut, max(wanted), self.rule.records):
-                if (groups > 0).mean() < COVERED / 2:
+                records = np.bincount(groups, minlength=number + 1)
+                if records[0] > (1 - COVERED / 2) * len(groups):
                     break
-                if length in wanted and self._may_tell(groups, number):
+                if length in wanted and self._may_tell(groups, records):
                     yield wanted[length]
 
-    def _may_tell(self, groups: Integers, number: int) -> bool:
+    def _may_tell(self, groups: Integers, records: Integers) -> bool:
         """Of the records that are looked at first, by groups of them."""
-        return any((screen.passes(groups, number)[groups]).mean() >= COVERED / 2 for screen in self._some_screens)
+        enough = COVERED / 2 * len(groups)
+        return any(records[screen.passes(groups, records)].sum() >= enough for screen in self._some_screens)
 
     @cached_property
     def _some_screens(self) -> list[Screen]:
@@ -299,8 +301,7 @@ class _Search:
     def _pairs(self, useful: Sequence[str]) -> int:
         """Pairs that may tell are looked for in some of the records; whether they do is seen in all of them."""
         labels = [name for name in self.lesson.counted if name in self.frame.columns]
-        for name in labels:
-            self.columns[name] = Column.of(self.frame[name], self.rule)
+        self.columns |= columns_of(self.frame.select(labels), self.rule)
         labels = [name for name in labels if not self.columns[name].tells_nothing]
         asked = [*combinations(useful, 2), *((name, label) for name in useful for label in labels)]
         step = max(1, -(-self.rows * len(asked) * len(self.lesson.quasi) // PAIR_WORK))
