@@ -18,6 +18,8 @@ DENSE = 4
 _SPARE = 1 << 16
 _FEW = 1000
 """Records by which it is seen whether most values of a column stand in hardly a record."""
+_FIRST = 10_000
+"""Records in which most values are seen."""
 
 
 @dataclass(frozen=True)
@@ -64,32 +66,44 @@ class Column:
 
 
 def columns_of(frame: pl.DataFrame, rule: Rule) -> dict[str, Column]:
-    """All columns of a table, side by side."""
+    """All columns of a table, those of texts side by side."""
     possible = {name: _possibly_common(frame[name], rule) for name in frame.columns}
-    dense = frame.select(name for name, some in possible.items() if some is None)
-    known = dense.select(pl.col(name).unique().drop_nulls().implode() for name in dense.columns)
-    values = {name: known[name].explode(empty_as_null=False) for name in dense.columns}
-    found = {name: Column.by_codes(values[name], codes, rule) for name, codes in _coded(dense, values).items()}
-    for name, some in possible.items():
+    dense = [name for name, some in possible.items() if some is None]
+    found = _of_texts(frame.select(name for name in dense if frame[name].dtype == pl.String()), rule)
+    for name in frame.columns:
+        some = possible[name]
         if some is not None:
             rest = columns_of(frame[name].filter(pl.Series(some)).to_frame(), rule)[name]
             codes = np.full(frame.height, -1, dtype=np.int64)
             codes[some] = rest.codes
             found[name] = Column(rest.values, rest.missing, codes)
+        elif name not in found:
+            known = frame[name].unique().drop_nulls()
+            found[name] = Column.by_codes(known, _codes(frame[name], known, missing=True), rule)
     return {name: found[name] for name in frame.columns}
 
 
-def _coded(frame: pl.DataFrame, known: Mapping[str, pl.Series]) -> dict[str, Integers]:
-    """Texts at once, other columns one after the other."""
-    texts = [name for name in frame.columns if frame[name].dtype == pl.String() and not known[name].is_empty()]
-    places = frame.select(
-        pl.col(name).cast(pl.Enum(known[name]), strict=False).to_physical().cast(pl.Int64).fill_null(len(known[name]))
-        for name in texts
+def _of_texts(frame: pl.DataFrame, rule: Rule) -> dict[str, Column]:
+    """Most values stand in the first records; those that don't are looked up after them."""
+    first = frame.head(_FIRST)
+    known = {name: first[name].unique().drop_nulls() for name in frame.columns}
+    coded = frame.select(
+        pl.col(name).cast(pl.Enum(known[name]), strict=False).to_physical().cast(pl.Int64) for name in frame.columns
     )
-    return {
-        name: places[name].to_numpy() if name in texts else _codes(frame[name], known[name], missing=True)
-        for name in frame.columns
-    }
+    found = {}
+    for name in frame.columns:
+        codes, values = coded[name], known[name]
+        if codes.has_nulls():
+            new = codes.is_null() & frame[name].is_not_null()
+            others = frame[name].filter(new)
+            more = others.unique()
+            values = pl.concat([values, more])
+            places = codes.fill_null(len(values)).to_numpy(writable=True)
+            places[new.to_numpy()] = _codes(others, more, missing=False) + len(known[name])
+        else:
+            places = codes.to_numpy()
+        found[name] = Column.by_codes(values, places, rule)
+    return found
 
 
 def _possibly_common(values: pl.Series, rule: Rule) -> Mask | None:
@@ -100,7 +114,7 @@ def _possibly_common(values: pl.Series, rule: Rule) -> Mask | None:
     some = values.gather_every(max(1, len(values) // _FEW))
     if 2 * some.n_unique() < len(some):
         return None
-    buckets = (values.hash() % (1 << len(values).bit_length())).cast(pl.Int64).to_numpy()
+    buckets = (values.hash().to_numpy() >> np.uint64(64 - len(values).bit_length())).astype(np.int64)
     found: Mask = (np.bincount(buckets) >= rule.records)[buckets]
     return found if 2 * found.sum() < len(values) else None
 

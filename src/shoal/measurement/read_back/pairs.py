@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.measurement.read_back.dictionary import Column, is_laid_out, places_of
 from shoal.measurement.read_back.rule import Rule
-from shoal.measurement.read_back.screen import Screen
+from shoal.measurement.read_back.screen import Groups, Screen
 from shoal.schema.arrays import Integers, Mask
 
 
@@ -65,10 +65,10 @@ def whole_keys(one: Thinned, other: Thinned, keys: Integers) -> Integers:
 
 def screened(one: Thinned, other: Thinned, screens: list[Screen], rule: Rule) -> Iterator[Integers]:
     """By each screen, the pairs that may tell something, in ascending order."""
-    groups, keys = groups_of(one, other, rule)
-    records = np.bincount(groups, minlength=len(keys) + 1)
+    places, keys = groups_of(one, other, rule)
+    groups = Groups(places, len(keys))
     for screen in screens:
-        yield keys[screen.passes(groups, records)[1:]] if len(keys) else keys
+        yield keys[screen.passes(groups)[1:]] if len(keys) else keys
 
 
 def records_with(one: Column, other: Column, keys: Integers) -> tuple[Integers, Integers]:

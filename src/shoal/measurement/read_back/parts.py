@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from shoal.measurement.read_back.characters import laid_out
+from shoal.measurement.read_back.screen import Groups
 from shoal.schema import Column
-from shoal.schema.arrays import Integers
 
 LONGEST_START, LONGEST_END = 10, 4
 
@@ -56,9 +56,9 @@ def parts_of(column: Column, longest: int) -> Iterator[Part]:
         yield Part(column.name, Cut.LAST, length)
 
 
-def nested_groups(text: pl.Series, cut: Cut, lengths: int, least: int) -> Iterator[tuple[int, Integers, int]]:
-    """By parts of one character, two, and so on, as long as any is common: the length, the group of each text (0 where
-    fewer than ``least`` have the part) and how many groups there are.
+def nested_groups(text: pl.Series, cut: Cut, lengths: int, least: int) -> Iterator[tuple[int, Groups]]:
+    """By parts of one character, two, and so on, as long as any is common: the length, and the texts in groups; those
+    whose part fewer than ``least`` have are in none.
 
     A longer part divides the groups of a shorter one, so what is too rare stays so.
     """
@@ -76,7 +76,7 @@ def nested_groups(text: pl.Series, cut: Cut, lengths: int, least: int) -> Iterat
         if not number:
             return
         groups = np.where(enough, np.cumsum(enough), 0)[key]
-        yield place + 1, groups, number
+        yield place + 1, Groups(groups, number)
 
 
 _NOTHING = "\x01"

@@ -19,6 +19,22 @@ from shoal.schema.arrays import Integers, Mask
 BUCKETS = 16
 
 
+class Groups:
+    """Records in groups; the first group, 0, is of those that are in none."""
+
+    def __init__(self, places: Integers, number: int) -> None:
+        """``places`` has the group of each record, ``number`` says how many there are besides the first."""
+        self.places = places
+        self.records = np.bincount(places, minlength=number + 1)
+        self._times: dict[int, Integers] = {}
+
+    def times(self, width: int) -> Integers:
+        """The places, so many cells apart."""
+        if width not in self._times:
+            self._times[width] = self.places * width
+        return self._times[width]
+
+
 @dataclass(frozen=True)
 class Screen:
     share: float
@@ -38,7 +54,7 @@ class Screen:
                 ranks = np.empty(len(counted), dtype=np.int64)
                 ranks[np.argsort(-counted, kind="stable")] = np.arange(len(counted))
                 buckets = (ranks % BUCKETS)[places]
-                return cls(rule.share, buckets[values], min(len(counted), BUCKETS), np.flatnonzero(outside[values]))
+                return cls(rule.share, buckets[values], _width(len(counted)), np.flatnonzero(outside[values]))
             outside |= places != counted.argmax()
         return cls(rule.share, None, 0, np.flatnonzero(outside[values]))
 
@@ -49,16 +65,23 @@ class Screen:
         buckets = None if self.buckets is None else np.ascontiguousarray(self.buckets[::step])
         return Screen(self.share, buckets, self.number, self.outside[self.outside % step == 0] // step)
 
-    def passes(self, groups: Integers, records: Integers) -> Mask:
-        """Which groups may tell something. The first of them is of records that are in none; ``records`` are those of
-        each group."""
-        size = len(records)
-        needed = self.share * records - 1e-9
-        found = np.zeros(size, dtype=bool)
+    def passes(self, groups: Groups) -> Mask:
+        """Which groups may tell something."""
+        needed = self.share * groups.records - 1e-9
+        found = np.zeros(len(needed), dtype=bool)
         if self.buckets is not None:
-            table = np.bincount(self.buckets * size + groups, minlength=self.number * size)
-            found = table.reshape(self.number, size).max(axis=0) >= needed
+            counted = np.bincount(groups.times(self.number) + self.buckets, minlength=len(needed) * self.number)
+            table = counted.reshape(len(needed), self.number)
+            most = table[:, 0]
+            for bucket in range(1, self.number):
+                most = np.maximum(most, table[:, bucket])
+            found = most >= needed
         if len(self.outside):
-            found |= np.bincount(groups[self.outside], minlength=size) >= needed
+            found |= np.bincount(groups.places[self.outside], minlength=len(needed)) >= needed
         found[0] = False
-        return found & (records > 0)
+        return found & (groups.records > 0)
+
+
+def _width(labels: int) -> int:
+    """One of few, so that places are multiplied once for several attributes."""
+    return min(BUCKETS, 1 << (labels - 1).bit_length())

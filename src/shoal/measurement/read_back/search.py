@@ -33,7 +33,7 @@ from shoal.measurement.read_back.readings import (
     series_of,
 )
 from shoal.measurement.read_back.rule import How, Rule
-from shoal.measurement.read_back.screen import Screen
+from shoal.measurement.read_back.screen import Groups, Screen
 from shoal.schema import Column as Described
 from shoal.schema.arrays import Integers, Mask
 
@@ -41,7 +41,7 @@ SAMPLED = 20_000
 """Records by which formulas and shared characters are looked for."""
 FITTED = 5_000
 """Of these, the records that formulas are fitted to."""
-PAIR_WORK = 50_000_000
+PAIR_WORK = 24_000_000
 """Records × pairs × attributes that are compared; of larger tables, every n-th record is."""
 COVERED = 0.5
 """A column of which fewer records have a value that is common enough is looked at in parts too."""
@@ -121,10 +121,9 @@ class _Search:
 
     def _by_value(self, key: Key, columns: tuple[str, ...], how: How) -> Iterator[ByValue]:
         column = self.columns[key]
-        groups = column.codes + 1
-        records = np.bincount(groups, minlength=column.size + 1)
+        groups = Groups(column.codes + 1, column.size)
         for quasi in self.lesson.quasi:
-            asked = self._screens[quasi.attribute].passes(groups, records)[1:]
+            asked = self._screens[quasi.attribute].passes(groups)[1:]
             if not asked.any():
                 continue
             asked &= self._enough(key)
@@ -161,17 +160,16 @@ class _Search:
             wanted = {part.length: part for part in parts if part.cut is cut}
             if not wanted:
                 continue
-            for length, groups, number in nested_groups(text, cut, max(wanted), self.rule.records):
-                records = np.bincount(groups, minlength=number + 1)
-                if records[0] > (1 - COVERED / 2) * len(groups):
+            for length, groups in nested_groups(text, cut, max(wanted), self.rule.records):
+                if groups.records[0] > (1 - COVERED / 2) * len(text):
                     break
-                if length in wanted and self._may_tell(groups, records):
+                if length in wanted and self._may_tell(groups):
                     yield wanted[length]
 
-    def _may_tell(self, groups: Integers, records: Integers) -> bool:
+    def _may_tell(self, groups: Groups) -> bool:
         """Of the records that are looked at first, by groups of them."""
-        enough = COVERED / 2 * len(groups)
-        return any(records[screen.passes(groups, records)].sum() >= enough for screen in self._some_screens)
+        enough = COVERED / 2 * len(groups.places)
+        return any(groups.records[screen.passes(groups)].sum() >= enough for screen in self._some_screens)
 
     @cached_property
     def _some_screens(self) -> list[Screen]:
