@@ -135,4 +135,5 @@ WIDE = _case(
 )
 SCATTERED = _case("values that hardly two records share", _scattered, {"age": 2, "postal": 3})
 TELLING = _case("two columns tell, accepted", _telling, {"age": 3, "postal": 4}, _ACCEPTED)
-CASES = (Case("11 columns", csv_of, POLICY), WIDE, SCATTERED, TELLING)
+PEOPLE = Case("11 columns", csv_of, POLICY)
+CASES = (PEOPLE, WIDE, SCATTERED, TELLING)

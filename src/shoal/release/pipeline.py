@@ -223,13 +223,13 @@ class Pipeline(Generic[TableT]):
         Raises where k would not hold.
         """
         started = time.perf_counter()
-        if done.sample is None or done.again is None or done.sample.frame.is_empty():
+        if done.sample is None or done.again is None or (sample := done.sample.frame).is_empty():
             return done, None
         written = Written(
             self.policy,
             done.plan,
             dict(done.hierarchies),
-            done.sample.frame,
+            sample,
             done.sample.every,
             lambda: as_written(aside, scan()),
         )
