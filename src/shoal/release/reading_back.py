@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -79,26 +80,57 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Written:
-    """A release as it was written: some of its records with their originals, and all of them without."""
+class Sampled:
+    """Some records of a release with their originals, and how it came about."""
 
     policy: Policy
     plan: Plan
-    hierarchies: dict[str, BoundHierarchy]
+    hierarchies: Mapping[str, BoundHierarchy]
     sample: pl.DataFrame = field(repr=False)
     every: int
-    scan: Callable[[], pl.LazyFrame]
-    """The released table, with ``PERSON`` where people are counted."""
 
     @property
     def quasi(self) -> tuple[str, ...]:
         return tuple(name for name in self.policy.quasi_identifiers if name in self.sample.columns)
 
 
-def judge(written: Written, k: int) -> Outcome:
-    """``k`` is what was recounted. Raises where k falls below what the policy demands, unless it says otherwise."""
+@dataclass(frozen=True)
+class Written(Sampled):
+    """A release as it was written: some of its records with their originals, and all of them without."""
+
+    scan: Callable[[], pl.LazyFrame]
+    """The released table, with ``PERSON`` where people are counted."""
+
+    @classmethod
+    def of(cls, sampled: Sampled, scan: Callable[[], pl.LazyFrame]) -> Written:
+        made = sampled
+        return cls(made.policy, made.plan, made.hierarchies, made.sample, made.every, scan)
+
+
+Taught = tuple[Lesson, Learnt]
+
+
+def learn_from(sampled: Sampled) -> Taught:
+    """What is told in the records at hand, whatever k is."""
+    lesson = _lesson(sampled, sampled.sample, _people(sampled.sample))
+    return lesson, search(lesson)
+
+
+def in_background(work: Callable[[], Taught]) -> Future[Taught]:
+    """Done in a thread; Polars and NumPy leave the interpreter to others while they count."""
+    pool = ThreadPoolExecutor(1, thread_name_prefix="shoal-read-back")
+    started = pool.submit(work)
+    pool.shutdown(wait=False)
+    return started
+
+
+def judge(written: Written, k: int, taught: Taught | None = None) -> Outcome:
+    """``k`` is what was recounted, ``taught`` what was learnt from the sample, if that has been done.
+
+    Raises where k falls below what the policy demands, unless it says otherwise.
+    """
     required = min(written.policy.required_k, k)
-    judged = _Judgement(written, k)
+    judged = _Judgement(written, k, taught or learn_from(written))
     accepted = written.policy.read_back.accept
     firm, left = judged.k(judged.soft), judged.k(judged.accepted)
     outcome = Outcome(judged.found(required), k_firm=firm, k_open=left, accepted=accepted)
@@ -116,7 +148,8 @@ def _suppressed(written: Written, judged: _Judgement, required: int) -> Outcome:
         if more is None:
             break
         step = _both(step, more)
-        judged = _Judgement(written, judged.claimed, step, before)
+        rest = replace(written, sample=step.apply(written.sample))
+        judged = _Judgement(rest, judged.claimed, learn_from(rest), step, before)
     firm = judged.k(judged.soft)
     if judged.k(judged.spared) < required:
         raise _refusal(judged, Outcome(judged.found(required), k_firm=firm), required)
@@ -129,15 +162,19 @@ class _Judgement:
     """What is told once some cells are suppressed, and what is left of k."""
 
     def __init__(
-        self, written: Written, claimed: int, step: SuppressCellsStep | None = None, before: Learnt | None = None
+        self,
+        written: Written,
+        claimed: int,
+        taught: Taught,
+        step: SuppressCellsStep | None = None,
+        before: Learnt | None = None,
     ) -> None:
-        """``claimed`` is k as it was counted without anything read back. What was learnt ``before`` cells were
-        suppressed stays known."""
+        """``claimed`` is k as it was counted without anything read back, ``step`` what has been suppressed in the
+        sample. What was learnt ``before`` cells were suppressed stays known."""
         self.written, self.policy, self.step, self.claimed, self.before = written, written.policy, step, claimed, before
-        self.sample = written.sample if step is None else step.apply(written.sample)
-        self.people = _people(self.sample)
-        self.lesson = _lesson(written, self.sample, self.people)
-        self.learnt: Learnt = search(self.lesson)
+        self.sample = written.sample
+        self.lesson, self.learnt = taught
+        self.people = self.lesson.people
         self.readings = (*self.learnt.readings, *(() if before is None else before.readings))
         self.restored = self._restore(())
         self._counted: dict[tuple[int, ...], int] = {}
@@ -362,7 +399,7 @@ def is_accepted(reading: Reading, accepted: Sequence[AcceptedTelling], quasi: Se
     return bool(told) and any(set(one.columns) >= told for one in named)
 
 
-def _lesson(written: Written, sample: pl.DataFrame, people: Integers | None) -> Lesson:
+def _lesson(written: Sampled, sample: pl.DataFrame, people: Integers | None) -> Lesson:
     treated = treatments(written.policy)
     quasi = []
     for name in written.quasi:
