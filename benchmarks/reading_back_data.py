@@ -1,4 +1,4 @@
-"""Tables by which reading back is timed besides the hospital's: many columns, and values that hardly two records share."""
+"""Tables on which reading back is timed besides the hospital: many columns, and values that hardly two records share."""
 
 from __future__ import annotations
 
@@ -121,18 +121,14 @@ def _policy(columns: Sequence[str], levels: Mapping[str, int], more: str = "") -
     """Every column with a level is a quasi-identifier."""
     named = [f"  {name}: {_QUASI[name] if name in levels else '{role: insensitive}'}" for name in columns]
     fixed = ", ".join(f"{name}: {level}" for name, level in levels.items())
-    return "\n".join(
-        ["shoal: 1", "name: timed", "attributes:", *named, "solve:", f"  levels: {{{fixed}}}", more]
-    )
+    return "\n".join(["shoal: 1", "name: timed", "attributes:", *named, "solve:", f"  levels: {{{fixed}}}", more])
 
 
 def _case(name: str, made: Callable[[int, int], pl.DataFrame], levels: Mapping[str, int], more: str = "") -> Case:
     return Case(name, _written(made.__name__.strip("_"), made), _policy(made(0, 1).columns, levels, more))
 
 
-WIDE = _case(
-    "30 columns", _wide, {"age": 3, "sex": 1, "postal": 5, "education": 1, "born": 3, "children": 2}
-)
+WIDE = _case("30 columns", _wide, {"age": 3, "sex": 1, "postal": 5, "education": 1, "born": 3, "children": 2})
 SCATTERED = _case("values that hardly two records share", _scattered, {"age": 2, "postal": 3})
 TELLING = _case("two columns tell, accepted", _telling, {"age": 3, "postal": 4}, _ACCEPTED)
 PEOPLE = Case("11 columns", csv_of, POLICY)

@@ -93,9 +93,8 @@ def test_a_pair_that_seems_to_tell_in_some_records_is_looked_up_in_all(monkeypat
     true = (one + two) % 2
     code = np.where(np.arange(rows) % 4 == 0, true, draw.integers(0, 2, rows))
     both = {"code": code, "job": (one + three) % 2}
-    released = pl.DataFrame(
-        {"code": ["*"] * rows, "job": ["*"] * rows, **{n: v.astype(str) for n, v in zip("abc", (one, two, three))}}
-    )
+    tellers = {"a": one.astype(str), "b": two.astype(str), "c": three.astype(str)}
+    released = pl.DataFrame({"code": ["*"] * rows, "job": ["*"] * rows, **tellers})
     quasi = []
     for name, values in both.items():
         original = pl.Series(name, values.astype(str))

@@ -195,9 +195,7 @@ class Pipeline(Generic[TableT]):
             partial(self._again, builder, target, aside),
         )
 
-    def _start_learning(
-        self, plan: Plan, hierarchies: Mapping[str, BoundHierarchy], sample: Sample
-    ) -> Learning | None:
+    def _start_learning(self, plan: Plan, hierarchies: Mapping[str, BoundHierarchy], sample: Sample) -> Learning | None:
         """While the output is recounted, which needs other cores and nothing of this."""
         records = sample.frame
         if records.is_empty():

@@ -355,7 +355,7 @@ class _Judgement:
         return {*self.written.quasi, *(name for one in self.readings for name in one.columns)}
 
     def _telling_values(self) -> dict[str, pl.Series] | None:
-        """Per telling column the values that tell; others may as well be missing. None where it isn't values that do."""
+        """Per telling column the values that tell; others may as well be missing. None where not only values tell."""
         found: dict[str, list[pl.Series]] = {}
         for learnt in (self.learnt, *(() if self.before is None else (self.before,))):
             for one in learnt.readings:

@@ -85,7 +85,7 @@ class Levels:
     def compact(self) -> tuple[tuple[Integers, Integers], ...]:
         """Per level, the label of each value by its place among those of the level, and these as words."""
         made = (np.unique(names, return_inverse=True) for names in self.labels)
-        return tuple((places.astype(np.int64), words) for words, places in made)
+        return tuple((places.astype(np.int64), words.astype(np.int64)) for words, places in made)
 
     @cached_property
     def above(self) -> NDArray[np.int32]:

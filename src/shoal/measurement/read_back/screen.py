@@ -2,8 +2,8 @@
 
 The labels of a level are thrown into a few buckets. Records that share a label share its bucket, so a group of which no
 bucket holds as large a share as the rule asks for tells nothing on that level or below. Of a level on which everybody
-knows one label, a group can tell only another: nearly all its records are *outside* that label. So the bound is taken on
-the highest level that is not known, and by what is outside the labels that are.
+knows one label, a group can tell only another: nearly all its records are *outside* that label. So the bound is taken
+on the highest level that is not known, and by what is outside the labels that are.
 """
 
 from __future__ import annotations

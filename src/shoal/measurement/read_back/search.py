@@ -109,7 +109,7 @@ class _Search:
             return Learnt((), {})
         if self.lesson.in_order:
             self.readings += self._orders()
-        self.columns |= columns_of(self.frame.select(self.lesson.tellers), self.rule)
+        self.columns.update(columns_of(self.frame.select(self.lesson.tellers), self.rule))
         useful = [name for name in self.lesson.tellers if not self.columns[name].tells_nothing]
         for name in useful:
             self.readings += self._by_value(name, (name,), How.VALUE)
@@ -151,16 +151,14 @@ class _Search:
     def _possible_parts(self, name: str) -> Iterator[Part]:
         """Of texts, those that by the screens may tell something in as many records as a promising part has to."""
         described = self._described[name]
-        text = None if described.is_date else self._some[name].cast(pl.String)
-        longest = 0 if text is None else int(text.str.len_chars().max() or 0)  # type: ignore[arg-type]
-        parts = list(parts_of(described, longest))
-        if text is None:
-            yield from parts
+        if described.is_date:
+            yield from parts_of(described, 0)
+            return
+        text = self._some[name].cast(pl.String)
+        longest = int(text.str.len_chars().max() or 0)  # type: ignore[arg-type]  # a whole number
         for cut in (Cut.FIRST, Cut.LAST):
-            wanted = {part.length: part for part in parts if part.cut is cut}
-            if not wanted:
-                continue
-            for length, groups in nested_groups(text, cut, max(wanted), self.rule.records):
+            wanted = {part.length: part for part in parts_of(described, longest) if part.cut is cut}
+            for length, groups in nested_groups(text, cut, max(wanted, default=0), self.rule.records):
                 if groups.records[0] > (1 - COVERED / 2) * len(text):
                     break
                 if length in wanted and self._may_tell(groups):
@@ -299,7 +297,7 @@ class _Search:
     def _pairs(self, useful: Sequence[str]) -> int:
         """Pairs that may tell are looked for in some of the records; whether they do is seen in all of them."""
         labels = [name for name in self.lesson.counted if name in self.frame.columns]
-        self.columns |= columns_of(self.frame.select(labels), self.rule)
+        self.columns.update(columns_of(self.frame.select(labels), self.rule))
         labels = [name for name in labels if not self.columns[name].tells_nothing]
         asked = [*combinations(useful, 2), *((name, label) for name in useful for label in labels)]
         step = max(1, -(-self.rows * len(asked) * len(self.lesson.quasi) // PAIR_WORK))
