@@ -1,7 +1,8 @@
 """What other columns give back, against counting: on the clock and in CPU seconds, each round in a process of its own.
 
 It is found while the output is recounted. So its cost is what recounting and reading back take together, less what
-recounting takes alone; and taking the records that are learnt from, while the release is written.
+recounting takes alone; and what it takes to put records aside to learn from, while the release is written: there, only
+the seconds of that thread, since the clock shows how long it waits for the writing.
 """
 
 from __future__ import annotations
@@ -73,14 +74,14 @@ class _Watch:
 
 
 class _TimedSample(Sample):
-    """Times what one thread does, which is all that there is."""
+    """Times what its thread does."""
 
-    taken: tuple[float, float] = (0.0, 0.0)
+    taken: float = 0.0
 
     def take(self, batch: pl.DataFrame) -> None:
-        clock, cpu = time.perf_counter(), time.thread_time()
+        started = time.thread_time()
         super().take(batch)
-        self.taken = self.taken[0] + time.perf_counter() - clock, self.taken[1] + time.thread_time() - cpu
+        self.taken += time.thread_time() - started
 
 
 class _Timed(Pipeline[Any]):
@@ -132,10 +133,9 @@ def one_round(policy: str, source: str) -> dict[str, dict[str, float]]:
             pipeline.look_back(target.scan, learning, recount(target.scan(), learning).after, aside=aside)
 
         together = _timed(both)
-    taken = (0.0, 0.0) if pipeline.sample is None else pipeline.sample.taken
-    cost = [taken[place] + together[place] - alone[place] for place in range(2)]
+    taken = 0.0 if pipeline.sample is None else pipeline.sample.taken
     return {
-        unit: {"count": pipeline.counted[place], "read back": cost[place], "sample": taken[place]}
+        unit: {"count": pipeline.counted[place], "read back": taken + together[place] - alone[place]}
         for place, unit in enumerate(("s", "CPU s"))
     }
 

@@ -1,4 +1,4 @@
-"""Tables on which reading back is timed besides the hospital: many columns, and values that hardly two records share."""
+"""Tables on which reading back is timed: many columns, values that hardly two records share, columns that tell."""
 
 from __future__ import annotations
 
