@@ -251,6 +251,19 @@ def test_a_sample_of_a_large_table_is_enough(monkeypatch: pytest.MonkeyPatch) ->
     assert Recount(table, suppressed.data, ("place", "job"), ("one", "two")).k() >= K
 
 
+@pytest.mark.parametrize("told", ["A1", None])
+def test_all_records_are_counted_by_the_values_that_tell(monkeypatch: pytest.MonkeyPatch, told: str | None) -> None:
+    """Other values of the telling column, and missing ones, are one to the recount, unless they tell."""
+    monkeypatch.setattr("shoal.release.pipeline.LOOKED_AT", 1000)
+    draw = np.random.default_rng(5)
+    table = planted(4000).with_columns(two=pl.lit("same"))
+    other = pl.Series(draw.choice([f"w{place}" for place in range(7)], 4000))
+    table = table.with_columns(one=pl.when(pl.col("place") == "a1").then(pl.lit(told)).otherwise(other))
+    release = shoal.anonymise(table, policy(ACCEPT_ALL, recoding="global", k=900), seed=1)
+    assert release.manifest.k_effective == Recount(table, release.data, ("place", "job"), ("one", "two")).k()
+    assert release.manifest.k_effective < release.manifest.after.k
+
+
 Link = Callable[[np.random.Generator, np.ndarray], np.ndarray]
 LINKS: dict[str, Link] = {
     "none": lambda draw, values: draw.choice(["x", "y", "z"], len(values)),

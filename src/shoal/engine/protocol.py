@@ -49,7 +49,7 @@ class Sample:
 
     @property
     def frame(self) -> pl.DataFrame:
-        return pl.concat(self.batches) if self.batches else pl.DataFrame()
+        return pl.concat(self.batches, rechunk=True) if self.batches else pl.DataFrame()
 
 
 class Engine(Protocol[TableT]):

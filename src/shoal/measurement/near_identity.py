@@ -110,7 +110,8 @@ def _nearly(one: str, other: str) -> bool:
 
 def _within(one: str, other: str, limit: int) -> bool:
     """Whether the edit distance of two texts is at most ``limit``."""
-    if abs(len(one) - len(other)) > limit:
+    shared = sum(min(one.count(sign), other.count(sign)) for sign in set(other))
+    if max(len(one), len(other)) - shared > limit:  # every other sign has to be altered
         return False
     row = list(range(len(other) + 1))
     for place, character in enumerate(one, 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -35,7 +36,17 @@ from shoal.randomness import Randomness
 from shoal.release.files import files_of, refuse_for_aggregates, remove_aside
 from shoal.release.manifest import Timing
 from shoal.release.reading import as_policy_reads
-from shoal.release.reading_back import LOOKED_AT, Outcome, Written, as_written, judge
+from shoal.release.reading_back import (
+    LOOKED_AT,
+    Outcome,
+    Sampled,
+    Taught,
+    Written,
+    as_written,
+    in_background,
+    judge,
+    learn_from,
+)
 from shoal.release.solving import solve
 from shoal.schema import Counts, Role
 from shoal.schema.arrays import Mask
@@ -46,6 +57,14 @@ from shoal.solve.decoys import k_without_decoys
 from shoal.techniques.suppress_cells import SuppressCellsStep
 
 Progress = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Some of the records as they were written, with their originals, and what is learnt from them in the meantime."""
+
+    sampled: Sampled
+    taught: Future[Taught]
 
 
 @dataclass(frozen=True)
@@ -69,8 +88,8 @@ class Rewritten:
     k_without_decoys: int | None = None
     """What is left of k for whoever can tell invented records from real ones."""
     source_records: int = 0
-    sample: Sample | None = field(default=None, repr=False)
-    """Some of the records as they were written, with their originals."""
+    learning: Learning | None = field(default=None, repr=False)
+    """What other columns give back, which is being found."""
     again: Callable[[SuppressCellsStep], Plan] | None = field(default=None, repr=False)
     """Writes the release once more with some cells suppressed."""
 
@@ -172,9 +191,17 @@ class Pipeline(Generic[TableT]):
             files,
             k_without_decoys(problem, solution) if solution.decoys else None,
             max(before.rows, builder.source_records),
-            sample,
+            None if sample is None else self._start_learning(builder.now.plan, question.hierarchies, sample),
             partial(self._again, builder, target, aside),
         )
+
+    def _start_learning(self, plan: Plan, hierarchies: Mapping[str, BoundHierarchy], sample: Sample) -> Learning | None:
+        """While the output is recounted, which needs other cores and nothing of this."""
+        records = sample.frame
+        if records.is_empty():
+            return None
+        sampled = Sampled(self.policy, plan, hierarchies, records, sample.every)
+        return Learning(sampled, in_background(partial(learn_from, sampled)))
 
     def _sample(self, records: int) -> Sample | None:
         """Of what is written, for it to be seen what can be read back; records of an aggregated table are nobody's."""
@@ -223,21 +250,14 @@ class Pipeline(Generic[TableT]):
         Raises where k would not hold.
         """
         started = time.perf_counter()
-        if done.sample is None or done.again is None or done.sample.frame.is_empty():
+        if done.learning is None or done.again is None:
             return done, None
-        written = Written(
-            self.policy,
-            done.plan,
-            dict(done.hierarchies),
-            done.sample.frame,
-            done.sample.every,
-            lambda: as_written(aside, scan()),
-        )
-        outcome = judge(written, after.k)
+        written = Written.of(done.learning.sampled, lambda: as_written(aside, scan()))
+        outcome = judge(written, after.k, done.learning.taught.result())
         if outcome.suppression is not None:
             done = replace(done, plan=done.again(outcome.suppression))
         taken = replace(done.timing, read_back_s=time.perf_counter() - started)
-        return replace(done, timing=taken, sample=None, again=None), outcome
+        return replace(done, timing=taken, learning=None, again=None), outcome
 
     def _of_the_source(self, after: Measurement, done: Rewritten) -> Measurement:
         """With what became of the source's records that the output doesn't show."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +37,7 @@ from shoal.policy.disclosure import AcceptedTelling
 from shoal.policy.treatment import Treatment, treatments
 from shoal.schema import Role, Scope
 from shoal.schema.arrays import Integers, Mask
+from shoal.schema.grouping import count_groups
 from shoal.techniques.suppress_cells import SuppressCellsStep
 
 LOOKED_AT = 200_000
@@ -44,6 +46,7 @@ NAMED = 4
 """Tellings that are named in a message."""
 ROUNDS = 30
 """Of suppressing cells: fewer values that tell may leave others that do. After so many the columns go as a whole."""
+_RECORDS = f"{HIDDEN}records"
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 EXEMPT = (pl.List, pl.Struct, pl.Array, pl.Binary, pl.Object)
 
@@ -77,26 +80,57 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Written:
-    """A release as it was written: some of its records with their originals, and all of them without."""
+class Sampled:
+    """Some records of a release with their originals, and how it came about."""
 
     policy: Policy
     plan: Plan
-    hierarchies: dict[str, BoundHierarchy]
+    hierarchies: Mapping[str, BoundHierarchy]
     sample: pl.DataFrame = field(repr=False)
     every: int
-    scan: Callable[[], pl.LazyFrame]
-    """The released table, with ``PERSON`` where people are counted."""
 
     @property
     def quasi(self) -> tuple[str, ...]:
         return tuple(name for name in self.policy.quasi_identifiers if name in self.sample.columns)
 
 
-def judge(written: Written, k: int) -> Outcome:
-    """``k`` is what was recounted. Raises where k falls below what the policy demands, unless it says otherwise."""
+@dataclass(frozen=True)
+class Written(Sampled):
+    """A release as it was written: some of its records with their originals, and all of them without."""
+
+    scan: Callable[[], pl.LazyFrame]
+    """The released table, with ``PERSON`` where people are counted."""
+
+    @classmethod
+    def of(cls, sampled: Sampled, scan: Callable[[], pl.LazyFrame]) -> Written:
+        made = sampled
+        return cls(made.policy, made.plan, made.hierarchies, made.sample, made.every, scan)
+
+
+Taught = tuple[Lesson, Learnt]
+
+
+def learn_from(sampled: Sampled) -> Taught:
+    """What is told in the records at hand, whatever k is."""
+    lesson = _lesson(sampled, sampled.sample, _people(sampled.sample))
+    return lesson, search(lesson)
+
+
+def in_background(work: Callable[[], Taught]) -> Future[Taught]:
+    """Done in a thread; Polars and NumPy leave the interpreter to others while they count."""
+    pool = ThreadPoolExecutor(1, thread_name_prefix="shoal-read-back")
+    started = pool.submit(work)
+    pool.shutdown(wait=False)
+    return started
+
+
+def judge(written: Written, k: int, taught: Taught | None = None) -> Outcome:
+    """``k`` is what was recounted, ``taught`` what was learnt from the sample, if that has been done.
+
+    Raises where k falls below what the policy demands, unless it says otherwise.
+    """
     required = min(written.policy.required_k, k)
-    judged = _Judgement(written, k)
+    judged = _Judgement(written, k, taught or learn_from(written))
     accepted = written.policy.read_back.accept
     firm, left = judged.k(judged.soft), judged.k(judged.accepted)
     outcome = Outcome(judged.found(required), k_firm=firm, k_open=left, accepted=accepted)
@@ -115,7 +149,8 @@ def _suppressed(written: Written, judged: _Judgement, required: int) -> Outcome:
         step = more if step is None else _both(step, more)
         if rounds >= ROUNDS:
             step = replace(step, whole=step.whole.union(more.columns))
-        judged = _Judgement(written, judged.claimed, step, before)
+        rest = replace(written, sample=step.apply(written.sample))
+        judged = _Judgement(rest, judged.claimed, learn_from(rest), step, before)
         more, rounds = judged.to_suppress(required), rounds + 1
     firm = judged.k(judged.soft)
     if judged.k(judged.spared) < required:
@@ -129,17 +164,22 @@ class _Judgement:
     """What is told once some cells are suppressed, and what is left of k."""
 
     def __init__(
-        self, written: Written, claimed: int, step: SuppressCellsStep | None = None, before: Learnt | None = None
+        self,
+        written: Written,
+        claimed: int,
+        taught: Taught,
+        step: SuppressCellsStep | None = None,
+        before: Learnt | None = None,
     ) -> None:
-        """``claimed`` is k as it was counted without anything read back. What was learnt ``before`` cells were
-        suppressed stays known."""
+        """``claimed`` is k as it was counted without anything read back, ``step`` what has been suppressed in the
+        sample. What was learnt ``before`` cells were suppressed stays known."""
         self.written, self.policy, self.step, self.claimed, self.before = written, written.policy, step, claimed, before
-        self.sample = written.sample if step is None else step.apply(written.sample)
-        self.people = _people(self.sample)
-        self.lesson = _lesson(written, self.sample, self.people)
-        self.learnt: Learnt = search(self.lesson)
+        self.sample = written.sample
+        self.lesson, self.learnt = taught
+        self.people = self.lesson.people
         self.readings = (*self.learnt.readings, *(() if before is None else before.readings))
         self.restored = self._restore(())
+        self._counted: dict[tuple[int, ...], int] = {}
         places = list(enumerate(self.readings))
         self.accepted = tuple(place for place, one in places if self._is_accepted(one))
         self.spared = tuple(place for place, one in places if self._is_accepted(one) or self._is_modelled(one))
@@ -161,11 +201,19 @@ class _Judgement:
 
     def k(self, without: Sequence[int]) -> int:
         """By all readings but some. Where they split no class, it stays as it was counted."""
+        left_out = tuple(sorted(set(without)))
+        if left_out not in self._counted:
+            if self.written.every > 1 and not self._by_order(left_out):
+                usual = {left_out, *(tuple(sorted(one)) for one in ((), self.accepted, self.soft))}
+                self._counted |= self._streamed([one for one in usual if not self._by_order(one)])
+            else:
+                self._counted[left_out] = self._in_sample(left_out)
+        return self._counted[left_out]
+
+    def _in_sample(self, without: Sequence[int]) -> int:
         restored = self.restored if not without else self._restore(without)
         if not restored.anything:
             return self.claimed
-        if self.written.every > 1 and not self._by_order(without):
-            return min(self.claimed, self._streamed(without))
         left = smallest(class_sizes(restored.labels, self.people))
         return self.claimed if left >= self._by_classes else min(self.claimed, left)
 
@@ -177,11 +225,13 @@ class _Judgement:
 
     def found(self, required: int) -> ReadBack:
         told = tellings_in(self.restored, self.readings)
-        effective = self.k(())
-        sizes = class_sizes(self.restored.labels, self.people)
+        below = 0
+        if told:
+            sizes = class_sizes(self.restored.labels, self.people)
+            below = int(((sizes > 0) & (sizes < required)).sum())
         return ReadBack(
-            effective,
-            int(((sizes > 0) & (sizes < required)).sum()) if told else 0,
+            self.k(()),
+            below,
             told,
             self.lesson.rule,
             self.sample.height,
@@ -274,34 +324,74 @@ class _Judgement:
     def _by_order(self, without: Sequence[int]) -> bool:
         return any(one.how is How.ORDER and place not in without for place, one in enumerate(self.readings))
 
-    def _streamed(self, without: Sequence[int]) -> int:
-        """All records, batch after batch, as their dictionary reads them."""
-        counted: pl.DataFrame | None = None
-        for batch in self._batches():
-            labels = restore(self.lesson, batch, self._on(batch, taught=False), without).labels
-            if PERSON in batch.columns:
-                labels = labels.with_columns(batch[PERSON])
-            more = labels.group_by(labels.columns).agg(pl.len().alias("records"))
-            both = more if counted is None else pl.concat([counted, more])
-            counted = both.group_by(labels.columns).agg(pl.col("records").sum())
-        if counted is None:
-            return 0
-        quasi = list(self.written.quasi)
-        size = pl.len() if PERSON in counted.columns else pl.col("records").sum()
-        sizes = counted.group_by(quasi).agg(size.alias("people"))
-        told = sizes.filter(~pl.all_horizontal(pl.col(name) == "*" for name in quasi))
-        return int(told["people"].min() or 0)  # type: ignore[arg-type]  # whole numbers
+    def _streamed(self, without: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], int]:
+        """k by all records, as their dictionary reads them batch after batch, once without each of these readings."""
+        if not self.restored.anything:
+            return dict.fromkeys(without, self.claimed)
+        found = {one: _Classes(self.written.quasi) for one in without}
+        for distinct in self._distinct():
+            readings = self._on(distinct, taught=False)
+            for one, classes in found.items():
+                classes.add(restore(self.lesson, distinct, readings, one), distinct)
+        return {one: min(self.claimed, classes.k) if classes.told else self.claimed for one, classes in found.items()}
 
-    def _batches(self) -> Iterator[pl.DataFrame]:
-        needed = {*self.written.quasi, *(name for one in self.readings for name in one.columns)}
+    def _distinct(self) -> Iterator[pl.DataFrame]:
+        """All released records, equal ones once with their number, in one table or in parts."""
         table = self.written.scan()
-        names = [name for name in table.collect_schema() if name in needed or name == PERSON]
-        for batch in table.select(names).collect_batches(chunk_size=200_000, engine="streaming"):
-            if self.step is None:
-                yield batch
-            else:
+        schema = table.collect_schema()
+        names = [name for name in schema if name in self._needed or name == PERSON]
+        table, telling = table.select(names), self._telling_values()
+        if telling is not None and self.step is None:
+            same = {name: values for name, values in telling.items() if schema[name] == values.dtype}
+            shown = (pl.when(pl.col(name).is_in(values.implode())).then(name) for name, values in same.items())
+            at_most = self.sample.height * self.written.every
+            yield count_groups(table.with_columns(shown), names, _RECORDS, at_most=at_most)
+            return
+        for batch in table.collect_batches(chunk_size=200_000, engine="streaming"):
+            if self.step is not None:
                 present = tuple(name for name in self.step.columns if name in batch.columns)
-                yield replace(self.step, columns=present).apply(batch) if present else batch
+                batch = replace(self.step, columns=present).apply(batch) if present else batch  # noqa: PLW2901
+            yield batch.group_by(names).agg(pl.len().alias(_RECORDS))
+
+    @property
+    def _needed(self) -> set[str]:
+        return {*self.written.quasi, *(name for one in self.readings for name in one.columns)}
+
+    def _telling_values(self) -> dict[str, pl.Series] | None:
+        """Per telling column the values that tell; others may as well be missing. None where not only values tell."""
+        found: dict[str, list[pl.Series]] = {}
+        for learnt in (self.learnt, *(() if self.before is None else (self.before,))):
+            for one in learnt.readings:
+                told = one.telling(learnt.columns)
+                if told is None:
+                    return None
+                for name, values in told.items():
+                    found.setdefault(name, []).append(values)
+        return {name: pl.concat(parts).unique() for name, parts in found.items() if name not in self.written.quasi}
+
+
+class _Classes:
+    """Records that are counted batch after batch, by what an attacker sees of them."""
+
+    def __init__(self, quasi: Sequence[str]) -> None:
+        self.quasi, self.told = list(quasi), False
+        self._counted: pl.DataFrame | None = None
+
+    def add(self, restored: Restored, batch: pl.DataFrame) -> None:
+        self.told = self.told or restored.anything
+        beside = [name for name in (PERSON, _RECORDS) if name in batch.columns]
+        labels = restored.labels.with_columns(batch.select(beside))
+        both = labels if self._counted is None else pl.concat([self._counted, labels])
+        self._counted = both.group_by(pl.exclude(_RECORDS)).agg(pl.col(_RECORDS).sum())
+
+    @property
+    def k(self) -> int:
+        if self._counted is None:
+            return 0
+        size = pl.len() if PERSON in self._counted.columns else pl.col(_RECORDS).sum()
+        sizes = self._counted.group_by(self.quasi).agg(size.alias("people"))
+        shown = sizes.filter(~pl.all_horizontal(pl.col(name) == "*" for name in self.quasi))
+        return int(shown["people"].min() or 0)  # type: ignore[arg-type]  # whole numbers
 
 
 def is_accepted(reading: Reading, accepted: Sequence[AcceptedTelling], quasi: Sequence[str]) -> bool:
@@ -312,13 +402,13 @@ def is_accepted(reading: Reading, accepted: Sequence[AcceptedTelling], quasi: Se
     return bool(told) and any(set(one.columns) >= told for one in named)
 
 
-def _lesson(written: Written, sample: pl.DataFrame, people: Integers | None) -> Lesson:
+def _lesson(written: Sampled, sample: pl.DataFrame, people: Integers | None) -> Lesson:
     treated = treatments(written.policy)
     quasi = []
     for name in written.quasi:
         original = sample[original_of(name)]
         steps = bool(written.policy.attributes[name].steps)
-        if not steps and bool((_text(original) == _text(sample[name])).all()):
+        if not steps and bool(original.cast(pl.String).eq_missing(sample[name].cast(pl.String)).all()):
             continue
         levels = Levels.of(name, original, None if steps else written.hierarchies.get(name))
         altered = steps or treated.get(name) is Treatment.ALTERED
@@ -329,10 +419,6 @@ def _lesson(written: Written, sample: pl.DataFrame, people: Integers | None) -> 
     rules = written.policy.read_back
     released = sample.select(*written.quasi, *tellers)
     return Lesson(released, tuple(quasi), written.quasi, tellers, people, ordered, Rule(rules.records, rules.share))
-
-
-def _text(values: pl.Series) -> pl.Series:
-    return values.cast(pl.String).fill_null("\0missing")
 
 
 def _people(sample: pl.DataFrame) -> Integers | None:

@@ -10,7 +10,7 @@ tell: a sum of rare independent events is nearly Poisson.
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import binom, poisson
+from scipy.special import betainc, gammainc
 
 from shoal.measurement.read_back.dictionary import Column, Entries, pairs
 from shoal.measurement.read_back.levels import Codes
@@ -51,9 +51,9 @@ def _aligned(reading: ByPair, keys: Integers) -> Entries:
 def _expected_alike(
     lesson: Lesson,
     quasi: Quasi,
-    groups: Integers | Codes,
+    groups: Integers,
     entries: Entries,
-    singles: tuple[tuple[Codes, Integers], tuple[Codes, Integers]] | None,
+    singles: tuple[tuple[Integers, Integers], tuple[Integers, Integers]] | None,
 ) -> bool:
     sizes = np.bincount(groups[groups >= 0], minlength=len(entries.labels))
     judged = sizes >= lesson.rule.records
@@ -64,7 +64,7 @@ def _expected_alike(
         label = quasi.levels.labels[level][quasi.values]
         shares = np.bincount(label, minlength=len(quasi.levels.vocabulary)) / max(1, len(label))
         expected = _chances(lesson, sizes, label, shares, singles)[judged].sum()
-        if poisson.sf(telling - 1, max(expected, 1e-12)) < UNLIKELY:
+        if gammainc(telling, max(expected, 1e-12)) < UNLIKELY:
             return False
     return True
 
@@ -74,10 +74,10 @@ def _chances(
     sizes: Integers,
     label: Codes,
     shares: Floats,
-    singles: tuple[tuple[Codes, Integers], tuple[Codes, Integers]] | None,
+    singles: tuple[tuple[Integers, Integers], tuple[Integers, Integers]] | None,
 ) -> Floats:
     """Per group, how probable it is that chance makes it tell one of the labels that are common enough to count."""
-    least = np.ceil(lesson.rule.share * sizes - 1e-9) - 1
+    least = np.ceil(lesson.rule.share * sizes - 1e-9)
     found = np.zeros(len(sizes))
     for one in np.argsort(shares)[::-1][:_LABELS]:
         share: Floats = np.full(len(sizes), shares[one])
@@ -86,5 +86,15 @@ def _chances(
             own = np.bincount(codes[there], weights=label[there] == one, minlength=int(values.max(initial=0)) + 1)
             records = np.bincount(codes[there], minlength=len(own))
             share = np.maximum(share, (own / np.maximum(1, records))[values])
-        found += binom.sf(least, sizes, np.minimum(share, 1.0))
+        found += _at_least(least, sizes, np.minimum(share, 1.0))
     return np.minimum(found, 1.0)
+
+
+def _at_least(least: Floats, number: Integers, share: Floats) -> Floats:
+    """The chance of so many or more out of a number, each with the same chance (binomial).
+
+    >>> _at_least(np.array([9.0]), np.array([10]), np.array([0.5])).round(6).tolist()
+    [0.010742]
+    """
+    found: Floats = betainc(np.maximum(least, 1.0), np.maximum(number - least + 1, 1.0), share)
+    return np.where(least <= 0, 1.0, found)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy
-from shoal.schema.arrays import Mask
+from shoal.schema.arrays import Integers, Mask
 
 Codes = NDArray[np.int32]
 MISSING = "\0missing"
@@ -43,7 +43,8 @@ class Levels:
             except (DataError, pl.exceptions.PolarsError):
                 ladder = ladder[:1]
         vocabulary = pl.concat(ladder).unique().sort()
-        return cls(attribute, ladder[0], tuple(places_in(vocabulary, labels) for labels in ladder), vocabulary)
+        words = pl.Enum(vocabulary)
+        return cls(attribute, ladder[0], tuple(places_in(words, labels) for labels in ladder), vocabulary)
 
     @property
     def height(self) -> int:
@@ -52,20 +53,39 @@ class Levels:
 
     def value_codes(self, values: pl.Series) -> Codes:
         """Places among the original values; -1 for others."""
-        return places_in(self.values, as_text(values))
+        return places_in(self._values, as_text(values))
 
     def label_codes(self, released: pl.Series) -> Codes:
         """Places in the vocabulary; -1 for what no level has, as a star."""
-        return places_in(self.vocabulary, as_text(released))
+        return places_in(self.words, as_text(released))
+
+    @cached_property
+    def _values(self) -> pl.Enum:
+        return pl.Enum(self.values)
+
+    @cached_property
+    def words(self) -> pl.Enum:
+        """The vocabulary as a type."""
+        return pl.Enum(self.vocabulary)
 
     def common(self, values: Codes, share: float) -> Mask:
         """Which labels, of whatever level, at least this share of the records has."""
-        there = values[values >= 0]
+        records = self._records(values)
         found = np.zeros(len(self.vocabulary), dtype=bool)
         for names in self.labels:
-            counted = np.bincount(names[there], minlength=1)
-            found[counted.argmax()] |= counted.max() >= share * len(there) - 1e-9
+            counted = np.bincount(names, weights=records, minlength=1)
+            found[counted.argmax()] |= counted.max() >= share * records.sum() - 1e-9
         return found
+
+    def _records(self, values: Codes) -> Integers:
+        """Of each original value."""
+        return np.bincount(values[values >= 0], minlength=len(self.values))
+
+    @cached_property
+    def compact(self) -> tuple[tuple[Integers, Integers], ...]:
+        """Per level, the label of each value by its place among those of the level, and these as words."""
+        made = (np.unique(names, return_inverse=True) for names in self.labels)
+        return tuple((places.astype(np.int64), words.astype(np.int64)) for words, places in made)
 
     @cached_property
     def above(self) -> NDArray[np.int32]:
@@ -86,9 +106,7 @@ class Levels:
         return finer
 
 
-def places_in(known: pl.Series, values: pl.Series) -> Codes:
+def places_in(known: pl.Enum, values: pl.Series) -> Codes:
     """The place of each text among distinct ones; -1 for an unknown one."""
-    if known.is_empty():
-        return np.full(len(values), -1, dtype=np.int32)
-    codes = values.cast(pl.Enum(known), strict=False).to_physical().cast(pl.Int32)
+    codes = values.cast(known, strict=False).to_physical().cast(pl.Int32)
     return codes.fill_null(-1).to_numpy().astype(np.int32, copy=False)

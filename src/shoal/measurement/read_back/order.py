@@ -11,6 +11,9 @@ from shoal.schema.detect import detect
 
 _FEW = 200
 """Texts by which it is seen whether they are dates."""
+_FIRST = 4_000
+"""Records by which it is mostly seen that a table is not sorted."""
+_YEAR_FIRST, _DATE = r"^\d{4}-", r"^\s*\d{1,4}[-/. ]"
 ALONG = 0.8
 """The correlation of ranks with places from which records are sorted as a whole; equal values keep it below 1."""
 
@@ -30,7 +33,7 @@ def _read(texts: pl.Series) -> pl.Series:
     numbers = texts.cast(pl.Float64, strict=False)
     if numbers.null_count() == texts.null_count():
         return numbers
-    if texts.head(_FEW).str.contains(r"^\d{4}-").all():
+    if texts.head(_FEW).str.contains(_YEAR_FIRST).all():
         return texts
     name = texts.name or "value"
     column = detect(texts.head(_FEW).alias(name).to_frame().lazy(), [name])[name]
@@ -38,6 +41,31 @@ def _read(texts: pl.Series) -> pl.Series:
         return texts
     dates = texts.str.strptime(pl.Datetime("us"), column.date_format, strict=False)
     return dates if dates.null_count() == texts.null_count() else texts
+
+
+def may_be_sorted(values: pl.Series, rule: Rule) -> bool:
+    """Whether the first records leave it open that all are sorted. Chance gives as many steps down as half of all steps
+    at most; where the first records have more steps of both kinds than sorted ones may have in all, they are not."""
+    if values.dtype.is_nested() or isinstance(values.dtype, pl.Binary | pl.Object):
+        return False
+    if values.n_unique() < 2:
+        return False
+    allowed = (1 - rule.share) * len(values) / 2
+    first = values.head(_FIRST)
+    ways = [first]
+    if first.dtype == pl.String():
+        numbers = first.cast(pl.Float64, strict=False)
+        if numbers.null_count() == first.null_count():
+            ways.append(numbers)
+        elif first.head(_FEW).str.contains(_DATE).all() and not first.head(_FEW).str.contains(_YEAR_FIRST).all():
+            return True
+    return any(_fewest(way) <= allowed for way in ways)
+
+
+def _fewest(values: pl.Series) -> int:
+    """Steps down or steps up, whichever are fewer; those to and from a missing value aside."""
+    before, after = values.head(len(values) - 1), values.slice(1)
+    return min(int((before < after).sum() or 0), int((before > after).sum() or 0))
 
 
 def is_sorted(ranks: Integers, within: Integers | None, rule: Rule) -> bool:

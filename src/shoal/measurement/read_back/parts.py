@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
 import polars as pl
 
+from shoal.measurement.read_back.characters import laid_out
+from shoal.measurement.read_back.screen import Groups
 from shoal.schema import Column
 
 LONGEST_START, LONGEST_END = 10, 4
@@ -35,7 +38,8 @@ class Part:
         if self.cut in (Cut.YEAR, Cut.MONTH):
             if values.dtype == pl.String():
                 values = values.str.strptime(pl.Datetime("us"), self.date_format, strict=False)
-            return values.dt.strftime("%Y" if self.cut is Cut.YEAR else "%Y-%m")
+            years = values.dt.year()
+            return years if self.cut is Cut.YEAR else years * 12 + values.dt.month()
         text = values.cast(pl.String)
         return text.str.head(self.length) if self.cut is Cut.FIRST else text.str.tail(self.length)
 
@@ -50,3 +54,30 @@ def parts_of(column: Column, longest: int) -> Iterator[Part]:
         yield Part(column.name, Cut.FIRST, length)
     for length in range(1, min(LONGEST_END, longest - 1) + 1):
         yield Part(column.name, Cut.LAST, length)
+
+
+def nested_groups(text: pl.Series, cut: Cut, lengths: int, least: int) -> Iterator[tuple[int, Groups]]:
+    """By parts of one character, two, and so on, as long as any is common: the length, and the texts in groups; those
+    whose part fewer than ``least`` have are in none.
+
+    A longer part divides the groups of a shorter one, so what is too rare stays so.
+    """
+    text = text.fill_null(_NOTHING)
+    ends = text.str.head(lengths) if cut is Cut.FIRST else text.str.tail(lengths).str.reverse()
+    letters = laid_out(ends)
+    groups, number = np.ones(len(text), dtype=np.int64), 1
+    for place in range(min(lengths, letters.shape[1])):
+        alphabet, letter = np.unique(letters[:, place], return_inverse=True)
+        key = groups * len(alphabet) + letter
+        counted = np.bincount(key, minlength=(number + 1) * len(alphabet))
+        enough = counted >= least
+        enough[: len(alphabet)] = False
+        number = int(enough.sum())
+        if not number:
+            return
+        groups = np.where(enough, np.cumsum(enough), 0)[key]
+        yield place + 1, Groups(groups, number)
+
+
+_NOTHING = "\x01"
+"""Stands for a missing text; parts of no other have it."""

@@ -36,9 +36,9 @@ class View:
         """``taught``: it is the very table that the columns were made of. ``gone``: cells that are read as nothing."""
         self.frame, self._gone = frame, gone
         self._columns = columns
-        self._codes: dict[Key, Codes] = {key: one.codes for key, one in columns.items()} if taught else {}
+        self._codes: dict[Key, Integers] = {key: one.codes for key, one in columns.items()} if taught else {}
 
-    def codes(self, key: Key) -> Codes:
+    def codes(self, key: Key) -> Integers:
         if key not in self._codes:
             codes = self._columns[key].of_others(series_of(self.frame, key))
             name = key if isinstance(key, str) else key.column
@@ -62,6 +62,11 @@ class Reading(ABC):
     def read(self, view: View) -> Told:
         """Of each record the label that is told, as a place in the attribute's vocabulary, and its level; or -1."""
 
+    def telling(self, columns: Mapping[Key, Column]) -> Mapping[str, pl.Series] | None:
+        """Per column, the values that have a part in what is told; None where any may have."""
+        del columns
+        return None
+
 
 @dataclass(frozen=True)
 class ByValue(Reading):
@@ -70,6 +75,12 @@ class ByValue(Reading):
 
     def read(self, view: View) -> Told:
         return self.entries.told(view.codes(self.key))
+
+    def telling(self, columns: Mapping[Key, Column]) -> Mapping[str, pl.Series] | None:
+        if not isinstance(self.key, str):
+            return None
+        values = columns[self.key].valued(np.flatnonzero(self.entries.labels >= 0))
+        return None if values is None else {self.key: values}
 
 
 @dataclass(frozen=True)
@@ -81,8 +92,15 @@ class ByPair(Reading):
 
     def read(self, view: View) -> Told:
         one, other = (view.codes(name) for name in self.columns)
-        both = np.where((one >= 0) & (other >= 0), one.astype(np.int64) * self.size + other, -1)
+        both = np.where((one >= 0) & (other >= 0), one * self.size + other, -1)
         return self.entries.told(places_of(self.keys, both))
+
+    def telling(self, columns: Mapping[Key, Column]) -> Mapping[str, pl.Series] | None:
+        keys = self.keys[self.entries.labels >= 0]
+        codes = np.unique(keys // self.size), np.unique(keys % self.size)
+        found = {name: columns[name].valued(each) for name, each in zip(self.columns, codes, strict=True)}
+        told = {name: values for name, values in found.items() if values is not None}
+        return told if len(told) == len(found) else None
 
 
 @dataclass(frozen=True)
@@ -135,7 +153,7 @@ class ByCharacters(Reading):
                 wide = letters[name]
                 built[:, place] = wide[:, there] if there < wide.shape[1] else 0
         texts = pl.Series(built.view(f"<U{self.length}").ravel().astype(str).tolist(), dtype=pl.String)
-        labels = places_in(self.levels.vocabulary, texts)
+        labels = places_in(self.levels.words, texts)
         possible = np.zeros(len(self.levels.vocabulary) + 1, dtype=bool)
         possible[self.levels.labels[self.level]] = True
         labels = np.where(possible[labels], labels, -1).astype(np.int32)

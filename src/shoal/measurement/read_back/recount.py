@@ -41,7 +41,12 @@ def restore(
     left_out = set(without)
     labels = {name: as_text(released[name]) for name in lesson.counted}
     told_by, on = {}, {}
+    read = {reading.attribute for place, (_, reading) in enumerate(readings) if place not in left_out}
     for one in lesson.quasi:
+        if one.attribute not in read:
+            told_by[one.attribute] = np.full(released.height, -1, np.int32)
+            on[one.attribute] = np.full(released.height, 127, np.int8)
+            continue
         shown = one.levels.label_codes(labels[one.attribute])
         if one.altered:
             shown = np.full_like(shown, -1)

@@ -10,12 +10,14 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from shoal.measurement.read_back.characters import template_for
-from shoal.measurement.read_back.dictionary import Column, Entries, large_enough, learn, pairs
-from shoal.measurement.read_back.formulas import Formula, fit
-from shoal.measurement.read_back.levels import Codes, Levels, as_text
-from shoal.measurement.read_back.order import is_sorted, ranked
-from shoal.measurement.read_back.parts import Part, parts_of
+from shoal.measurement.read_back.characters import Laid, template_for
+from shoal.measurement.read_back.dictionary import Column, Entries, columns_of, large_enough, learn
+from shoal.measurement.read_back.formulas import Formula, Numbers, fit
+from shoal.measurement.read_back.kinds import kinds_of
+from shoal.measurement.read_back.levels import Codes, Levels
+from shoal.measurement.read_back.order import is_sorted, may_be_sorted, ranked
+from shoal.measurement.read_back.pairs import Thinned, records_with, screened, whole_keys
+from shoal.measurement.read_back.parts import Cut, Part, nested_groups, parts_of
 from shoal.measurement.read_back.readings import (
     ByCharacters,
     ByCopy,
@@ -27,18 +29,19 @@ from shoal.measurement.read_back.readings import (
     Reading,
     Told,
     View,
+    numbers_in,
     series_of,
 )
 from shoal.measurement.read_back.rule import How, Rule
+from shoal.measurement.read_back.screen import Groups, Screen
 from shoal.schema import Column as Described
-from shoal.schema.arrays import Integers
-from shoal.schema.detect import detect
+from shoal.schema.arrays import Integers, Mask
 
 SAMPLED = 20_000
 """Records by which formulas and shared characters are looked for."""
 FITTED = 5_000
 """Of these, the records that formulas are fitted to."""
-PAIR_WORK = 4_000_000
+PAIR_WORK = 24_000_000
 """Records × pairs × attributes that are compared; of larger tables, every n-th record is."""
 COVERED = 0.5
 """A column of which fewer records have a value that is common enough is looked at in parts too."""
@@ -100,14 +103,14 @@ class _Search:
         self.columns: dict[Key, Column] = {}
         self.readings: list[Reading] = []
         self._known = {one.attribute: one.levels.common(one.values, self.rule.share) for one in lesson.quasi}
+        self._screens = {one.attribute: Screen.of(one.levels, one.values, self.rule) for one in lesson.quasi}
 
     def run(self) -> Learnt:
         if not self.rows or not self.lesson.quasi:
             return Learnt((), {})
         if self.lesson.in_order:
             self.readings += self._orders()
-        for name in self.lesson.tellers:
-            self.columns[name] = Column.of(self.frame[name], self.rule)
+        self.columns.update(columns_of(self.frame.select(self.lesson.tellers), self.rule))
         useful = [name for name in self.lesson.tellers if not self.columns[name].tells_nothing]
         for name in useful:
             self.readings += self._by_value(name, (name,), How.VALUE)
@@ -119,27 +122,57 @@ class _Search:
 
     def _by_value(self, key: Key, columns: tuple[str, ...], how: How) -> Iterator[ByValue]:
         column = self.columns[key]
-        enough = large_enough(column.codes, column.size, self.lesson.people, self.rule)
-        if not enough.any():
-            return
+        groups = Groups(column.codes + 1, column.size)
         for quasi in self.lesson.quasi:
+            asked = self._screens[quasi.attribute].passes(groups)[1:]
+            if not asked.any():
+                continue
+            asked &= self._enough(key)
             known = self._known[quasi.attribute]
-            entries = learn(column.codes, column.size, quasi.values, quasi.levels, self.rule, enough, known)
+            entries = learn(column.codes, column.size, quasi.values, quasi.levels, self.rule, asked, known)
             if (entries.labels >= 0).any():
                 yield ByValue(columns, quasi.attribute, how, key, entries)
+
+    def _enough(self, key: Key) -> Mask:
+        """Values of a column that stand in enough records, of two people or more."""
+        column = self.columns[key]
+        return large_enough(column.codes, column.size, self.lesson.people, self.rule)
 
     def _parts(self) -> Iterator[ByValue]:
         rare = [name for name in self.lesson.tellers if (self.columns[name].codes >= 0).mean() < COVERED]
         for name in rare:
-            described = self._described[name]
-            longest = int(self._some[name].cast(pl.String).str.len_chars().max() or 0)  # type: ignore[arg-type]
-            for part in parts_of(described, longest):
+            for part in self._possible_parts(name):
                 if not self._promising(part):
                     continue
                 self.columns[part] = Column.of(series_of(self.frame, part), self.rule)
                 for reading in self._by_value(part, (name,), How.PART):
                     if self._says_something(reading.attribute, reading.entries.told(self.columns[part].codes)):
                         yield reading
+
+    def _possible_parts(self, name: str) -> Iterator[Part]:
+        """Of texts, those that by the screens may tell something in as many records as a promising part has to."""
+        described = self._described[name]
+        if described.is_date:
+            yield from parts_of(described, 0)
+            return
+        text = self._some[name].cast(pl.String)
+        longest = int(text.str.len_chars().max() or 0)  # type: ignore[arg-type]  # a whole number
+        for cut in (Cut.FIRST, Cut.LAST):
+            wanted = {part.length: part for part in parts_of(described, longest) if part.cut is cut}
+            for length, groups in nested_groups(text, cut, max(wanted, default=0), self.rule.records):
+                if groups.records[0] > (1 - COVERED / 2) * len(text):
+                    break
+                if length in wanted and self._may_tell(groups):
+                    yield wanted[length]
+
+    def _may_tell(self, groups: Groups) -> bool:
+        """Of the records that are looked at first, by groups of them."""
+        enough = COVERED / 2 * len(groups.places)
+        return any(groups.records[screen.passes(groups)].sum() >= enough for screen in self._some_screens)
+
+    @cached_property
+    def _some_screens(self) -> list[Screen]:
+        return [screen.every(self._step) for screen in self._screens.values()]
 
     def _promising(self, part: Part) -> bool:
         """Whether it tells something in a part of the records; most parts don't, which is quickly seen."""
@@ -166,19 +199,20 @@ class _Search:
 
     def _computed(self) -> Iterator[Reading]:
         """Copies, formulas, shared characters: where values are too rare for a dictionary."""
-        step, sample = self._step, self._some
-        if sample.height < self.rule.records:
+        if self._some.height < self.rule.records:
             return
+        texts = {name: Laid.of(name, self._some[name], self.rule) for name in self._some.columns}
         for quasi in self.lesson.quasi:
-            original = quasi.original.gather_every(step)
-            if original.n_unique() < 2:
+            values = quasi.original.gather_every(self._step)
+            if values.n_unique() < 2:
                 continue
-            told = self._told_by_value(quasi.attribute)
+            told, original = self._told_by_value(quasi.attribute), Laid.of(quasi.attribute, values, self.rule)
             others = [name for name in self.lesson.tellers if name not in told]
-            copies = [name for name in others if self._is_copy(original, sample[name])]
+            copies = [name for name in others if self._is_copy(original, texts[name])]
             yield from (ByCopy((name,), quasi.attribute, How.COPY, quasi.levels) for name in copies)
-            yield from self._formulas(quasi, original, sample, [name for name in others if name not in copies])
-            yield from self._characters(quasi, original, sample, [name for name in others if name not in copies])
+            others = [name for name in others if name not in copies]
+            yield from self._formulas(quasi, values, others)
+            yield from self._characters(quasi, original, texts.get(quasi.attribute), [texts[name] for name in others])
 
     def _told_by_value(self, attribute: str) -> set[str]:
         """Columns whose values tell nearly every record exactly: nothing has to be computed from them."""
@@ -190,17 +224,25 @@ class _Search:
                     found.add(one.key)
         return found
 
-    def _is_copy(self, original: pl.Series, other: pl.Series) -> bool:
-        return float((as_text(original) == as_text(other)).mean() or 0.0) >= self.rule.share  # type: ignore[arg-type]
+    def _is_copy(self, original: Laid, other: Laid) -> bool:
+        return float((original.texts == other.texts).mean() or 0.0) >= self.rule.share  # type: ignore[arg-type]
 
-    def _formulas(
-        self, quasi: Quasi, original: pl.Series, sample: pl.DataFrame, names: Sequence[str]
-    ) -> Iterator[ByFormula]:
-        numbers = [self._described[name] for name in names if self._described[name].is_number]
-        numbers += [self._described[name] for name in names if self._described[name].is_date]
-        step = max(1, sample.height // FITTED)
-        for found in fit(quasi.levels, original.gather_every(step), sample.gather_every(step), numbers, self.rule):
+    def _formulas(self, quasi: Quasi, values: pl.Series, names: Sequence[str]) -> Iterator[ByFormula]:
+        numbers = [one for name, one in self._numbers.items() if name in names]
+        for found in fit(quasi.levels, values.gather_every(self._fitted_step), numbers, self.rule):
             yield self._formula(quasi, found)
+
+    @property
+    def _fitted_step(self) -> int:
+        return max(1, self._some.height // FITTED)
+
+    @cached_property
+    def _numbers(self) -> dict[str, Numbers]:
+        """Numbers, then dates, of the records that formulas are fitted to."""
+        sample = self._some.gather_every(self._fitted_step)
+        described = list(self._described.values())
+        ordered = [*(one for one in described if one.is_number), *(one for one in described if one.is_date)]
+        return {one.name: Numbers(one, numbers_in(sample, [one])[:, 0]) for one in ordered}
 
     def _formula(self, quasi: Quasi, found: Formula) -> ByFormula:
         return ByFormula(
@@ -216,15 +258,14 @@ class _Search:
         )
 
     def _characters(
-        self, quasi: Quasi, original: pl.Series, sample: pl.DataFrame, names: Sequence[str]
+        self, quasi: Quasi, original: Laid, own: Laid | None, others: Sequence[Laid]
     ) -> Iterator[ByCharacters]:
-        own = (quasi.attribute, as_text(sample[quasi.attribute])) if quasi.attribute in sample.columns else None
-        for name in names:
-            found = template_for(quasi.levels, as_text(original), own, (name, as_text(sample[name])), self.rule)
+        for other in others:
+            found = template_for(quasi.levels, original, own, other, self.rule)
             if found is not None:
                 length, made = found
                 yield ByCharacters(
-                    (name,),
+                    (other.name,),
                     quasi.attribute,
                     How.CHARACTERS,
                     made.level,
@@ -237,8 +278,11 @@ class _Search:
     def _orders(self) -> Iterator[ByOrder]:
         """Sorted as a whole, or within the values of a column by which the table is sorted."""
         first = self.frame.head(SAMPLED)
-        sorting = [name for name in first.columns if is_sorted(ranked(first[name]), None, self.rule)]
+        possibly = [name for name in first.columns if may_be_sorted(first[name], self.rule)]
+        sorting = [name for name in possibly if is_sorted(ranked(first[name]), None, self.rule)]
         for quasi in self.lesson.quasi:
+            if not sorting and not may_be_sorted(quasi.original.head(SAMPLED), self.rule):
+                continue
             own = ranked(quasi.original.head(SAMPLED))
             if not any(is_sorted(own, within, self.rule) for within in (None, *(ranked(first[n]) for n in sorting))):
                 continue
@@ -252,31 +296,33 @@ class _Search:
                     break
 
     def _pairs(self, useful: Sequence[str]) -> int:
+        """Pairs that may tell are looked for in some of the records; whether they do is seen in all of them."""
         labels = [name for name in self.lesson.counted if name in self.frame.columns]
-        for name in labels:
-            self.columns[name] = Column.of(self.frame[name], self.rule)
+        self.columns.update(columns_of(self.frame.select(labels), self.rule))
         labels = [name for name in labels if not self.columns[name].tells_nothing]
         asked = [*combinations(useful, 2), *((name, label) for name in useful for label in labels)]
         step = max(1, -(-self.rows * len(asked) * len(self.lesson.quasi) // PAIR_WORK))
-        people = None if self.lesson.people is None else self.lesson.people[::step]
+        thinned = {name: Thinned.of(self.columns[name], step, self.rule) for name in (*useful, *labels)}
+        screens = {name: screen.every(step) for name, screen in self._screens.items()}
         for one, other in asked:
-            self.readings += self._by_pair(one, other, step, people)
+            told = [quasi for quasi in self.lesson.quasi if quasi.attribute != other]
+            found = screened(thinned[one], thinned[other], [screens[quasi.attribute] for quasi in told], self.rule)
+            for quasi, keys in zip(told, found, strict=True):
+                if len(keys):
+                    self.readings += self._by_pair(one, other, quasi, whole_keys(thinned[one], thinned[other], keys))
         return -(-self.rows // step) if asked else 0
 
-    def _by_pair(self, one: str, other: str, step: int, people: Integers | None) -> Iterator[ByPair]:
+    def _by_pair(self, one: str, other: str, quasi: Quasi, keys: Integers) -> Iterator[ByPair]:
+        """``keys`` are the pairs that may tell."""
         first, second = self.columns[one], self.columns[other]
-        groups, keys = pairs(first.codes[::step], second.codes[::step], (first.size, second.size), self.rule)
-        if not len(keys):
-            return
+        there, groups = records_with(first, second, keys)
+        people = None if self.lesson.people is None else self.lesson.people[there]
         enough = large_enough(groups, len(keys), people, self.rule)
-        for quasi in self.lesson.quasi:
-            if quasi.attribute == other:
-                continue
-            known = self._known[quasi.attribute]
-            entries = learn(groups, len(keys), quasi.values[::step], quasi.levels, self.rule, enough, known)
-            entries = self._beyond_single(entries, keys, (one, other), quasi.attribute)
-            if (entries.labels >= 0).any():
-                yield ByPair((one, other), quasi.attribute, How.PAIR, second.size, keys, entries)
+        known = self._known[quasi.attribute]
+        entries = learn(groups, len(keys), quasi.values[there], quasi.levels, self.rule, enough, known)
+        entries = self._beyond_single(entries, keys, (one, other), quasi.attribute)
+        if (entries.labels >= 0).any():
+            yield ByPair((one, other), quasi.attribute, How.PAIR, second.size, keys, entries)
 
     def _beyond_single(self, entries: Entries, keys: Integers, names: tuple[str, str], attribute: str) -> Entries:
         """Only pairs that tell something finer than either value does alone."""
@@ -299,7 +345,7 @@ class _Search:
 
     @cached_property
     def _described(self) -> dict[str, Described]:
-        return detect(self._some.lazy(), self.lesson.tellers)
+        return kinds_of(self._some, self.lesson.tellers)
 
 
 def _keys(reading: Reading) -> tuple[Key, ...]:
