@@ -85,11 +85,12 @@ def _choice(one: ColumnProfile, use_case: UseCase, person: str | None, keys: Map
 
 
 def _parted(choice: Choice) -> Choice:
-    """A quasi-identifier is no key once what it refers to is gone."""
-    if choice.role is Role.QUASI or choice.suppressed:
+    """What refers to records of another table holds the values of a key there, which names one of them."""
+    if choice.suppressed:
         return choice
     reason = f"{choice.reason}; other tables could be joined by it, and together they say more than each alone"
-    return replace(choice, role=Role.DIRECT, technique="suppress", hierarchy=None, reason=reason)
+    role = choice.role if choice.role is Role.QUASI else Role.DIRECT
+    return replace(choice, role=role, technique="suppress", hierarchy=None, reason=reason)
 
 
 def domain_for(name: str) -> str:
