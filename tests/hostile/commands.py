@@ -19,7 +19,7 @@ DATA: Final = "data.csv"
 """What a policy is run on: has the columns that it names."""
 _COLUMNS: Final = {
     "csv": (None, ("a", "b")),
-    "xlsx": (None, ("remark", "card")),
+    "xlsx": (None, ("remark", "card", "seen", "sum")),
     "sqlite": (("id", "name", "age", "born"),),
 }
 """Of seeds that are not the common table."""

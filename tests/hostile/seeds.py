@@ -7,10 +7,12 @@ import re
 import sqlite3
 import zipfile
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import openpyxl
 import polars as pl
 import pyarrow as pa
 from tests.hostile.generated import SMALL
@@ -48,6 +50,20 @@ def _arrow_stream() -> bytes:
     out = io.BytesIO()
     with pa.ipc.new_stream(out, made.schema) as writer:
         writer.write_table(made, max_chunksize=20)
+    return out.getvalue()
+
+
+def _workbook() -> bytes:
+    """By another writer than the first: shared texts, dates, a formula, cells that are merged or missing."""
+    made, out = openpyxl.Workbook(), io.BytesIO()
+    sheet = made.active
+    sheet.append(["remark", "card", "seen", "sum"])
+    for row in range(2, 20):
+        sheet.append([WORDS if row % 2 else "none", 4111 + row % 3, date(2020, 1, row), f"=B{row}*2"])
+    sheet["A5"] = None
+    sheet.merge_cells("A8:A9")
+    made.create_sheet("second").append(["a"])
+    made.save(out)
     return out.getvalue()
 
 
@@ -138,7 +154,7 @@ TABLES: Final[dict[str, tuple[Callable[[], bytes], ...]]] = {
     "ipc": (_arrow_stream,),
     "xlsx": (
         _written(lambda frame, out: frame.with_columns(pl.col("kind").cast(pl.String)).write_excel(out)),
-        MADE["a.xlsx"],
+        _workbook,
     ),
     "sqlite": (_sqlite,),
 }

@@ -209,7 +209,7 @@ def _change_object(document: pikepdf.Pdf, random: Random, words: Words) -> None:
     if isinstance(one, pikepdf.Array):
         one.append(random.choice(others))
         return
-    keys = list(one.keys())
+    keys = [key for key in one.keys() if key != "/Length"]  # noqa: SIM118 - no mapping; the length is the library's
     if keys and random.random() < 0.25:
         del one[random.choice(keys)]
     else:

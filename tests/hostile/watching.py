@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -63,7 +64,7 @@ class Watched:
             line = ""
         if not line:
             code = process.wait()
-            self._process = None
+            self.end()
             raise FellError(f"the process ended with {code}")
         ran = Ran(**json.loads(line))
         self._total = ran.total
@@ -72,7 +73,8 @@ class Watched:
     def end(self) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.communicate()
+            with suppress(BrokenPipeError):
+                self._process.communicate()
             self._process = None
 
     def _started(self) -> subprocess.Popen[str]:

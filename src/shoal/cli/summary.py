@@ -108,7 +108,7 @@ def print_profile(profile: Profile, label: str) -> None:
     if profile.inferences:
         typer.echo("What columns tell of each other:")
     for one in profile.inferences:
-        typer.echo(f"  {', '.join(one.columns)} → {one.gives}: {one.reason}")
+        typer.echo(printable(f"  {', '.join(one.columns)} → {one.gives}: {one.reason}"))
 
 
 def _as_yaml(proposal: object) -> str:

@@ -286,7 +286,7 @@ class _Judgement:
         quasi = list(self.written.quasi)
         size = pl.len() if PERSON in counted.columns else pl.col("records").sum()
         sizes = counted.group_by(quasi).agg(size.alias("people"))
-        told = sizes.filter(~pl.all_horizontal(pl.col(name) == "*" for name in quasi))
+        told = sizes.filter(~pl.all_horizontal(pl.col(name).eq_missing("*") for name in quasi))
         return int(told["people"].min() or 0)  # type: ignore[arg-type]  # whole numbers
 
     def _batches(self) -> Iterator[pl.DataFrame]:
