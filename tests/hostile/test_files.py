@@ -17,6 +17,7 @@ from shoal.cli import app
 from shoal.errors import DataError, SourceError, printable
 from shoal.hierarchy.csv_file import Csv
 from shoal.io import explained, open_source, parse_source
+from shoal.io.json_files import read_json
 from shoal.policy import Policy
 from shoal.release import anonymise
 from shoal.text import carriers
@@ -227,3 +228,13 @@ def test_a_column_whose_name_moves_the_cursor_is_shown_as_what_it_is(folder: Pat
     assert len(refused.stderr.splitlines()) == 1
     assert name not in refused.stderr + shown.stdout
     assert "".join(printable(name).split()) in "".join(shown.stdout.split())
+
+
+@pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e999", "-1e999"])
+def test_a_manifest_with_a_number_that_is_none_is_refused(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "release.json"
+    path.write_text(f'{{"records": {{"kept": {number}}}}}')
+    with pytest.raises(ValueError, match="a number that is none"):
+        read_json(path)
+    path.write_text('{"records": {"kept": 1e30}}')
+    assert read_json(path) == {"records": {"kept": 1e30}}
