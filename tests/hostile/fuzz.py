@@ -100,9 +100,11 @@ class Bench:
         self.folder = folder
         self.watched = Watched(folder)
         self._known = {path.name for path in folder.iterdir()}
+        self._manifest = (folder / place("manifest")).read_bytes()
 
     def clear(self) -> None:
-        """Away with everything that commands have written."""
+        """Away with everything that commands have written; the release is as it was."""
+        (self.folder / place("manifest")).write_bytes(self._manifest)
         for path in self.folder.iterdir():
             if path.name not in self._known:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -175,7 +177,7 @@ def _is_json(text: str) -> bool:
     try:
         json.loads(text)
     except ValueError:
-        return len(text) >= KEPT
+        return len(text.encode()) >= KEPT  # cut off
     return True
 
 

@@ -20,7 +20,7 @@ MOST_BYTES: Final = 2 << 30
 RECOGNISERS: Final = "recognisers"
 """No command reads files of recognisers; plug-ins name them. This stands for one, behind the same entry point."""
 _PEAK: Final = "VmHWM:"
-KEPT: Final = 100_000
+KEPT: Final = 4_000_000
 """Bytes of what a command prints."""
 
 
