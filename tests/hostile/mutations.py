@@ -58,7 +58,7 @@ def _inside_archive(content: bytes, random: Random, words: Sequence[bytes]) -> b
                 inner = _mutated(inner, random, words)
             elif random.random() < 0.01:
                 continue
-            new.writestr(part.filename, inner)
+            new.writestr(zipfile.ZipInfo(part.filename), inner, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 

@@ -111,9 +111,9 @@ def _letter() -> bytes:
             text = re.sub(
                 r"<(Override|Relationship) [^>]*(stylesWithEffects|theme|thumbnail|customXml)[^>]*/>", "", text
             )
-            new.writestr(name, text)
+            new.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
         for name, text in parts.items():
-            new.writestr(name, text)
+            new.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 

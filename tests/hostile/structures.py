@@ -56,7 +56,7 @@ def _archive(content: bytes, random: Random, words: Words) -> bytes:
             inner = old.read(part)
             if part.filename == chosen:
                 inner = _xml(inner, random) if random.random() < 0.8 else mutated(inner, random, words)
-            new.writestr(part.filename, inner)
+            new.writestr(zipfile.ZipInfo(part.filename), inner, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 
