@@ -17,8 +17,21 @@ No message ever holds a value from the data: columns are named, values are count
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
+
+_UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What ends a line, moves the cursor, turns the direction of writing or can't be encoded."""
+
+
+def printable(text: str) -> str:
+    r"""For a line on a screen: a column or a file may be named by somebody who wants it to look like something else.
+
+    >>> printable("age\r\nerror: none")
+    'age\\r\\nerror: none'
+    """
+    return _UNSEEN.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
 class ShoalError(Exception):
@@ -33,7 +46,7 @@ class ShoalError(Exception):
         self.advice = advice
 
     def __str__(self) -> str:
-        return f"{self.message} ({self.advice})" if self.advice else self.message
+        return printable(f"{self.message} ({self.advice})" if self.advice else self.message)
 
     @classmethod
     def anchor(cls) -> str:
@@ -71,7 +84,7 @@ class Problem:
     def __str__(self) -> str:
         where = f"line {self.line}, column {self.column}: " if self.line else ""
         what = f"{self.path}: " if self.path else ""
-        return f"{where}{what}{self.message}"
+        return printable(f"{where}{what}{self.message}")
 
 
 class PolicyError(InputError):

@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, repeat
 from typing import Final
 
+import numpy as np
 import pikepdf
+import polars as pl
+import pyarrow.parquet
 from tests.hostile.seeds import table
 from tests.text.carriers.made import MADE
 
@@ -23,6 +26,14 @@ def _parquet(**options: object) -> bytes:
     out = io.BytesIO()
     table().write_parquet(out, **options)  # type: ignore[arg-type]
     return out.getvalue()
+
+
+def _ipc(frame: pl.DataFrame, out: io.BytesIO) -> None:
+    frame.write_ipc(out, compression="uncompressed")
+
+
+def _plain_parquet(frame: pl.DataFrame, out: io.BytesIO) -> None:
+    pyarrow.parquet.write_table(frame.to_arrow(), out, compression="none", use_dictionary=False, write_statistics=False)
 
 
 def damaged_parquet() -> bytes:
@@ -49,6 +60,17 @@ def endless_parquet() -> bytes:
     many = bytes([0x16, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40])
     foot = foot.replace(bytes([0x16, 60 << 1]), many)
     return body + foot + struct.pack("<I", len(foot)) + b"PAR1"
+
+
+def dateless(kind: pl.DataType, number: int, write: Callable[[pl.DataFrame, io.BytesIO], object]) -> bytes:
+    """A day that no calendar has, well written."""
+    written = pl.Series("born", [11_223, 12_345, None]).cast(pl.Int32 if kind == pl.Date else pl.Int64).cast(kind)
+    out = io.BytesIO()
+    write(pl.DataFrame([written]), out)
+    size = 4 if kind == pl.Date else 8
+    before = np.array([11_223, 12_345], dtype=f"<i{size}").tobytes()
+    assert out.getvalue().count(before) == 1
+    return out.getvalue().replace(before, np.array([number, 12_345], dtype=f"<i{size}").tobytes())
 
 
 def _repacked(old_file: bytes, changed: Mapping[str, Iterable[bytes]]) -> bytes:
@@ -183,6 +205,11 @@ TABLES: Final[dict[str, Callable[[], bytes]]] = {
         b"ARROW1\0\0" + b"\xff\xff\xff\xff\xff\xff\xff\x7f" * 100 + struct.pack("<I", 0x7FFFFFF0) + b"ARROW1"
     ),
     "lying.ipc": lambda: b"\xff\xff\xff\xff" + struct.pack("<I", 0x7FFFFFF0) + b"\0" * 64,
+    "dateless.arrow": lambda: dateless(pl.Date(), 2**31 - 1, _ipc),
+    "ancient.arrow": lambda: dateless(pl.Date(), -719_163, _ipc),
+    "later.arrow": lambda: dateless(pl.Datetime("ms"), 2**62, _ipc),
+    "dateless.parquet": lambda: dateless(pl.Date(), 2_932_897, _plain_parquet),
+    "dateless.ipc": lambda: dateless(pl.Datetime("us"), 2**62, lambda frame, out: frame.write_ipc_stream(out)),
     "wide.csv": lambda: b",".join(b"c%d" % one for one in range(150_000)) + b"\n" + b"," * 149_999 + b"\n",
     "nul.csv": lambda: b"name,age\nAsha,\0\0\0\n" * 2,
     "star.csv": lambda: b"*,age\nAsha,3\nRao,4\n",

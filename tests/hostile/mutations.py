@@ -10,7 +10,7 @@ from random import Random
 from typing import Final
 
 Mutation = Callable[[bytearray, Random], None]
-_LENGTHS: Final = (
+LENGTHS: Final = (
     0,
     1,
     2,
@@ -58,7 +58,7 @@ def _inside_archive(content: bytes, random: Random, words: Sequence[bytes]) -> b
                 inner = _mutated(inner, random, words)
             elif random.random() < 0.01:
                 continue
-            new.writestr(part.filename, inner)
+            new.writestr(zipfile.ZipInfo(part.filename), inner, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 
@@ -91,7 +91,7 @@ def _length(made: bytearray, random: Random) -> None:
     size = struct.calcsize(form)
     if len(made) >= size:
         at = min(_place(made, random), len(made) - size)
-        made[at : at + size] = struct.pack(form, random.choice(_LENGTHS) & (256**size - 1))
+        made[at : at + size] = struct.pack(form, random.choice(LENGTHS) & (256**size - 1))
 
 
 def _cut(made: bytearray, random: Random) -> None:

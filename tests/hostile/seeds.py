@@ -5,13 +5,17 @@ from __future__ import annotations
 import io
 import re
 import sqlite3
+import zipfile
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import openpyxl
 import polars as pl
 import pyarrow as pa
+from tests.hostile.generated import SMALL
 from tests.text.carriers.made import MADE, WORDS
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -49,6 +53,20 @@ def _arrow_stream() -> bytes:
     return out.getvalue()
 
 
+def _workbook() -> bytes:
+    """By another writer than the first: shared texts, dates, a formula, cells that are merged or missing."""
+    made, out = openpyxl.Workbook(), io.BytesIO()
+    sheet = made.active
+    sheet.append(["remark", "card", "seen", "sum"])
+    for row in range(2, 20):
+        sheet.append([WORDS if row % 2 else "none", 4111 + row % 3, date(2020, 1, row), f"=B{row}*2"])
+    sheet["A5"] = None
+    sheet.merge_cells("A8:A9")
+    made.create_sheet("second").append(["a"])
+    made.save(out)
+    return out.getvalue()
+
+
 def _sqlite() -> bytes:
     with TemporaryDirectory() as folder:
         path = Path(folder, "a.db")
@@ -64,6 +82,41 @@ def _sqlite() -> bytes:
         return path.read_bytes()
 
 
+_W: Final = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def _letter() -> bytes:
+    """Without the megabyte of styles that the library brings, with a header, a comment and a footnote."""
+    kinds = ("header", "comments", "footnotes")
+    words = f"<w:p><w:r><w:t>{WORDS}</w:t></w:r></w:p>"
+    parts = {
+        "word/styles.xml": f"<w:styles {_W}><w:style w:styleId='a'><w:name w:val='Normal'/></w:style></w:styles>",
+        "word/header.xml": f"<w:hdr {_W}>{words}</w:hdr>",
+        "word/comments.xml": f"<w:comments {_W}><w:comment w:author='Asha Rao'>{words}</w:comment></w:comments>",
+        "word/footnotes.xml": f"<w:footnotes {_W}><w:footnote w:id='2'>{words}</w:footnote></w:footnotes>",
+    }
+    of_word = "application/vnd.openxmlformats-officedocument.wordprocessingml"
+    types = "".join(f'<Override PartName="/word/{kind}.xml" ContentType="{of_word}.{kind}+xml"/>' for kind in kinds)
+    places = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    links = "".join(f'<Relationship Id="x{kind}" Type="{places}/{kind}" Target="{kind}.xml"/>' for kind in kinds)
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(MADE["a.docx"]())) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            if name in parts or re.search(r"stylesWithEffects|theme|thumbnail|customXml", name):
+                continue
+            text = old.read(name).decode()
+            text = text.replace("</Types>", f"{types}</Types>")
+            if name == "word/_rels/document.xml.rels":
+                text = text.replace("</Relationships>", f"{links}</Relationships>")
+            text = re.sub(
+                r"<(Override|Relationship) [^>]*(stylesWithEffects|theme|thumbnail|customXml)[^>]*/>", "", text
+            )
+            new.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+        for name, text in parts.items():
+            new.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
 def _mail() -> bytes:
     from email.message import EmailMessage
 
@@ -72,7 +125,7 @@ def _mail() -> bytes:
     made.set_content(WORDS)
     made.add_alternative(f"<p>{WORDS}</p>", subtype="html")
     for name, kind in (("a.docx", "vnd.ms"), ("a.json", "json"), ("a.csv", "csv"), ("a.eml", "x")):
-        made.add_attachment(MADE[name](), "application", kind, filename=name)
+        made.add_attachment(_letter() if name == "a.docx" else MADE[name](), "application", kind, filename=name)
     return made.as_bytes()
 
 
@@ -101,12 +154,13 @@ TABLES: Final[dict[str, tuple[Callable[[], bytes], ...]]] = {
     "ipc": (_arrow_stream,),
     "xlsx": (
         _written(lambda frame, out: frame.with_columns(pl.col("kind").cast(pl.String)).write_excel(out)),
-        MADE["a.xlsx"],
+        _workbook,
     ),
     "sqlite": (_sqlite,),
 }
 DOCUMENTS: Final[dict[str, tuple[Callable[[], bytes], ...]]] = {
-    **{name: (MADE[f"a.{name}"],) for name in ("docx", "pdf", "json", "mbox", "txt")},
+    **{name: (MADE[f"a.{name}"],) for name in ("pdf", "json", "mbox", "txt")},
+    "docx": (*[_letter] * 7, MADE["a.docx"]),
     "html": (MADE["a.html"], _page),
     "eml": (MADE["a.eml"], _mail),
     "workbook": (MADE["a.xlsx"],),
@@ -130,7 +184,7 @@ def policies() -> list[bytes]:
         for page in sorted((ROOT / "docs").rglob("*.md"))
         for block in re.findall(r"```yaml\n(shoal: 1\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     ]
-    return [*found, *[POLICY.encode()] * len(found)]
+    return [*found, *[POLICY.encode(), SMALL.encode()] * len(found)]
 
 
 POLICY: Final = """\

@@ -14,9 +14,10 @@ from tests.hostile.calls import Done, called
 from tests.hostile.files import DOCUMENTS, TABLES, without_sheets
 
 from shoal.cli import app
-from shoal.errors import DataError, SourceError
+from shoal.errors import DataError, SourceError, printable
 from shoal.hierarchy.csv_file import Csv
 from shoal.io import explained, open_source, parse_source
+from shoal.io.json_files import read_json
 from shoal.policy import Policy
 from shoal.release import anonymise
 from shoal.text import carriers
@@ -103,12 +104,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (made / name).write_bytes(TABLES[name]())
     (made / "deep.docx").write_bytes(DOCUMENTS["deep.docx"]())
     (made / "good.csv").write_text("age\n1\n2\n")
+    pl.DataFrame({"age": [1, 2]}).write_parquet(made / "good.parquet")
     bad = made / "release"
     bad.mkdir()
     (bad / "release.json").write_text("[" * 100_000)
     return made
 
 
+GOOD = ("measure", "good.parquet", "--qi", "age")
 COMMANDS = (
     ("profile", "damaged.parquet"),
     ("suggest", "damaged.parquet", "-o", "new.yaml"),
@@ -136,6 +139,12 @@ def done(folder: Path) -> dict[tuple[str, ...], Done]:
     (folder / "alias.yaml").write_text(f"shoal: 1\na0: &a0 [x]\n{lists}\n")
     (folder / "deep.yaml").write_text("shoal: 1\nname: " + "[" * 100_000 + "\n")
     return dict(zip(COMMANDS, called(COMMANDS, folder), strict=True))
+
+
+def test_the_same_process_reads_a_file_that_is_whole(folder: Path) -> None:
+    """Else all the others might be refused for another reason."""
+    (found,) = called([GOOD], folder)
+    assert found.code == 0, found.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -205,3 +214,27 @@ def test_a_frame_with_a_column_named_like_all_of_them_is_refused() -> None:
 def test_a_hierarchy_that_is_no_file_or_never_ends_is_refused() -> None:
     with pytest.raises(SourceError, match="is not a file"):
         Csv(path=Path("/dev/zero")).load()
+
+
+UNSEEN = {"return": "a\rb", "next line": "a\x85b", "escape": "a\x1b[2Jb", "separator": "a\u2028b", "bidi": "a\u202eb"}
+
+
+@pytest.mark.parametrize("name", UNSEEN.values(), ids=UNSEEN)
+def test_a_column_whose_name_moves_the_cursor_is_shown_as_what_it_is(folder: Path, name: str) -> None:
+    pl.DataFrame({name: [1, 2], "age": [3, 4]}).write_csv(folder / "named.csv", line_terminator="\n")
+    refused, shown = called([("measure", "named.csv", "--qi", "ab"), ("profile", "named.csv")], folder)
+    assert refused.code == 2
+    assert shown.code == 0
+    assert len(refused.stderr.splitlines()) == 1
+    assert name not in refused.stderr + shown.stdout
+    assert "".join(printable(name).split()) in "".join(shown.stdout.split())
+
+
+@pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e999", "-1e999"])
+def test_a_manifest_with_a_number_that_is_none_is_refused(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "release.json"
+    path.write_text(f'{{"records": {{"kept": {number}}}}}')
+    with pytest.raises(ValueError, match="a number that is none"):
+        read_json(path)
+    path.write_text('{"records": {"kept": 1e30}}')
+    assert read_json(path) == {"records": {"kept": 1e30}}

@@ -33,11 +33,16 @@ _KEYS: Final = (
 
 def mutated_tree(content: bytes, random: Random) -> bytes:
     tree = yaml.safe_load(content)
+    changed_tree(tree, random)
+    return yaml.safe_dump(tree, allow_unicode=True, sort_keys=False).encode()
+
+
+def changed_tree(tree: Any, random: Random) -> None:
+    """In place."""
     for _ in range(random.choice((1, 1, 1, 1, 2, 4))):
         places = list(_places(tree))
         if places:
             _change(*random.choice(places), tree, random)
-    return yaml.safe_dump(tree, allow_unicode=True, sort_keys=False).encode()
 
 
 def _places(tree: Any) -> Any:
@@ -60,4 +65,4 @@ def _change(holder: Any, key: Any, tree: Any, random: Random) -> None:
         holder[random.choice(_KEYS)] = deepcopy(random.choice(_VALUES))
     else:
         others = [inner[place] for inner, place in _places(tree)]
-        holder[key] = yaml.safe_load(yaml.safe_dump(random.choice(others)))
+        holder[key] = deepcopy(random.choice(others))

@@ -247,3 +247,9 @@ def test_values_that_all_look_alike_are_told_only_beyond_what_others_are() -> No
     after = pl.Series([f"CUSTOMER-ACCOUNT-{(number * 7919 + 13) % 10_000:04}" for number in range(0, 3_000, 3)])
     assert nearness(before, after, records=1_000).told < 0.05
     assert nearness(before, before.str.to_lowercase(), records=1_000).told == 1
+
+
+def test_a_technique_that_counts_people_is_tried_too() -> None:
+    """What is tried has to have the column that tells people apart, as the run has."""
+    done = release("  name: {role: direct, technique: {itemset: {k: 4, m: 3}}}\n", "person: name\n")
+    assert not set(done.data["name"]) & set(table()["name"])

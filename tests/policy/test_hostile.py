@@ -95,3 +95,9 @@ def test_an_expression_that_would_overflow_the_stack_is_refused(expression: str,
 
     with pytest.raises(ValueError, match=said):
         of_one_record(expression)
+
+
+def test_a_policy_that_never_ends_is_refused() -> None:
+    """A device has no size to be looked at."""
+    with pytest.raises(SourceError, match="too large for a policy file"):
+        read_policy(Path("/dev/zero"))

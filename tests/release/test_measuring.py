@@ -11,6 +11,7 @@ import pytest
 
 import shoal
 from shoal.cli.measurement import print_measurement
+from shoal.errors import DataError
 from shoal.measurement import measure_classes
 from shoal.release.measure_request import MeasureRequest
 from shoal.release.measuring import measure_data
@@ -103,3 +104,15 @@ def test_the_reason_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert measured.to_dict()["utility_reasons"].keys() == reasons
     print_measurement(measured)
     assert "entropy lost: only a policy says what released values stand for." in capsys.readouterr().out
+
+
+def test_a_release_of_nothing_but_stars_has_nothing_to_measure(tmp_path: Path) -> None:
+    """It may be written, where the policy lets all records be suppressed."""
+    (tmp_path / "policy.yaml").write_text(
+        f"{POLICY.replace('k: 4', 'k: 501')}solve: {{suppression_limit: 1, recoding: cells}}\n"
+    )
+    people().write_csv(tmp_path / "people.csv")
+    policy = shoal.Policy.load(tmp_path / "policy.yaml")
+    shoal.anonymise(tmp_path / "people.csv", policy, output=tmp_path / "release", seed=1)
+    with pytest.raises(DataError, match="every record is suppressed"):
+        measure_data(str(tmp_path / "release"), MeasureRequest(("age", "pin")))

@@ -296,3 +296,31 @@ def test_what_can_be_read_back_is_what_is_said(
     safe = shoal.anonymise(table, policy("read_back: {found: suppress}", k=k, recoding=recoding), seed=seed)
     assert safe.manifest.k_effective == safe.manifest.after.k
     assert Recount(table, safe.data, ("place", "job"), ("one", "two")).k() >= min(k, safe.manifest.after.k)
+
+
+ONE = Policy.from_text(
+    """
+shoal: 1
+name: missing
+attributes:
+  place: {role: quasi, hierarchy: {taxonomy: {tree: {a: [a1, a2], b: [b1, b2]}}}}
+  one: {role: insensitive}
+privacy: [{k_anonymity: {k: 3}}]
+read_back: {found: suppress}
+"""
+)
+
+
+def with_missing() -> pl.DataFrame:
+    """``one`` tells the place, and three people have none."""
+    place = ["a1"] * 40 + ["a2"] * 2 + ["b1"] * 40 + ["b2"] * 2 + [None] * 3
+    return pl.DataFrame({"place": place, "one": ["x" if each is None else each.upper() for each in place]}).sample(
+        fraction=1, shuffle=True, seed=2
+    )
+
+
+def test_a_class_of_missing_values_is_a_class() -> None:
+    """A missing value of the only quasi-identifier is no star."""
+    release = shoal.anonymise(with_missing(), ONE, seed=1)
+    assert release.risk.k == 3
+    assert release.manifest.k_effective == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 from tests.sandbox.tasks import SHY
 
 from shoal.errors import DataError, SourceError
-from shoal.sandbox import Limits, Message, Request, read, reading
+from shoal.sandbox import Limits, Message, Request, limits, read, reading
 from shoal.sandbox.limits import MEMORY_VARIABLE, SECONDS_VARIABLE
 
 pytestmark = pytest.mark.requirement("V-05", "D-01")
@@ -183,3 +184,32 @@ def test_where_no_process_can_be_started_nothing_is_read(monkeypatch: pytest.Mon
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(SourceError, match="no process can be started"):
         told("environment")
+
+
+@pytest.mark.parametrize("limit", ["RLIMIT_DATA", "RLIMIT_CPU"])
+def test_a_hard_limit_that_the_command_was_started_under_stays(tmp_path: Path, limit: str) -> None:
+    """As ``ulimit -d`` sets it: only a superuser may lift it, so a child that tries to would read nothing at all."""
+    pl.DataFrame({"a": [1, 2, 3]}).write_parquet(tmp_path / "a.parquet")
+    program = (
+        "import resource, sys; from shoal.cli import main\n"
+        f"most = 3 << 30 if '{limit}' == 'RLIMIT_DATA' else 600\n"
+        f"resource.setrlimit(resource.{limit}, (most, most))\n"
+        "sys.argv = ['shoal', 'measure', 'a.parquet', '--qi', 'a']; main()"
+    )
+    where = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=where, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_limits_are_lowered_to_hard_ones_and_never_above(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the calls recorded, since a superuser may do anything."""
+    hard = {resource.RLIMIT_DATA: 1 << 20, resource.RLIMIT_CPU: resource.RLIM_INFINITY, resource.RLIMIT_CORE: 0}
+    made: dict[int, tuple[int, int]] = {}
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (hard[what], hard[what]))
+    monkeypatch.setattr(resource, "setrlimit", made.__setitem__)
+    limits.hold(Limits(memory_mb=100, seconds=5))
+    assert made[resource.RLIMIT_DATA] == (1 << 20, 1 << 20)
+    assert made[resource.RLIMIT_CPU][0] > 5
+    assert made[resource.RLIMIT_CPU][1] == resource.RLIM_INFINITY

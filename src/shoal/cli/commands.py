@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli.options import Input, Json, PolicyFile, Sheet
-from shoal.cli.output import note, print_json, progress
+from shoal.cli.output import note, print_json, progress, warn
 from shoal.cli.vaults import KeyFileOption, PersonOption, PlaceOption, ServiceOption, secrets_for
 from shoal.errors import InputError
 
@@ -178,7 +178,7 @@ def check(
         print_json({"ok": True, "policy": chosen.name, "warnings": warnings})
         return
     for warning in warnings:
-        typer.echo(f"warning: {warning}", err=True)
+        warn(warning)
     typer.echo(f"{policy}: no problems")
 
 

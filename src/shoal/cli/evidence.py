@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli.options import Json
-from shoal.cli.output import print_json, progress
+from shoal.cli.output import print_json, progress, warn
 from shoal.errors import InputError
 
 
@@ -142,7 +142,7 @@ def measure(
     )
     measured = measure_data(data, request, original=original)
     for doubt in measured.doubts:
-        typer.echo(f"warning: {doubt}", err=True)
+        warn(doubt)
     if lines is not None:
         lines.write(measured.records.lazy())
     if json:
@@ -211,7 +211,7 @@ def attack(
             progress=None if report is None else lambda done, total: report("attack", done, total),
         )
     for doubt in found.doubts:
-        typer.echo(f"warning: {doubt}", err=True)
+        warn(doubt)
     if json:
         print_json(found.to_dict())
     else:

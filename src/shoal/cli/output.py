@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import typer
 
 from shoal.cli.streams import last_words
-from shoal.errors import BugError, PolicyError, ShoalError
+from shoal.errors import BugError, PolicyError, ShoalError, printable
 
 PIPED_WIDTH = 120
 """Columns of a table that goes to a file or a pipe."""
@@ -35,12 +35,17 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", box=SIMPLE)
+    table = Table(title=printable(title), title_justify="left", box=SIMPLE)
     for name in header:
-        table.add_column(name, overflow="fold")
+        table.add_column(printable(name), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
+        table.add_row(*(Text(printable(str(cell))) for cell in row))
     Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
+
+
+def warn(text: str) -> None:
+    """A line on stderr."""
+    typer.echo(f"warning: {printable(text)}", err=True)
 
 
 def note(text: str | None) -> None:
@@ -56,7 +61,7 @@ def fail(error: ShoalError, *, as_json: bool) -> NoReturn:
     with last_words(sys.stderr):
         if isinstance(error, PolicyError):
             for problem in error.problems:
-                typer.echo(f"{error.source}: {problem}", err=True)
+                typer.echo(f"{printable(error.source)}: {problem}", err=True)
         else:
             typer.echo(f"error [{error.code}]: {error}", err=True)
     sys.exit(error.exit_code)

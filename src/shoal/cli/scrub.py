@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn, TextIO
 import typer
 
 from shoal.cli.options import Json
-from shoal.cli.output import note, print_json
+from shoal.cli.output import note, print_json, warn
 from shoal.cli.vaults import PLACE, Door, KeyFileOption, PersonOption, PlaceOption, ServiceOption
 from shoal.errors import InputError
 
@@ -239,7 +239,7 @@ def _carrier(path: Path) -> Carrier:
 
 def _say(account: Account, *, as_json: bool) -> None:
     for warning in account.warnings:
-        typer.echo(f"warning: {warning}", err=True)
+        warn(warning)
     if as_json:
         print_json(account.to_dict())
         return

@@ -10,7 +10,7 @@ import typer
 from shoal.cli.attack import HEADER, attack_row, print_attacks
 from shoal.cli.gates import finish
 from shoal.cli.measurement import print_verdicts
-from shoal.cli.output import print_json, print_table, progress
+from shoal.cli.output import print_json, print_table, progress, warn
 from shoal.errors import InputError
 from shoal.policy import warnings_in
 from shoal.policy.references import Reference
@@ -68,7 +68,7 @@ def run_tables(  # noqa: PLR0913  # the options of `shoal run`
 
 def print_tables(whole: SeveralReleases) -> None:
     for warning in (*whole.warnings, *(f"{name}: {told}" for name, own in whole.of_tables.items() for told in own)):
-        typer.echo(f"warning: {warning}", err=True)
+        warn(warning)
     typer.echo(joined_line(whole.joined))
     rows = [
         (name, f"{told.data.rows:,}", f"{told.suppressed_records:,}", told.before.risk.k, told.after.risk.k)
@@ -109,7 +109,7 @@ def check_several(several: SeveralTables, label: str, *, data: str | None, as_js
         print_json({"ok": True, "policy": several.name, "warnings": warnings, "references": told})
         return
     for warning in warnings:
-        typer.echo(f"warning: {warning}", err=True)
+        warn(warning)
     for reference in references:
         typer.echo(f"{reference}: {reference.reason or 'declared'}{'' if reference.keep else ', not kept'}")
     if several.joined_k is not None and several.joined.accept is None:
@@ -134,7 +134,7 @@ def measure_several(  # noqa: PLR0913  # the options of `shoal measure`
 ) -> None:
     measured = measure_tables(tables, require, wanted=wanted, original=original, by_records=by_records)
     for doubt in measured.doubts:
-        typer.echo(f"warning: {doubt}", err=True)
+        warn(doubt)
     if as_json:
         print_json(measured.to_dict())
     else:
@@ -174,7 +174,7 @@ def attack_several(  # noqa: PLR0913  # the options of `shoal attack`
         tell = None if report is None else lambda done, total: report("attack", done, total)
         found = attack_tables(tables, original, trials=trials, seed=seed, progress=tell)
     for doubt in found.doubts:
-        typer.echo(f"warning: {doubt}", err=True)
+        warn(doubt)
     if as_json:
         print_json(found.to_dict())
     else:

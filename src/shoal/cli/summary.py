@@ -7,8 +7,9 @@ from math import nan
 
 import typer
 
-from shoal.cli.output import print_table
+from shoal.cli.output import print_table, warn
 from shoal.discover import Profile
+from shoal.errors import printable
 from shoal.policy import PRESETS, UseCase
 from shoal.privacy import Finding
 from shoal.release import Release
@@ -20,7 +21,7 @@ def print_release(release: Release) -> None:
     manifest = release.manifest
     before, after = manifest.before.risk, manifest.after.risk
     for warning in manifest.warnings:
-        typer.echo(f"warning: {warning}", err=True)
+        warn(warning)
     cells = f", {manifest.suppressed_cells:,} cells starred in others" if manifest.suppressed_cells else ""
     typer.echo(f"{manifest.data.rows:,} records written, {manifest.suppressed_records:,} suppressed{cells}")
     if manifest.solution.levels:
@@ -99,15 +100,15 @@ def print_profile(profile: Profile, label: str) -> None:
     print_table(f"{label}: {profile.rows:,} records{seen}", header, rows)
     typer.echo("Why:")
     for column in profile.columns:
-        typer.echo(f"  {column.name}: {'; '.join(column.proposal.reasons)}")
+        typer.echo(printable(f"  {column.name}: {'; '.join(column.proposal.reasons)}"))
     if profile.nested:
         typer.echo("Inside records and lists:")
     for column in profile.nested:
-        typer.echo(f"  {column.name}: {column.proposal.role}; {'; '.join(column.proposal.reasons)}")
+        typer.echo(printable(f"  {column.name}: {column.proposal.role}; {'; '.join(column.proposal.reasons)}"))
     if profile.inferences:
         typer.echo("What columns tell of each other:")
     for one in profile.inferences:
-        typer.echo(f"  {', '.join(one.columns)} → {one.gives}: {one.reason}")
+        typer.echo(printable(f"  {', '.join(one.columns)} → {one.gives}: {one.reason}"))
 
 
 def _as_yaml(proposal: object) -> str:

@@ -11,6 +11,7 @@ import polars as pl
 from shoal.engine.protocol import TableT
 from shoal.errors import DataError
 from shoal.measurement.near_identity import Nearness, nearness
+from shoal.plan.person import PERSON, TagPerson
 from shoal.policy import Attribute
 from shoal.schema import ROW, Column, Role, Scope, Step
 
@@ -90,9 +91,10 @@ def _steps_for(builder: Builder[TableT], name: str) -> Iterator[Step]:
     needed, kept = {name}, list[Step]()
     for planned in reversed(builder.now.plan.steps):
         step = planned.step
-        if planned.attribute is None or step.scope not in (Scope.ROW, Scope.TABLE):
+        tags = isinstance(step, TagPerson) and PERSON in needed
+        if not tags and (planned.attribute is None or step.scope not in (Scope.ROW, Scope.TABLE)):
             continue
-        if needed & {planned.attribute, *step.reads}:
+        if tags or needed & {planned.attribute, *step.reads}:
             needed |= set(step.reads)
             kept.append(step)
     yield from reversed(kept)

@@ -6,13 +6,14 @@ from typing import Literal
 
 from pydantic import Field
 
+from shoal.schema.column_names import ColumnNames
 from shoal.schema.parameters import Parameters
 
 
 class AcceptedTelling(Parameters):
     """A dependency that stays, and why."""
 
-    columns: tuple[str, ...] = Field(description="The columns that tell; none for the order of the records.")
+    columns: ColumnNames = Field(description="The columns that tell; none for the order of the records.")
     tells: str = Field(description="The quasi-identifier that they tell.")
     because: str = Field(min_length=8, description="Why that is acceptable; the report shows it.")
 

@@ -36,9 +36,11 @@ def read_policy(path: Path) -> str:
     if path.is_dir():
         raise SourceError(f"{path}: is a folder, not a policy file")
     try:
-        if path.stat().st_size > MAX_BYTES:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
             raise SourceError(f"{path}: too large for a policy file")
-        return path.read_text(encoding="utf-8-sig")
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise SourceError(f"{path}: is not UTF-8 text, so no policy file") from None
     except OSError as error:

@@ -14,6 +14,7 @@ from pydantic import Field
 from shoal.privacy.base import Figures, Floor, PrivacyModel
 from shoal.privacy.classes import Classes
 from shoal.schema.arrays import Integers, Mask
+from shoal.schema.column_names import ColumnNames
 
 
 class KAnonymity(PrivacyModel):
@@ -31,7 +32,7 @@ class KAnonymity(PrivacyModel):
     monotone_under_suppression = True
 
     k: int = Field(ge=1, description="The least number of people in an equivalence class.")
-    attributes: tuple[str, ...] = Field(
+    attributes: ColumnNames = Field(
         default=(), description="Count by these quasi-identifiers only; without it, by all of them."
     )
 

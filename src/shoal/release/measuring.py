@@ -93,6 +93,8 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
     _refuse_nothing_to_measure(measurement, request, columns)
     if request.records is not None:
         measurement = request.records.of(measurement)
+    if not len(measurement.classes):
+        raise DataError("every record is suppressed: no class is left, so nothing can be measured")
     wanted = request.wanted.drawn_as(measurement)
     _refuse_estimates(whom, request, wanted)
     groups = sensitive_groups(whom.frame, request.quasi, columns, request.rules, whom.person)

@@ -390,7 +390,7 @@ class _Classes:
             return 0
         size = pl.len() if PERSON in self._counted.columns else pl.col(_RECORDS).sum()
         sizes = self._counted.group_by(self.quasi).agg(size.alias("people"))
-        shown = sizes.filter(~pl.all_horizontal(pl.col(name) == "*" for name in self.quasi))
+        shown = sizes.filter(~pl.all_horizontal(pl.col(name).eq_missing("*") for name in self.quasi))
         return int(shown["people"].min() or 0)  # type: ignore[arg-type]  # whole numbers
 
 

@@ -56,10 +56,16 @@ DOCUMENTS: Final = Limits(seconds_per_mb=60.0)
 def hold(limits: Limits) -> None:
     """Hold this process to the limits, from now on."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_DATA, (limits.memory, resource.RLIM_INFINITY))
+    _limit(resource.RLIMIT_DATA, limits.memory)
     used = resource.getrusage(resource.RUSAGE_SELF)
     spent = int(used.ru_utime + used.ru_stime) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (spent + limits.seconds, resource.RLIM_INFINITY))
+    _limit(resource.RLIMIT_CPU, spent + limits.seconds)
+
+
+def _limit(what: int, most: int) -> None:
+    """A hard limit that this process was started under stays: only a superuser could lift it."""
+    _, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def private_memory() -> int:

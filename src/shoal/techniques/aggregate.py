@@ -32,6 +32,7 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from shoal.errors import DataError
+from shoal.schema.column_names import ColumnNames
 from shoal.schema.columns import Column, Columns
 from shoal.schema.parameters import Parameters
 from shoal.schema.values import ValueType
@@ -86,7 +87,7 @@ class Aggregate(TableTechnique):
         inference=Lowers.YES,
     )
 
-    by: tuple[str, ...] = Field(min_length=1, max_length=6)
+    by: ColumnNames = Field(min_length=1, max_length=6)
     measures: dict[str, Literal["count", "people"] | Of] = Field(default={"count": "count"}, min_length=1)
     minimum: int = Field(default=5, ge=2)
     dominance: Dominance | None = None

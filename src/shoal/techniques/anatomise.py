@@ -38,6 +38,7 @@ from pydantic import Field, model_validator
 from shoal.errors import BugError, DataError, InfeasibleError
 from shoal.randomness import Stream
 from shoal.schema.arrays import Integers
+from shoal.schema.column_names import ColumnNames
 from shoal.schema.columns import ROW, Columns
 from shoal.schema.counts import Counts
 from shoal.schema.roles import Role
@@ -67,7 +68,7 @@ class Anatomise(TableTechnique):
         random=True,
     )
 
-    sensitive: tuple[str, ...] = Field(min_length=1, description="The columns that are cut off, together.")
+    sensitive: ColumnNames = Field(min_length=1, description="The columns that are cut off, together.")
     l: int = Field(ge=2, description="Different values in each class, at least.")  # noqa: E741  # its name
     class_name: str = Field(default="class", min_length=1, description="The column that joins the two files.")
     count_name: str = Field(default="count", min_length=1, description="How many records of the class have the value.")

@@ -24,6 +24,7 @@ from shoal.crypto.keyed import digests
 from shoal.crypto.sealing import seal_many, unseal_many
 from shoal.errors import InputError
 from shoal.pseudonyms.base32 import Base32
+from shoal.schema.column_names import ColumnNames
 from shoal.schema.columns import ROW, Columns
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Stage, Step, TableTechnique
 
@@ -48,8 +49,8 @@ class Identity(TableTechnique):
     )
 
     domain: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")
-    keep: tuple[str, ...] = Field(min_length=1, description="The identifiers that go to the vault.")
-    by: tuple[str, ...] = Field(default=(), description="The quasi-identifiers; else all of the policy.")
+    keep: ColumnNames = Field(min_length=1, description="The identifiers that go to the vault.")
+    by: ColumnNames = Field(default=(), description="The quasi-identifiers; else all of the policy.")
     into: str = Field(default="record", min_length=1, description="The column of the release that holds the code.")
     per: Literal["record", "person"] = "record"
 

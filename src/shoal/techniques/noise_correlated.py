@@ -22,13 +22,14 @@ from pydantic import Field
 from shoal.errors import DataError
 from shoal.randomness import Stream
 from shoal.schema.arrays import Floats
+from shoal.schema.column_names import ColumnNames
 from shoal.schema.columns import ROW, Column
 from shoal.schema.parameters import Parameters
 from shoal.techniques.base import Scope, Step
 
 
 class Correlated(Parameters):
-    with_: tuple[str, ...] = Field(alias="with", min_length=1)
+    with_: ColumnNames = Field(alias="with", min_length=1)
     """The columns that receive noise together with the attribute."""
     share: float = Field(gt=0, le=1)
     """Variance of the noise as a share of the variance of the data."""

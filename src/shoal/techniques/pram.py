@@ -28,6 +28,7 @@ import polars as pl
 from pydantic import BeforeValidator, Field, model_validator
 
 from shoal.randomness import Stream
+from shoal.schema.column_names import ColumnNames
 from shoal.schema.columns import ROW, Column
 from shoal.schema.roles import Role
 from shoal.schema.values import ValueType
@@ -61,7 +62,7 @@ class Pram(Technique):
 
     keep: float | None = Field(default=None, ge=0, lt=1)
     invariant: bool = False
-    within: tuple[str, ...] = ()
+    within: ColumnNames = ()
     matrix: Mapping[Label, Mapping[Label, float]] | None = None
 
     @model_validator(mode="after")

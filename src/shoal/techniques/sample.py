@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.randomness import Stream
+from shoal.schema.column_names import ColumnNames
 from shoal.schema.columns import ROW
 from shoal.schema.steps import Leads, Ranks
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Stage, Step, TableTechnique
@@ -48,7 +49,7 @@ class Sample(TableTechnique):
     )
 
     fraction: float = Field(gt=0, le=1)
-    within: tuple[str, ...] = ()
+    within: ColumnNames = ()
 
     def columns(self, person: str | None) -> tuple[str, ...]:
         return self.within

@@ -19,7 +19,8 @@ def stratum_codes(frame: pl.DataFrame, within: tuple[str, ...]) -> Integers:
     """
     if not within:
         return np.zeros(frame.height, dtype=np.int64)
-    keys = frame.select(key for name in within for key in _comparable(frame, name))
+    comparable = [key for name in within for key in _comparable(frame, name)]
+    keys = frame.select(key.alias(str(number)) for number, key in enumerate(comparable))
     strata = keys.unique(maintain_order=True).with_row_index(_CODE)
     joined = keys.join(strata, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")
     return joined[_CODE].cast(pl.Int64).to_numpy()
@@ -29,7 +30,7 @@ def _comparable(frame: pl.DataFrame, name: str) -> list[pl.Expr]:
     """The column, in such a way that a join finds its values again: NaN is not equal to itself."""
     if not frame.schema[name].is_float():
         return [pl.col(name)]
-    return [pl.col(name).fill_nan(0.0), pl.col(name).is_nan().alias(f"{name} is NaN")]
+    return [pl.col(name).fill_nan(0.0), pl.col(name).is_nan()]
 
 
 def random_order(strata: Integers, words: NDArray[np.uint64]) -> Integers:

@@ -25,6 +25,7 @@ from pydantic import Field, field_validator, model_validator
 from shoal.errors import DataError
 from shoal.hierarchy.base import TOP
 from shoal.schema.arrays import Floats, Integers
+from shoal.schema.column_names import ColumnNames
 from shoal.schema.columns import Column, Columns
 from shoal.schema.counts import Counts
 from shoal.schema.expressions import Expression, names_in, of_one_record
@@ -48,7 +49,7 @@ class Fence:
 
 
 class Outliers(Parameters):
-    columns: tuple[str, ...] = Field(min_length=1)
+    columns: ColumnNames = Field(min_length=1)
     iqr: float | None = Field(default=None, gt=0)
     deviations: float | None = Field(default=None, gt=0)
 

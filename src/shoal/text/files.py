@@ -77,7 +77,8 @@ class Cleaner:
             self._lines(source, out, path.name)
 
     def _is_letter(self, path: Path) -> bool:
-        return path.suffix.lower() in LETTERS and path.stat().st_size <= MOST_OF_A_LETTER
+        """Read as a whole. A pipe or a device has no size: it is a stream of lines."""
+        return path.suffix.lower() in LETTERS and path.is_file() and path.stat().st_size <= MOST_OF_A_LETTER
 
     def _lines(self, source: BinaryIO, out: BinaryIO, person: str) -> None:
         lines = read_together(source, self.encoding)

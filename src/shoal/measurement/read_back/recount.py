@@ -84,7 +84,7 @@ def class_sizes(labels: pl.DataFrame, people: Integers | None) -> Integers:
 
 
 def starred(labels: pl.DataFrame) -> Mask:
-    return labels.select(pl.all_horizontal(pl.all() == STAR)).to_series().to_numpy()
+    return labels.select(pl.all_horizontal(pl.all().eq_missing(STAR))).to_series().to_numpy()
 
 
 def smallest(sizes: Integers) -> int:
