@@ -16,6 +16,7 @@ from shoal.solve.problem import Problem
 from shoal.solve.relaxation import relaxed_bound
 from shoal.solve.search import Progress, Search
 from shoal.solve.solution import Solution
+from shoal.solve.threads import one_blas_thread
 from shoal.solve.utility import make_utility
 
 MOST_NODES = 10_000_000
@@ -28,6 +29,7 @@ BOUND_SECONDS = 10.0
 """The most work that goes into the bound of a lattice too large for the exact search."""
 
 
+@one_blas_thread
 def solve_lattice(
     problem: Problem,
     utility: str = "loss",

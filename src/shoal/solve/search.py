@@ -53,7 +53,7 @@ class Search:
         self._limited = self._allowed < problem.records
         self._bounds = np.ascontiguousarray(utility.start())
         self._flat = self._bounds.reshape(-1)
-        self._start = self._flat.copy()
+        self._start = self._flat.copy() if utility.bounds_above else self._flat
         self._strides = [prod(utility.shape[axis + 1 :]) for axis in range(len(utility.shape))]
         # Where people are in several classes, what is counted over the whole table may change as classes merge.
         apart = not len(problem.counts.shared)
@@ -85,7 +85,8 @@ class Search:
 
     def _downwards(self) -> Iterator[int]:
         """Nodes that may be better than the best, the highest first: what they tell of nodes below comes in time."""
-        heights = sum(np.ix_(*(np.arange(size) for size in self.utility.shape)), np.zeros((), dtype=np.int64))
+        steps = np.ix_(*(np.arange(size, dtype=np.int16) for size in self.utility.shape))
+        heights = sum(steps, np.zeros((), dtype=np.int16))
         order = np.argsort(-heights.reshape(-1), kind="stable")
         for places in np.split(order, np.cumsum(np.bincount(heights.reshape(-1))[::-1])[:-1]):
             open_ones = places[self._flat[places] < self.cost]

@@ -21,8 +21,10 @@ from shoal.solve.local.release import Released, coarser, judged, top_node
 from shoal.solve.local.sweep import Progress, Sweep
 from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution
+from shoal.solve.threads import one_blas_thread
 
 
+@one_blas_thread
 def solve_local(problem: Problem, *, progress: Progress | None = None) -> Solution:
     """A partition of the combinations that meets all models; equal problems have equal solutions."""
     judge = Judge(problem)
