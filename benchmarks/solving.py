@@ -15,7 +15,7 @@ import resource
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from math import nan
 from pathlib import Path
@@ -121,40 +121,31 @@ def _growth(shared: Path) -> list[Result]:
     ]
 
 
-def _wide(shared: Path) -> list[Result]:
-    """Loss of global recoding beside a best-first search, how far it may be from the best, loss of local recoding."""
+def _wide(shared: Path) -> Iterator[Result]:
     k = KAnonymity(k=5)
-    tables = [
-        ("Adult, 24 QIs, k=5, 5 %", halved(adult_24(shared), [k], limit=0.05), 0.171),
-        ("Road accidents, 20 QIs, k=5, 5 %", halved(fars_20(shared), [k], limit=0.05), 0.228),
-        (
-            "Labour force, 24 QIs, k=3, 5 %",
-            halved(survey(shared, "free1.csv", 24), [KAnonymity(k=3)], limit=0.05),
-            0.129,
-        ),
+    labour = survey(shared, "free1.csv", 24)
+    yield from _one_wide("Adult, 24 QIs, k=5, 5 %", halved(adult_24(shared), [k], limit=0.05), 0.171)
+    yield from _one_wide("Road accidents, 20 QIs, k=5, 5 %", halved(fars_20(shared), [k], limit=0.05), 0.228)
+    yield from _one_wide("Labour force, 24 QIs, k=3, 5 %", halved(labour, [KAnonymity(k=3)], limit=0.05), 0.129)
+
+
+def _one_wide(name: str, problem: Problem, climbed: float) -> Iterator[Result]:
+    """Loss of global recoding beside a best-first search, how far it may be from the best, loss of local recoding."""
+    print(f"  … {name}", file=sys.stderr, flush=True)
+    solutions: list[Solution] = []
+    seconds = [
+        cpu_seconds(lambda: solutions.append(solve_lattice(problem))),
+        cpu_seconds(lambda: solutions.append(solve_local(problem))),
     ]
-    results = []
-    for name, problem, climbed in tables:
-        print(f"  … {name}", file=sys.stderr, flush=True)
-        solutions: list[Solution] = []
-        spent = cpu_seconds(lambda problem=problem: solutions.append(solve_lattice(problem)))
-        local = cpu_seconds(lambda problem=problem: solutions.append(solve_local(problem)))
-        found, divided = solutions
-        theirs = top_down(problem, "loss", found.nodes_checked)
-        lost = f"{found.loss:.4f}, {found.nodes_checked:,} nodes, {spent:.1f} s"
-        results += [
-            Result(f"{name}: loss", lost, f"best-first {theirs:.4f}", 100 * found.loss, 100 * theirs, "%"),
-            Result(f"{name}: loss ÷ bound", lost, f"bound {found.bound:.4f}", found.loss / (found.bound or nan), 2.5),
-            Result(
-                f"{name}: local recoding",
-                f"{divided.loss:.4f}, {local:.1f} s",
-                f"climbing alone {climbed}",
-                100 * divided.loss,
-                100 * climbed,
-                "%",
-            ),
-        ]
-    return results
+    found, divided = solutions
+    theirs = top_down(problem, "loss", found.nodes_checked)
+    lost = f"{found.loss:.4f}, {found.nodes_checked:,} nodes, {seconds[0]:.1f} s"
+    yield Result(f"{name}: loss", lost, f"best-first {theirs:.4f}", 100 * found.loss, 100 * theirs, "%")
+    bound = found.bound or nan
+    yield Result(f"{name}: loss ÷ bound", f"{found.loss:.4f}", f"bound {bound:.4f}", found.loss / bound, 2.5)
+    lost = f"{divided.loss:.4f}, {seconds[1]:.1f} s"
+    name = f"{name}: local recoding"
+    yield Result(name, lost, f"climbing alone {climbed}", 100 * divided.loss, 100 * climbed, "%")
 
 
 def _second_of_work(adult: Adult) -> Result:
