@@ -25,7 +25,7 @@ MOST_SECONDS = 600.0
 """After so much work the exact search ends with the best so far, if the policy sets no limit."""
 LARGE_SECONDS = 60.0
 """The same for the step by step search."""
-BOUND_SECONDS = 10.0
+BOUND_SECONDS = 20.0
 """The most work that goes into the bound of a lattice too large for the exact search."""
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import expm1, log1p, prod
+from math import expm1, isfinite, log1p, prod
 
 import numpy as np
 
@@ -28,8 +28,8 @@ from shoal.solve.utility import make_utility
 
 GROUP_NODES = 2_000_000
 """The largest lattice of a group."""
-WIDTHS = (0.1, 0.0, 0.2, 0.15)
-"""By how much the mean loss of levels may differ that are taken for one."""
+WIDTHS = (0.0, 0.2, 0.15, 0.1)
+"""By how much the mean loss of levels may differ that are taken for one. What one leaves, others have."""
 ROUNDING = 1e-9
 
 
@@ -38,7 +38,14 @@ def relaxed_bound(problem: Problem, utility: str, budget: Budget) -> float:
     people = problem.floor.people
     if utility not in ("loss", "precision", "geometric_loss") or people < 2 or problem.population is not None:
         return 0.0
-    return max(_bound_by_groups(problem, utility, budget, width) for width in WIDTHS)
+    bound, left = 0.0, budget.left
+    for tries, width in enumerate(WIDTHS):
+        given = left / (len(WIDTHS) - tries)
+        work = Budget(given)
+        bound = max(bound, _bound_by_groups(problem, utility, work, width))
+        if isfinite(left):
+            left -= given - work.left
+    return bound
 
 
 def _bound_by_groups(problem: Problem, utility: str, budget: Budget, width: float) -> float:

@@ -86,21 +86,22 @@ class _Window:
         attributes = len(problem.ladders)
         levels = max(ladder.highest for ladder in problem.ladders) + 2
         self._common = np.zeros((size, size, attributes), dtype=np.int8)
-        self._losses = np.full((size, attributes, levels), np.inf)
+        losses = np.full((size, attributes, levels), np.inf)
         for place, ladder in enumerate(problem.ladders):
             common = self._common[:, :, place]
             common += np.int8(ladder.lowest)
             for level in range(ladder.lowest, ladder.highest + 1):
                 groups = ladder.groups[level][codes[:, place]]
                 common += groups[:, None] != groups
-                self._losses[:, place, level] = problem.weights[place] * ladder.losses[level][codes[:, place]]
-        self._losses = self._losses.reshape(size, -1)
+                losses[:, place, level] = problem.weights[place] * ladder.losses[level][codes[:, place]]
+        self._losses: Floats = losses.reshape(size, -1)
         self._row = np.arange(attributes) * levels
 
     def divided(self, least: int) -> _Divided | None:
         """Into classes of at least so many records; None where that can't be, or leaves nothing of some class."""
         member = np.full(len(self.records), -1, dtype=np.int64)
-        firsts, levels = [], []
+        firsts: list[int] = []
+        levels: list[Levels] = []
         start = 0
         while self.records[member < 0].sum() >= least:
             free = np.flatnonzero(member < 0)
