@@ -30,7 +30,7 @@ from shoal.privacy.sample_uniqueness import SampleUniqueness
 from shoal.privacy.t_closeness import TCloseness
 from shoal.schema import Counts
 from shoal.solve import Ladder, Problem, solve_lattice
-from shoal.solve.lattice import Search
+from shoal.solve.search import Search
 from shoal.solve.utility import Utility, make_utility
 from shoal.solve.utility.base import Bounds
 

@@ -14,7 +14,7 @@ from shoal.errors import InfeasibleError
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.schema import Counts
 from shoal.solve import Ladder, Problem, solve_lattice
-from shoal.solve.lattice import Search
+from shoal.solve.search import Search
 from shoal.solve.utility import Utility, make_utility
 
 pytestmark = pytest.mark.requirement("S-01", "S-07", "T-09")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from benchmarks.adult import ALL, EIGHT, Adult
+from benchmarks.wide import halved, survey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +23,8 @@ from shoal.privacy.l_diversity import Kind, LDiversity
 from shoal.privacy.t_closeness import Distance, TCloseness
 from shoal.schema import Column, Counts
 from shoal.solve import Ladder, Problem, Solution, Tally, build_ladder, solve_rare
-from shoal.solve.local import join, solve_local, sweep
+from shoal.solve.local import classes as labelled
+from shoal.solve.local import join, regroup, solve_local, sweep
 from shoal.solve.local.sweep import cheapest_nodes
 
 pytestmark = pytest.mark.requirement("S-08")
@@ -189,6 +192,36 @@ def test_a_lattice_too_large_to_sweep_is_climbed(problem: Problem) -> None:
             check(problem, solve_local(problem))
         except InfeasibleError:
             assert top_class(problem) is None
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(3, 40))
+@settings(max_examples=40)
+def test_classes_divided_anew_are_large_enough_and_lose_no_more(seed: int, k: int, window: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = pl.DataFrame({f"q{place}": rng.integers(0, 9, 80) for place in range(5)})
+    problem = halved(table, [KAnonymity(k=k)], limit=0.0)
+    size = problem.counts.size
+    member = rng.permutation(np.minimum(np.arange(size) // (2 * k), max(0, size // (2 * k) - 1)))
+    before = labelled.label(problem, member, int(member.max()) + 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regroup, "WINDOW", window)
+        found, number = regroup.regroup(problem, member, len(before.records), 1, k)
+    after = labelled.label(problem, found, number)
+    assert (np.flatnonzero(found == 0) == np.flatnonzero(member == 0)).all()
+    assert after.records.sum() == before.records.sum()
+    assert after.records.min() >= min(k, before.records.min())
+    assert (after.records * after.cost).sum() <= (before.records * before.cost).sum() + 1e-9
+
+
+def test_a_wide_table_is_divided_anew(shared: Path) -> None:
+    """Climbing alone loses 0.129."""
+    problem = halved(survey(shared, "free1.csv", 24), [KAnonymity(k=3)], limit=0.05)
+    solution = solve_local(problem)
+    assert solution.loss < 0.113
+    assert solution.cells is not None
+    classes = released(problem, solution.cells, solution.withheld)
+    assert min(problem.counts.records[members].sum() for members in classes.values()) >= 3
+    assert solution.loss == pytest.approx(loss(problem, solution.cells, solution.withheld), abs=1e-9)
 
 
 @given(st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(1, 30))

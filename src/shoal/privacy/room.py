@@ -73,21 +73,18 @@ def within_distance(size: Integers, blocks: Sequence[Integers], shares: Sequence
 
 
 def _on_one_level(block: Integers, known: Floats, size: Integers, goal: float) -> Integers:
-    """The same in closed form. What any values lack together is their share − their records ÷ N, which bounds N.
+    """The same for one level. What any values lack together is their share − their records ÷ N, which bounds N.
 
-    The tightest bound is that of the values with the fewest records for their share.
+    The tightest bound is that of the values with the fewest records for their share; those that lack something at one
+    bound give the next, lower one.
     """
-    occurs = known > 0
-    if not occurs.all():
-        block, known = block[:, occurs], known[occurs]
-    if not len(known):
-        return size
-    order = np.argsort(block / known, axis=1)
-    share = np.cumsum(known[order], axis=1) - goal
-    order += np.arange(0, block.size, block.shape[1])[:, None]
-    held = np.cumsum(block.ravel()[order], axis=1)
-    fitting = ((held + SLACK) / np.maximum(share, SLACK / NOTHING_FITS)).min(axis=1)
-    return np.asarray(_whole(np.minimum(fitting, size)))
+    counted, found = block.astype(np.float64), size.astype(np.float64)
+    for _ in range(STEPS):
+        lacks = (counted < known * found[:, None]).astype(np.float64)
+        share = np.maximum(lacks @ known - goal, SLACK / NOTHING_FITS)
+        held = np.einsum("ij,ij->i", counted, lacks)
+        found = np.minimum(found, (held + SLACK) / share)
+    return _whole(found)
 
 
 def _lacking(blocks: Sequence[Floats], shares: Sequence[Floats], inverse: Floats) -> tuple[Floats, Floats]:

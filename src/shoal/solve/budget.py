@@ -1,8 +1,9 @@
 """How long a search may go on, in work rather than in seconds: the same problem ends at the same place anywhere.
 
 What is counted are the numbers that are gone through: the classes a roll-up starts from, by column, the bounds that are
-raised, and a fixed amount for each look. ``PER_SECOND`` of them are taken for a second, whatever the machine: a time
-limit in seconds is turned into work by that rate, so it is a rough one.
+raised, and a fixed amount for each look. ``PER_SECOND`` of them are taken for a second, whatever the machine. Both
+rates are what searches of tables from 4,000 to 100,000 records, 7 to 24 attributes, were seen to take: by k alone from
+half to twice the seconds, by models on sensitive values up to three times as many.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from math import inf
 
 from shoal.solve.rollup import ClassTable
 
-PER_SECOND = 50_000_000
+PER_SECOND = 100_000_000
 PER_LOOK = 25_000
 
 
@@ -20,7 +21,7 @@ PER_LOOK = 25_000
 class Budget:
     """
     >>> Budget.of_seconds(2.0).left
-    100000000.0
+    200000000.0
     """
 
     left: float = inf

@@ -6,10 +6,10 @@
 2. Otherwise downhill from the top, always to the best of the nodes one level below. Where none is better, one attribute
    goes down and others up in exchange: the exchanges are tried in the order of what they are expected to cost, by what
    single steps were seen to suppress. Where no exchange helps, one attribute is moved by force, as low or as high as it
-   goes, the others are mended around it, and it goes downhill from there. All of it follows from the counts, nothing is
-   drawn by lot.
+   goes, the others are mended around it, and it goes downhill from there; where that doesn't help either, two at once,
+   for as long again as it took to come so far. All of it follows from the counts, nothing is drawn by lot.
 
-The result is not proven to be the best. ``group_bound`` says below what no node can be.
+The result is not proven to be the best. ``relaxation`` says below what no node can be.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ FIRST_TRIED = 6
 """Steps that are tried at once, of those that are expected to be best."""
 EXCHANGES = 80
 """Exchanges that are tried around one node."""
+STRIDE = 7919
+"""A large prime, so that steps of it go all around a list before they come back."""
 
 
 class Descent:
@@ -59,19 +61,24 @@ class Descent:
         return inf if self.best is None else self.best.value
 
     def run(self, start: Node | None = None) -> None:
-        node = self._downhill(start or self.highest, thorough=True)
-        node = self._exchanged(node)
-        improved = True
-        while improved and not self.budget.spent:
-            improved = False
-            before = self.cost
-            for kicked in self._kicks(node):
-                if self.budget.spent:
-                    return
-                landed = self._exchanged(self._downhill(kicked, thorough=False))
-                if self._value(landed) < before:
-                    node, before, improved = landed, self._value(landed), True
-                    break
+        node = self._exchanged(self._downhill(start or self.highest, thorough=True))
+        better: Node | None = node
+        while better is not None and not self.budget.spent:
+            node = better
+            better = self._after_kicks(node, self._kicks(node))
+            if better is None:
+                better = self._after_kicks(node, self._double_kicks(node), most=2 * len(self.looked))
+
+    def _after_kicks(self, node: Node, kicks: Iterator[Node], most: float = inf) -> Node | None:
+        """A better node from where one of the kicks leads to, if any does before so many nodes were looked at."""
+        value = self._value(node)
+        for kicked in kicks:
+            if self.budget.spent or len(self.looked) > most:
+                return None
+            landed = self._exchanged(self._downhill(kicked, thorough=False))
+            if self._value(landed) < value:
+                return landed
+        return None
 
     def solution(self, total: int, bound: float) -> Solution:
         if self.best is None:
@@ -119,12 +126,20 @@ class Descent:
 
     def _kicks(self, node: Node) -> Iterator[Node]:
         """One attribute by force at its top, or on a lower level; the others are still where they were."""
-        for place, high in enumerate(self.highest):
-            if node[place] < high:
-                yield _with(node, place, high)
-        for place, low in enumerate(self.lowest):
-            for level in range(low, node[place]):
-                yield _with(node, place, level)
+        return (_with(node, place, level) for place, level in self._forced(node))
+
+    def _double_kicks(self, node: Node) -> Iterator[Node]:
+        """Two attributes by force: every such pair, in an order in which neighbours have little in common."""
+        moves = self._forced(node)
+        for offset in range(1, len(moves)):
+            for first, (place, level) in enumerate(moves):
+                other, other_level = moves[(first + offset * STRIDE) % len(moves)]
+                if place < other:
+                    yield _with(_with(node, place, level), other, other_level)
+
+    def _forced(self, node: Node) -> list[tuple[int, int]]:
+        up = [(place, high) for place, high in enumerate(self.highest) if node[place] < high]
+        return up + [(place, level) for place, low in enumerate(self.lowest) for level in range(low, node[place])]
 
     def _mended(self, node: Node) -> Node:
         """A node that will do: attributes are raised, those first that are expected to save most for their price."""

@@ -1,53 +1,35 @@
-"""Global recoding: the node of the generalisation lattice that meets the models at the least cost, provably.
+"""Global recoding: which search a lattice gets, by its size, and for how long.
 
-A node says one level per quasi-identifier; what fails a model there is suppressed. Every node has a lower bound of its
-cost (see ``utility``); a node whose bound is no better than the best node found needs no look. When no other is left,
-the best node is the optimum. This needs no monotonicity at all. What makes it fast is a good node found early, by going
-downhill from the top, and what one look says of other nodes:
-
-- A class that is too small for the models (their ``floor``) is too small in every finer partition. Its records are lost
-  on all nodes below, which raises their bounds; and if they are more than may be suppressed, all nodes below fall.
-- Of a class that fails, some models say how many records a finer partition can keep (``most_kept``): the rest is lost.
-- Where nothing may be suppressed and the models are monotone, a node that fails takes all nodes below with it.
-
-So nodes are looked at from the top down. Measures of whole classes are the exception: there a look bounds the nodes
-*above*, so the node with the lowest bound is next; but first, on a path from it to the top, the highest node that rules
-it out is searched for by bisection.
+Up to ``MOST_NODES`` nodes the exact search (``search``); if it has to end early it is handed what the step by step
+search finds, so that it is never worse than that. Beyond, after levels that can't be part of any solution are left out,
+the step by step search alone (``descent``), with a bound of its own (``relaxation``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from math import inf, prod
+from math import prod
 
-import numpy as np
-
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.schema.arrays import Mask
-from shoal.solve.advice import infeasible
 from shoal.solve.budget import Budget
 from shoal.solve.descent import Descent, raise_lowest
-from shoal.solve.judge import Candidates, Judge, Look
 from shoal.solve.problem import Problem
-from shoal.solve.rollup import ClassTable, Node, Rollup
+from shoal.solve.relaxation import relaxed_bound
+from shoal.solve.search import Progress, Search
 from shoal.solve.solution import Solution
-from shoal.solve.utility import Utility, box, make_utility
-
-Progress = Callable[[int, int], None]
+from shoal.solve.threads import one_blas_thread
+from shoal.solve.utility import make_utility
 
 MOST_NODES = 10_000_000
 """Nodes that the exact search keeps bounds for; larger lattices are made smaller first, or searched downhill."""
-MANY_NODES = 500
 MOST_SECONDS = 600.0
 """After so much work the exact search ends with the best so far, if the policy sets no limit."""
 LARGE_SECONDS = 60.0
-"""The same for lattices too large for it."""
-GROUP_NODES, GROUP_SECONDS = 20_000, 5.0
-"""Of the lattices that bound a larger one."""
-ROUNDING = 1e-9
+"""The same for the step by step search."""
+BOUND_SECONDS = 20.0
+"""The most work that goes into the bound of a lattice too large for the exact search."""
 
 
+@one_blas_thread
 def solve_lattice(
     problem: Problem,
     utility: str = "loss",
@@ -63,269 +45,28 @@ def solve_lattice(
     if total > MOST_NODES:
         smaller = raise_lowest(problem)
     if lattice_size(smaller) > MOST_NODES:
-        budget = Budget.of_seconds(LARGE_SECONDS if time_limit is None else time_limit)
-        return descend(smaller, utility, budget, progress, total)
+        descent = _descended(smaller, utility, time_limit, progress)
+        work = Budget.of_seconds(min(BOUND_SECONDS, time_limit or BOUND_SECONDS))
+        return descent.solution(total, relaxed_bound(smaller, utility, work))
     search = Search(smaller, make_utility(utility, smaller), progress)
     search.run(Budget.of_seconds(MOST_SECONDS if time_limit is None else time_limit))
-    return replace(search.solution(), nodes_total=total)
+    looks = 0
+    if not search.proven:
+        descent = _descended(smaller, utility, time_limit, progress)
+        looks = len(descent.looked)
+        if descent.best is not None:
+            search.consider(descent.best)
+    found = search.solution()
+    return replace(found, nodes_total=total, nodes_checked=min(total, found.nodes_checked + looks))
 
 
 def lattice_size(problem: Problem) -> int:
     return prod(ladder.highest - ladder.lowest + 1 for ladder in problem.ladders)
 
 
-def descend(problem: Problem, utility: str, budget: Budget, progress: Progress | None, total: int) -> Solution:
-    """``total`` is how many nodes the lattice had before it was made smaller."""
-    descent = Descent(problem, utility, budget, progress)
+def _descended(problem: Problem, utility: str, time_limit: float | None, progress: Progress | None) -> Descent:
+    descent = Descent(
+        problem, utility, Budget.of_seconds(LARGE_SECONDS if time_limit is None else time_limit), progress
+    )
     descent.run()
-    return descent.solution(total, group_bound(problem, utility))
-
-
-def group_bound(problem: Problem, utility: str) -> float:
-    """Below what no node can cost: the optima of groups of attributes, each with all other attributes at the top.
-
-    With the others at the top classes are unions of what they were, so none falls below the floor that was above it: by
-    the floor alone, nobody is suppressed there who was not suppressed before. A loss that is a mean over attributes is
-    a mean of what the groups lose, and none of them loses less than its optimum.
-    """
-    people = problem.floor.people
-    if utility not in ("loss", "precision") or people < 2 or problem.population is not None:
-        return 0.0
-    given = [ladder.weight for ladder in problem.ladders]
-    bound = 0.0
-    for places in _groups_of_attributes(problem):
-        names = tuple(problem.ladders[place].attribute for place in places)
-        counts, _ = problem.counts.project(names)
-        part = Problem(
-            counts,
-            [problem.ladders[place] for place in places],
-            [KAnonymity(k=people)],
-            suppression_limit=problem.suppression_limit,
-        )
-        search = Search(part, make_utility(utility, part))
-        search.run(Budget.of_seconds(GROUP_SECONDS))
-        bound += search.bound * sum(given[place] for place in places) / sum(given)
-    return bound * (1 - ROUNDING)
-
-
-def _groups_of_attributes(problem: Problem) -> list[list[int]]:
-    """As few groups as can be searched quickly; the attributes with most values go together."""
-    sizes = [len(ladder.groups[0]) for ladder in problem.ladders]
-    levels = [ladder.highest - ladder.lowest + 1 for ladder in problem.ladders]
-    groups: list[list[int]] = []
-    nodes = inf
-    for place in sorted(range(len(sizes)), key=lambda place: (-sizes[place], place)):
-        if nodes * levels[place] > GROUP_NODES:
-            groups.append([])
-            nodes = 1
-        groups[-1].append(place)
-        nodes *= levels[place]
-    return groups
-
-
-class Search:
-    def __init__(self, problem: Problem, utility: Utility, progress: Progress | None = None) -> None:
-        self.problem = problem
-        self.utility = utility
-        self.judge = Judge(problem, utility)
-        self.rollup = Rollup(problem, upwards=utility.bounds_above)
-        self.lowest = utility.lowest
-        self.size = prod(utility.shape)
-        self._looked = np.zeros(utility.shape, dtype=bool)
-        self.best: Look | None = None
-        self.proven = False
-        self._budget = Budget()
-        self._progress = progress
-        self._allowed = problem.allowed
-        self._limited = self._allowed < problem.records
-        self._bounds = np.ascontiguousarray(utility.start())
-        self._flat = self._bounds.reshape(-1)
-        self._start = self._flat.copy()
-        self._strides = [prod(utility.shape[axis + 1 :]) for axis in range(len(utility.shape))]
-        # Where people are in several classes, what is counted over the whole table may change as classes merge.
-        apart = not len(problem.counts.shared)
-        monotone = all((model.local or apart) and model.monotone_under_generalisation for model in problem.models)
-        self._failing_falls = self._allowed == 0 and monotone
-
-    @property
-    def checked(self) -> int:
-        """How many nodes were looked at."""
-        return int(np.count_nonzero(self._looked))
-
-    @property
-    def cost(self) -> float:
-        return inf if self.best is None else self.best.value
-
-    def run(self, budget: Budget | None = None) -> None:
-        self._budget = budget or Budget()
-        self._go_downhill()
-        for place in self._upwards() if self.utility.bounds_above else self._downwards():
-            if self._budget.spent and self.best is not None:
-                return
-            self._settle(place)
-            if self._progress:
-                self._progress(self.checked, self.size)
-        self.proven = True
-        self._step_down()
-        if self._progress:
-            self._progress(self.checked, self.size)
-
-    def _downwards(self) -> Iterator[int]:
-        """Nodes that may be better than the best, the highest first: what they tell of nodes below comes in time."""
-        heights = sum(np.ix_(*(np.arange(size) for size in self.utility.shape)), np.zeros((), dtype=np.int64))
-        order = np.argsort(-heights.reshape(-1), kind="stable")
-        for places in np.split(order, np.cumsum(np.bincount(heights.reshape(-1))[::-1])[:-1]):
-            open_ones = places[self._flat[places] < self.cost]
-            for place in open_ones[np.argsort(self._flat[open_ones], kind="stable")]:
-                if self._flat[place] < self.cost:
-                    yield int(place)
-
-    def _upwards(self) -> Iterator[int]:
-        """Nodes that may be better than the best, that with the lowest bound first."""
-        while self._flat[place := int(self._flat.argmin())] < self.cost:
-            yield place
-
-    def solution(self) -> Solution:
-        if self.best is None:
-            raise infeasible(self.problem, self.rollup)
-        return self.judge.solution(self.best, self.size, self.checked, self.bound, optimal=self.proven)
-
-    @property
-    def bound(self) -> float:
-        """Below what no node can cost, as far as is known by now."""
-        return self.cost if self.proven else min(self.cost, float(self._flat.min()))
-
-    def _go_downhill(self) -> None:
-        """From the top to a good node, one level at a time: what is known early rules out more."""
-        steps = [size - 1 for size in self.utility.shape]
-        place = int(self._flat.size - 1)
-        value = self._look(place)
-        while value < inf:
-            below = [
-                (self._look(place - stride), place - stride, axis)
-                for axis, (stride, step) in enumerate(zip(self._strides, steps, strict=True))
-                if step and self._flat[place - stride] < self.cost
-            ]
-            best = min(below, default=(inf, place, 0))
-            if not best[0] < value:
-                return
-            value, place, axis = best
-            steps[axis] -= 1
-
-    def _step_down(self) -> None:
-        """Of nodes with the same cost, one that generalises less and suppresses no more."""
-        lower = self.best
-        while lower is not None:
-            self.best, lower = lower, None
-            node = self.best.table.node
-            for axis, low in enumerate(self.lowest):
-                if lower is None and node[axis] > low:
-                    lower = self._no_worse((*node[:axis], node[axis] - 1, *node[axis + 1 :]))
-
-    def _no_worse(self, node: Node) -> Look | None:
-        self._looked[tuple(level - low for level, low in zip(node, self.lowest, strict=True))] = True
-        table = self.rollup.at(node)
-        for look in self.judge.looks(table, self.judge.candidates(table, self.judge.too_small(table))):
-            fewer = self.best is None or look.suppressed <= self.best.suppressed
-            if fewer and look.suppressed <= self._allowed and look.value <= self.cost:
-                return look
-        return None
-
-    def _settle(self, place: int) -> None:
-        """Look at a node; or, on the way upwards, rule it out by the highest node above it that can."""
-        path = [place]
-        if self.utility.bounds_above and self._limited and (self._failing_falls or self.judge.tells_of_below):
-            path = self._path(place)
-        low, high = 0, len(path) - 1
-        while low <= high:
-            middle = (low + high) // 2
-            if self._flat[path[middle]] < inf:
-                self._look(path[middle])
-            if self._flat[place] < self.cost:
-                high = middle - 1
-            else:
-                low = middle + 1
-
-    def _path(self, place: int) -> list[int]:
-        """From the node to the top, each step the cheapest by its first bound."""
-        path = [place]
-        steps = [int(step) for step in np.unravel_index(place, self.utility.shape)]
-        while True:
-            bound, axis = min(
-                (
-                    (self._start[place + stride], axis)
-                    for axis, (stride, step, size) in enumerate(
-                        zip(self._strides, steps, self.utility.shape, strict=True)
-                    )
-                    if step + 1 < size
-                ),
-                default=(inf, 0),
-            )
-            if bound == inf:
-                return path
-            place += self._strides[axis]
-            steps[axis] += 1
-            path.append(place)
-
-    def _look(self, place: int) -> float:
-        """Judge a node, and learn from it about others. Its cost, where that can matter; otherwise infinite."""
-        self._looked.reshape(-1)[place] = True
-        steps = np.unravel_index(place, self.utility.shape)
-        node = tuple(int(step) + low for step, low in zip(steps, self.lowest, strict=True))
-        table = self.rollup.at(node)
-        self._budget.spend(table, prod(int(step) + 1 for step in steps))
-        lost = self.judge.too_small(table)
-        if self._too_many(table, lost):
-            return self._rule_out(node)
-        if self._settled_by_size(place, table, lost):
-            return inf
-        candidates = self.judge.candidates(table, lost)
-        if self._too_many(table, lost) or self._falls_by_trimming(node, table, candidates, lost):
-            return self._rule_out(node)
-        bound, self._flat[place] = self._flat[place], inf
-        if not bound < self.cost:
-            return inf
-        looks = [look for look in self.judge.looks(table, candidates) if look.suppressed <= self._allowed]
-        if not looks and self._failing_falls:
-            return self._rule_out(node)
-        for look in looks:
-            self._consider(look)
-        return min((look.value for look in looks), default=inf)
-
-    def _falls_by_trimming(self, node: Node, table: ClassTable, candidates: Candidates, lost: Mask) -> bool:
-        """Whether more is lost than may be, here and below, by what the models can keep at most; else bounds rise."""
-        if not self.utility.bounds_above and not self._open_below(node):
-            return False
-        # Measures of whole classes take nothing from it but what rules nodes out.
-        useful = self._limited or not self.utility.bounds_above
-        trimmed = self.judge.trimmed(table, candidates) if useful else None
-        if self._limited and trimmed is not None and int(trimmed.sum()) > self._allowed:
-            return True
-        self.utility.tighten(self._bounds, table, lost, trimmed)
-        return False
-
-    def _settled_by_size(self, place: int, table: ClassTable, lost: Mask) -> bool:
-        """Whether a node is too dear, by a measure of whole classes, even if no class is lost but the small ones."""
-        if self._limited or not self.utility.bounds_above or self.utility.value(table, ~lost) < self.cost:
-            return False
-        self.utility.tighten(self._bounds, table, lost, None)
-        self._flat[place] = inf
-        return True
-
-    def _too_many(self, table: ClassTable, lost: Mask) -> bool:
-        return self._limited and int(table.records[lost].sum()) > self._allowed
-
-    def _open_below(self, node: Node) -> bool:
-        """Whether any node below, besides it, may be better than the best. Of many some are: that needs no count."""
-        below = self._bounds[box(self.lowest, node)]
-        return below.size > MANY_NODES or int(np.count_nonzero(below < self.cost)) > 1
-
-    def _rule_out(self, node: Node) -> float:
-        """The node and all below it."""
-        self._bounds[box(self.lowest, node)] = inf
-        return inf
-
-    def _consider(self, look: Look) -> None:
-        fewer = self.best is not None and look.value == self.cost and look.suppressed < self.best.suppressed
-        if look.value < self.cost or fewer:
-            self.best = look
+    return descent

@@ -35,6 +35,7 @@ from shoal.solve.labels import truthful
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution
+from shoal.solve.threads import one_blas_thread
 
 ROUNDS = 3
 """Rounds of regrouping; later ones gain next to nothing."""
@@ -42,6 +43,7 @@ ROUNDS = 3
 Prices = Floats
 
 
+@one_blas_thread
 def solve_cells(problem: Problem, *, progress: Progress | None = None) -> Solution:
     """Stars in the rare combinations only, as few as the search finds, the least important attributes first.
 
@@ -51,6 +53,7 @@ def solve_cells(problem: Problem, *, progress: Progress | None = None) -> Soluti
     return _solve(problem, _star_levels, _star_prices, "cells", progress)
 
 
+@one_blas_thread
 def solve_rare(problem: Problem, *, progress: Progress | None = None) -> Solution:
     """The cells of rare combinations only go up their ladders, each as far as it needs."""
     return _solve(problem, _all_levels, _loss_prices, "rare", progress)

@@ -32,8 +32,10 @@ from shoal.solve.cells.table import Levels, number_rows
 from shoal.solve.cells.verify import solution_of_cells
 from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution
+from shoal.solve.threads import one_blas_thread
 
 
+@one_blas_thread
 def solve_wildcards(problem: Problem, *, progress: Progress | None = None) -> Solution:
     """Stars in rare combinations, so that every record is matched by k records when a star matches anything."""
     rows, member = _rows(problem)

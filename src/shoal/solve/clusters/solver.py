@@ -31,6 +31,7 @@ from shoal.solve.cells.verify import verified
 from shoal.solve.clusters.measure import Clustered, Numeric, Shapes, common_levels, information_loss
 from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution
+from shoal.solve.threads import one_blas_thread
 
 __all__ = ["Clusters", "information_loss", "solution_of", "solve_clusters"]
 
@@ -49,6 +50,7 @@ class Clusters:
     information_loss: float
 
 
+@one_blas_thread
 def solve_clusters(
     problem: Problem,
     k: int,

@@ -26,6 +26,18 @@ class Judge:
         """Whether the floor says it all."""
         self._tallies = {name: _Rows(tally.combination, problem.counts.size) for name, tally in problem.tallies.items()}
 
+    @property
+    def least(self) -> int:
+        """Records that a class can't do without."""
+        return max(self.floor.people, self.floor.records)
+
+    @property
+    def divisible(self) -> bool:
+        """Whether any division into classes of ``least`` records will do."""
+        counts = self.problem.counts
+        alone = len(self.models) == len(self.problem.models) and self.problem.population is None
+        return self.by_size and alone and counts.people is counts.records
+
     @cached_property
     def shaped(self) -> str | None:
         """The sensitive attribute that a class can be made to suit by leaving some of its members out."""

@@ -16,12 +16,15 @@ from shoal.schema.arrays import Integers, Mask
 from shoal.solve.local.classes import Levels, label, without_blank
 from shoal.solve.local.join import Joiner
 from shoal.solve.local.judge import Judge
+from shoal.solve.local.regroup import regroup
 from shoal.solve.local.release import Released, coarser, judged, top_node
 from shoal.solve.local.sweep import Progress, Sweep
 from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution
+from shoal.solve.threads import one_blas_thread
 
 
+@one_blas_thread
 def solve_local(problem: Problem, *, progress: Progress | None = None) -> Solution:
     """A partition of the combinations that meets all models; equal problems have equal solutions."""
     judge = Judge(problem)
@@ -30,8 +33,10 @@ def solve_local(problem: Problem, *, progress: Progress | None = None) -> Soluti
     member, number = without_blank(problem, sweep.member, sweep.number)
     joiner = Joiner(problem, judge, member, number)
     joiner.run(problem.allowed)
-    member = joiner.member
-    released = _best(problem, _cells(problem, member, number), member < 0)
+    released = _released(problem, joiner.member, number)
+    if judge.divisible and sweep.swept < number:
+        member, number = regroup(problem, joiner.member, number, sweep.swept, judge.least)
+        released = min(released, _released(problem, member, number), key=lambda table: table.loss)
     return Solution(
         {ladder.attribute: _highest(released, place, ladder.lowest) for place, ladder in enumerate(problem.ladders)},
         loss=released.loss,
@@ -44,6 +49,10 @@ def solve_local(problem: Problem, *, progress: Progress | None = None) -> Soluti
         recoding="local",
         cells=released.cells,
     )
+
+
+def _released(problem: Problem, member: Integers, number: int) -> Released:
+    return _best(problem, _cells(problem, member, number), member < 0)
 
 
 def _cells(problem: Problem, member: Integers, number: int) -> Levels:

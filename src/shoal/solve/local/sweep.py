@@ -39,6 +39,8 @@ class Sweep:
         self.member = np.full(problem.counts.size, -1, dtype=np.int64)
         self.number = 0
         self.visited = 0
+        self.swept = 0
+        """How many of the classes were found among the cheapest nodes; the others by climbing."""
         self.costs = node_costs(problem)
         self.total = prod(len(cost) for cost in self.costs)
         self._sizes = [[ladder.size(level) for level in range(ladder.highest + 1)] for ladder in problem.ladders]
@@ -57,6 +59,7 @@ class Sweep:
                 progress(at + 1, len(nodes))
             ahead = len(self.free) * (len(nodes) - at) / decline
             at += max(1, ceil(ahead / max(work, 1.0)))
+        self.swept = self.number
         if len(nodes) < self.total:
             self._climb()
         if progress:
