@@ -196,3 +196,16 @@ def test_where_nothing_joins_there_is_nobody_to_link(call: Call) -> None:
     assert told["joined"]["attacks"] == []
     assert told["joined"]["unjudged"] is False
     assert call("measure", "apart", "--policy", "apart.yaml", "--require", "joined_k=5").code == 0
+
+
+def test_a_run_is_safe_only_if_every_table_is_and_nobody_stands_out_by_joining(call: Call) -> None:
+    """What the policy accepts is no excuse for whoever asks."""
+    assert call("run", "policy.yaml", "--output", "plain", "--seed", "1").code == 0
+    safe = call("run", "policy.yaml", "--output", "safe", "--seed", "1", "--safe")
+    assert safe.code == 1
+    assert "not met: joined_k" in safe.stderr
+    assert "attacks:  people:" in safe.stdout
+    accepted = "joined: {accept: two analysts under contract}\n"
+    parted = POLICY.replace(accepted, "").replace("{pseudonymise: {domain: people}}", "suppress")
+    Path("policy.yaml").write_text(parted)
+    assert "joined" not in call("run", "policy.yaml", "--output", "apart", "--seed", "1", "--safe").stderr

@@ -153,6 +153,27 @@ def test_only_the_cells_that_tell_are_suppressed() -> None:
     assert Recount(table, release.data, ("place", "job"), ("one", "two")).k() >= K
 
 
+def test_where_the_star_itself_tells_it_goes_with_the_column() -> None:
+    """Everybody in a1 has a word of their own, which is starred; so whoever has a star is in a1."""
+    table = planted(600).with_columns(one=pl.when(pl.col("place") == "a1").then(pl.int_range(pl.len())).otherwise(0))
+    table = table.with_columns(pl.format("word {}", "one").alias("one"))
+    text = """
+shoal: 1
+name: stars
+attributes:
+  place: {role: quasi, hierarchy: %s}
+  job: {role: quasi, hierarchy: %s}
+  one: {role: sensitive, technique: {suppress_rare: {k: 4}}}
+  two: {role: insensitive}
+privacy: [{k_anonymity: {k: 14}}]
+solve: {recoding: local, suppression_limit: 0.1}
+read_back: {found: suppress}
+""" % ((json.dumps({"taxonomy": {"tree": TREE}}),) * 2)  # noqa: UP031  # braces
+    released = shoal.anonymise(table, Policy.from_text(text), seed=1)
+    assert released.manifest.k_effective == released.manifest.after.k >= 14
+    assert Recount(table, released.data, ("place", "job"), ("one", "two")).k() >= 14
+
+
 def test_what_is_accepted_stays_and_is_told_with_its_reason() -> None:
     release = shoal.anonymise(planted(), policy(ACCEPT_ALL), seed=1)
     manifest = release.manifest

@@ -64,8 +64,9 @@ def _print_doubts(report: AttackReport) -> None:
         )
 
 
-def print_evidence(evidence: Mapping[str, Any]) -> None:
+def print_evidence(evidence: Mapping[str, Any], table: str | None = None) -> None:
     """What the attacks of `run --evidence` came to: one line for each that found something, or might."""
+    whose = "" if table is None else f"{table}: "
     tried, unjudged = evidence.get("attacks"), evidence.get("attacks_unjudged", [])
     if tried is None:
         return
@@ -73,12 +74,12 @@ def print_evidence(evidence: Mapping[str, Any]) -> None:
         if one["found"]:
             on = f" of {one['attribute']}" if one["attribute"] else ""
             against = f"{percent(one['success']['share'])} right, {percent(_yardstick(one))} by the yardstick"
-            typer.echo(f"FOUND: {one['title']}{on}: {against}")
+            typer.echo(f"FOUND: {whose}{one['title']}{on}: {against}")
     for name in unjudged:
-        typer.echo(f"NOT JUDGED: {name}: {evidence['attacks_skipped'][name]}")
+        typer.echo(f"NOT JUDGED: {whose}{name}: {evidence['attacks_skipped'][name]}")
     found = sum(one["found"] for one in tried)
     left = f"; {len(unjudged)} could not be judged" if unjudged else ""
-    typer.echo(f"attacks:  {len(tried)} tried, {found or 'none'} found something{left}")
+    typer.echo(f"attacks:  {whose}{len(tried)} tried, {found or 'none'} found something{left}")
 
 
 def evidence_findings(evidence: Mapping[str, Any]) -> tuple[Finding, ...]:

@@ -57,8 +57,6 @@ def run(
 
         if control is not None:
             raise InputError("--control: a control group is for one table, and the policy has several")
-        if safe:
-            raise InputError("--safe: attacks are judged for one table, and the policy has several")
         if explore:
             raise InputError("--explore: tries are of one table, and the policy has several")
         with secrets_for(chosen.tables.values(), vault, person, key_file, service) as secrets:
@@ -72,6 +70,7 @@ def run(
                 seed=seed,
                 force=force,
                 evidence=evidence,
+                safe=safe,
                 pdf=pdf,
                 as_json=json,
                 secrets=secrets,

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import typer
 
-from shoal.cli.attack import HEADER, attack_row, print_attacks
+from shoal.cli.attack import HEADER, attack_row, evidence_findings, print_attacks, print_evidence
 from shoal.cli.gates import finish
 from shoal.cli.measurement import print_verdicts
 from shoal.cli.output import print_json, print_table, progress, warn
+from shoal.cli.summary import verdict
 from shoal.errors import InputError
 from shoal.policy import warnings_in
 from shoal.policy.references import Reference
 from shoal.policy.several import SeveralTables
+from shoal.privacy import Finding
 from shoal.pseudonyms import Secrets
 from shoal.release.assessing import Wanted
 from shoal.release.attack_report import attack_bounds
@@ -28,6 +31,9 @@ from shoal.release.several import check_tables, release_tables
 from shoal.release.tables_at import TablesAt
 from shoal.report.figures import count
 
+SAFE_K = 2
+"""The k of joined tables where none is asked for: nobody is alone."""
+
 
 def run_tables(  # noqa: PLR0913  # the options of `shoal run`
     several: SeveralTables,
@@ -40,6 +46,7 @@ def run_tables(  # noqa: PLR0913  # the options of `shoal run`
     seed: int | None,
     force: bool,
     evidence: bool,
+    safe: bool,
     pdf: bool,
     as_json: bool,
     secrets: Secrets | None = None,
@@ -55,7 +62,7 @@ def run_tables(  # noqa: PLR0913  # the options of `shoal run`
             parts=parts,
             seed=seed,
             force=force,
-            study=Study(None, tell) if evidence else None,
+            study=Study(None, tell) if evidence or safe else None,
             pdf=pdf,
             progress=report,
             secrets=secrets,
@@ -64,6 +71,18 @@ def run_tables(  # noqa: PLR0913  # the options of `shoal run`
         print_json(whole.to_dict())
     else:
         print_tables(whole)
+    finish(f"shoal run {several.name}", list(_findings(whole, safe=safe)), None)
+
+
+def _findings(whole: SeveralReleases, *, safe: bool) -> Iterator[Finding]:
+    """What each table has to meet; with ``safe``, that no attack on one succeeds and that nobody stands out by joining,
+    whatever was accepted."""
+    for name, release in whole.releases.items():
+        own = (*verdict(release), *(evidence_findings(release.manifest.evidence) if safe else ()))
+        yield from (replace(one, name=f"{name}: {one.name}") for one in own)
+    if safe and not whole.joined.met:
+        required = whole.joined.required
+        yield whole.joined.k_finding(SAFE_K if required is None else required)
 
 
 def print_tables(whole: SeveralReleases) -> None:
@@ -77,6 +96,8 @@ def print_tables(whole: SeveralReleases) -> None:
     print_table(whole.name, ("table", "records", "suppressed", "k before", "k after"), rows)
     for followed in whole.references:
         typer.echo(_in_words(followed))
+    for name, release in whole.releases.items():
+        print_evidence(release.manifest.evidence, name)
     typer.echo(f"release:  {whole.folder}")
     typer.echo(f"report:   {whole.folder / 'report.html'}")
 
