@@ -168,7 +168,7 @@ attributes:
 privacy: [{k_anonymity: {k: 14}}]
 solve: {recoding: local, suppression_limit: 0.1}
 read_back: {found: suppress}
-""" % ((json.dumps({"taxonomy": {"tree": TREE}}),) * 2)  # noqa: UP031  # braces
+""" % ((json.dumps({"taxonomy": {"tree": TREE}}),) * 2)
     released = shoal.anonymise(table, Policy.from_text(text), seed=1)
     assert released.manifest.k_effective == released.manifest.after.k >= 14
     assert Recount(table, released.data, ("place", "job"), ("one", "two")).k() >= 14
