@@ -22,6 +22,8 @@ import shoal
 from shoal.cli import main
 from shoal.errors import DataError
 from shoal.policy import Policy
+from shoal.release.reading_back import both_suppressed
+from shoal.techniques.suppress_cells import SuppressCellsStep
 
 pytestmark = pytest.mark.requirement("D-07", "S-01")
 
@@ -172,6 +174,15 @@ read_back: {found: suppress}
     released = shoal.anonymise(table, Policy.from_text(text), seed=1)
     assert released.manifest.k_effective == released.manifest.after.k >= 14
     assert Recount(table, released.data, ("place", "job"), ("one", "two")).k() >= 14
+
+
+def test_a_column_that_still_tells_where_it_is_starred_goes_as_a_whole() -> None:
+    classes = pl.DataFrame({"age": ["30-39"], "job": [True]})
+    once = SuppressCellsStep(("age",), ("job",), classes)
+    other = SuppressCellsStep(("age",), ("job",), classes.with_columns(age=pl.lit("40-49")))
+    table = pl.DataFrame({"age": ["30-39", "40-49", "50-59"], "job": ["nun", "cook", "smith"]})
+    assert both_suppressed(once, other).apply(table)["job"].to_list() == ["*", "*", "smith"]
+    assert both_suppressed(once, once).apply(table)["job"].to_list() == ["*", "*", "*"]
 
 
 def test_what_is_accepted_stays_and_is_told_with_its_reason() -> None:

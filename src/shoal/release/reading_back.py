@@ -146,7 +146,7 @@ def _suppressed(written: Written, judged: _Judgement, required: int) -> Outcome:
     more = judged.to_suppress(required)
     rounds = 1
     while more is not None and rounds <= ROUNDS + len(judged.lesson.tellers):
-        step = more if step is None else _both(step, more)
+        step = more if step is None else both_suppressed(step, more)
         if rounds >= ROUNDS:
             step = replace(step, whole=step.whole.union(more.columns))
         rest = replace(written, sample=step.apply(written.sample))
@@ -427,7 +427,7 @@ def _people(sample: pl.DataFrame) -> Integers | None:
     return sample[PERSON].rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
 
 
-def _both(one: SuppressCellsStep, other: SuppressCellsStep) -> SuppressCellsStep:
+def both_suppressed(one: SuppressCellsStep, other: SuppressCellsStep) -> SuppressCellsStep:
     """Both suppressions in one. Columns that tell although their cells are suppressed already tell by that: some of
     their cells are, and others not. They go as a whole."""
     columns = tuple(dict.fromkeys((*one.columns, *other.columns)))
