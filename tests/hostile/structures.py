@@ -154,7 +154,7 @@ _SCHEMAS: Final = (
     "DELETE FROM sqlite_master WHERE name = :name",
     "UPDATE t SET age = :text",
     "UPDATE t SET age = :number WHERE id % 3 = 0",
-    "UPDATE t SET name = zeroblob(:number % 70000000)",
+    "UPDATE t SET name = zeroblob(:number % 70000000) WHERE id = 5",
     "UPDATE t SET name = x'ff00fe', born = x'00' WHERE id > 20",
     "UPDATE t SET age = 1e308 * 10 WHERE id = 5",
     "UPDATE t SET born = 'tomorrow'",
