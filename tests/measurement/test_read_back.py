@@ -150,6 +150,15 @@ def test_only_a_finer_label_than_the_released_one_is_put_back() -> None:
     assert [(one.level, one.records) for one in starred.tellings] == [(2, ROWS)]
 
 
+@pytest.mark.parametrize("odd", ["rare", "*"], ids=["a pool that can't stand alone", "a star of the data"])
+def test_a_star_is_the_top_though_something_below_it_is_starred_too(odd: str) -> None:
+    towns = [*drawn(["p", "q", "r"]), odd, odd]
+    words = [town.upper() for town in towns]
+    hierarchy = {"rare": {"minimum": 10}}
+    found, _ = read_back(lesson({"town": towns}, {"town": stars(len(towns))}, {"words": words}, hierarchy))
+    assert [(one.columns, one.level, one.records) for one in found.tellings] == [(("words",), 0, ROWS)]
+
+
 def test_a_told_label_that_contradicts_the_released_one_is_not_believed() -> None:
     codes = ["a1"] * 19 + ["b1"] + drawn(["b1", "b2"], 100)
     released = ["a"] * 19 + ["b"] * 101

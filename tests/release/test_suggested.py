@@ -180,10 +180,18 @@ class Recount:
             groups = counted.sort("n", "__label", descending=[True, False]).group_by(columns, maintain_order=True)
             best = groups.agg(pl.col("__label").first(), top=pl.col("n").first(), n=pl.col("n").sum())
             tells = best.filter((pl.col("n") >= RECORDS) & (pl.col("top") >= SHARE * pl.col("n")))
+            tells = tells.join(self.of_several(columns), on=columns, how="semi", nulls_equal=True)
             said = frame.join(tells, on=columns, how="left", nulls_equal=True, maintain_order="left")["__label_right"]
             common = labels.value_counts().filter(pl.col("count") >= SHARE * len(labels))[labels.name].to_list()
             yield place, said.set(done | said.is_in(common).fill_null(value=False), None)
             done |= said.is_not_null()
+
+    def of_several(self, columns: tuple[str, ...]) -> pl.DataFrame:
+        """What one person alone has identifies them by itself, and tells nothing."""
+        frame = self.table.select(pl.col(each).cast(pl.String) for each in columns)
+        who = pl.Series(range(frame.height)) if self.person is None else self.person
+        people = frame.with_columns(__who=who).group_by(columns).agg(pl.col("__who").n_unique())
+        return people.filter(pl.col("__who") > 1)
 
     def finer(self, name: str, released: pl.Series, place: int, said: pl.Series) -> pl.Series:
         """Whether the released label is one that a wider level gives to what is told."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy
+from shoal.hierarchy.base import TOP, told_from_top
 from shoal.schema.arrays import Integers, Mask
 
 Codes = NDArray[np.int32]
@@ -36,7 +37,7 @@ class Levels:
     def of(cls, attribute: str, values: pl.Series, bound: BoundHierarchy | None) -> Levels:
         """By a hierarchy, where the values are its own; else there is only the value itself."""
         distinct = values.unique().sort(nulls_last=True)
-        ladder = [as_text(distinct)]
+        ladder = [told_from_top(as_text(distinct))]
         if bound is not None:
             try:
                 ladder += [as_text(bound.generalise(distinct, level)) for level in range(1, bound.height)]
@@ -44,7 +45,8 @@ class Levels:
                 ladder = ladder[:1]
         vocabulary = pl.concat(ladder).unique().sort()
         words = pl.Enum(vocabulary)
-        return cls(attribute, ladder[0], tuple(places_in(words, labels) for labels in ladder), vocabulary)
+        labels = tuple(places_in(words, labels) for labels in ladder)
+        return cls(attribute, as_text(distinct), labels, vocabulary)
 
     @property
     def height(self) -> int:
@@ -56,8 +58,16 @@ class Levels:
         return places_in(self._values, as_text(values))
 
     def label_codes(self, released: pl.Series) -> Codes:
-        """Places in the vocabulary; -1 for what no level has, as a star."""
-        return places_in(self.words, as_text(released))
+        """Places in the vocabulary; -1 for what no level has, and for a star, also where a level below the top has one:
+        rare values that can't stand alone are starred at once."""
+        codes = places_in(self.words, as_text(released))
+        return codes if self.star is None else np.where(codes == self.star, -1, codes).astype(np.int32, copy=False)
+
+    @cached_property
+    def star(self) -> int | None:
+        """The place of the star, where a hierarchy gives it to a value below its top; an original one is written
+        otherwise."""
+        return self.vocabulary.index_of(TOP)
 
     @cached_property
     def _values(self) -> pl.Enum:
@@ -103,7 +113,7 @@ class Levels:
         for level in range(self.height):
             fits |= higher[level][told] == released
         finer: Mask = (told >= 0) & (told != released) & fits
-        return finer
+        return finer if self.star is None else finer & (told != self.star)
 
 
 def places_in(known: pl.Enum, values: pl.Series) -> Codes:
