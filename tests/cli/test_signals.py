@@ -28,8 +28,9 @@ WAYS = {
     "in a long call": "hashlib.pbkdf2_hmac('sha512', b'', b'', 2**31 - 1)",
 }
 RUN = """
-import hashlib, sys, time
+import hashlib, signal, sys, time
 from shoal.cli import signals
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may be run where it is ignored
 from shoal.release import pipeline
 signals.GRACE = {grace}
 before = pipeline.Pipeline.recount
