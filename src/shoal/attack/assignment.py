@@ -21,13 +21,13 @@ import polars as pl
 from shoal.attack.coverage import Match
 from shoal.attack.order import IN_ORDER, mostly_the_same, other_numbers
 from shoal.attack.people import as_numbers
+from shoal.hierarchy.base import TOP
 from shoal.schema.arrays import Floats, Integers
 
 MOST_PAIRS = 5_000_000
 """Of a combination of values and a combination of labels; beyond that nothing is assigned."""
 LARGEST = 300
 """Records of one combination of labels that are compared with all its people; in a larger one they go by one number."""
-STAR = "*"
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _with_stars(released: pl.Series, original: pl.Series) -> pl.Series:
     """Where more cells are missing than before, a missing one may be anything."""
     if released.null_count() <= original.null_count():
         return released
-    return released.cast(pl.String, strict=False).fill_null(STAR)
+    return released.cast(pl.String, strict=False).fill_null(TOP)
 
 
 def _pairs(match: Match) -> tuple[Integers, Integers] | None:

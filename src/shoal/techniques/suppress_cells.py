@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import polars as pl
 
+from shoal.hierarchy.base import TOP
 from shoal.techniques.base import Step
 
-STAR = "*"
 _MARK = "__shoal_mark "
 
 
@@ -42,7 +42,7 @@ class SuppressCellsStep(Step):
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         marks = self.marked(frame)
         return frame.with_columns(
-            pl.when(marks[name]).then(_gone(frame.schema[name])).otherwise(pl.col(name)).alias(name)
+            pl.when(marks[name]).then(suppressed_cell(frame.schema[name])).otherwise(pl.col(name)).alias(name)
             for name in self.columns
         )
 
@@ -57,5 +57,6 @@ class SuppressCellsStep(Step):
         )
 
 
-def _gone(dtype: pl.DataType) -> pl.Expr:
-    return pl.lit(STAR) if dtype == pl.String() else pl.lit(None)
+def suppressed_cell(dtype: pl.DataType) -> pl.Expr:
+    """Text becomes a star, other values go missing."""
+    return pl.lit(TOP) if dtype == pl.String() else pl.lit(None, dtype)

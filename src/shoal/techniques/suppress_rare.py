@@ -19,9 +19,10 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from shoal.hierarchy.base import TOP, told_from_top
+from shoal.hierarchy.base import told_from_top
 from shoal.schema.columns import Column
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Step, Technique
+from shoal.techniques.suppress_cells import suppressed_cell
 
 
 class SuppressRare(Technique):
@@ -68,7 +69,5 @@ class SuppressRareStep(Step):
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         values = frame[self.attribute]
         rare = values.is_in(self.rare.implode()).fill_null(value=False)
-        text = values.dtype == pl.String()
-        left = told_from_top(values) if text else values
-        gone = pl.lit(TOP) if text else pl.lit(None, values.dtype)
-        return frame.with_columns(pl.when(rare).then(gone).otherwise(left).alias(self.attribute))
+        cell = pl.when(rare).then(suppressed_cell(values.dtype)).otherwise(told_from_top(values))
+        return frame.with_columns(cell.alias(self.attribute))
