@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from shoal.hierarchy import BoundHierarchy
-from shoal.hierarchy.csv_file import Csv
+from shoal.hierarchy.kinds.csv_file import CsvHierarchy
 from shoal.privacy import PrivacyModel
 from shoal.schema import Column, Counts
-from shoal.solve import Problem, Sensitive, build_ladder, build_problem
+from shoal.solve import Problem, SensitiveAttribute, build_ladder, build_problem
 
 ALL = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class")
 EIGHT = tuple(name for name in ALL if name != "occupation")
@@ -39,7 +39,9 @@ class Adult:
         return Counts.from_frame(counted, tuple(attributes), "n")
 
     def hierarchy(self, name: str, counts: Counts) -> BoundHierarchy:
-        return Csv(path=self.folder / f"{self.name}_hierarchy_{name}.csv").bind(Column(name), counts.value_counts(name))
+        return CsvHierarchy(path=self.folder / f"{self.name}_hierarchy_{name}.csv").bind(
+            Column(name), counts.value_counts(name)
+        )
 
     def problem(
         self,
@@ -59,10 +61,10 @@ class Adult:
         known = {name: self._sensitive(name, counts) for name in sensitive}
         return build_problem(counts, ladders, models, sensitive=known, population=population, suppression_limit=limit)
 
-    def _sensitive(self, name: str, counts: Counts) -> Sensitive:
+    def _sensitive(self, name: str, counts: Counts) -> SensitiveAttribute:
         values = counts.values_of(name).alias(name)
         ladder = build_ladder(self.hierarchy(name, counts), values)
-        return Sensitive(np.arange(len(values)), ladder.groups[1:])
+        return SensitiveAttribute(np.arange(len(values)), ladder.groups[1:])
 
     def _with_subset(self, counts: Counts) -> Counts:
         counted = self.subset.group_by(counts.attributes).len("n")

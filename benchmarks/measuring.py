@@ -18,13 +18,13 @@ from benchmarks.data import CHUNK, chunk
 from benchmarks.environments import PeerError
 from benchmarks.peers import Peers
 from benchmarks.result import Result, paired, seconds
+from shoal.kernels.batch_streams import streamed
 from shoal.measurement import measure_classes
-from shoal.measurement.attackers import Attackers, attackers_of
+from shoal.measurement.risk.attacker_risks import Attackers, attackers_of
 from shoal.privacy import PrivacyModel
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.l_diversity import Kind, LDiversity
-from shoal.privacy.t_closeness import Distance, TCloseness
-from shoal.schema.streams import streamed
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.l_diversity import DiversityKind, LDiversity
+from shoal.privacy.models.t_closeness import ClosenessDistance, TCloseness
 
 ROWS = 10_000_000
 ROUNDS = 5
@@ -63,8 +63,8 @@ def _models(folder: Path) -> list[Result]:
     table = adult.table.select(*EIGHT, SENSITIVE)
     models: list[PrivacyModel] = [
         KAnonymity(k=2),
-        LDiversity(attribute=SENSITIVE, l=2, kind=Kind.DISTINCT),
-        TCloseness(attribute=SENSITIVE, t=1, distance=Distance.EQUAL),
+        LDiversity(attribute=SENSITIVE, l=2, kind=DiversityKind.DISTINCT),
+        TCloseness(attribute=SENSITIVE, t=1, distance=ClosenessDistance.EQUAL),
     ]
 
     def shoal() -> Sequence[float]:

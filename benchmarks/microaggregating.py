@@ -15,8 +15,8 @@ import polars as pl
 
 from benchmarks.cpu import cpu_seconds, make_sort
 from benchmarks.result import Result, paired
-from shoal.techniques.microaggregate_mdav import mdav_groups
-from shoal.techniques.microaggregate_points import Points
+from shoal.techniques.randomisation.microaggregation.mdav import mdav_groups
+from shoal.techniques.randomisation.microaggregation.points import Points
 
 ROWS, K = 100_000, 3
 NUMBERS = ("expend", "income", "savings")

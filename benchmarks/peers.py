@@ -25,10 +25,10 @@ from benchmarks.adult import ALL, EIGHT, Adult
 from benchmarks.cpu import median_when_warm
 from benchmarks.environments import PeerError, last_line, python_with
 from benchmarks.result import Result
-from shoal.measurement.risk import measure_classes
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.l_diversity import Kind, LDiversity
-from shoal.privacy.t_closeness import Distance, TCloseness
+from shoal.measurement.risk.equivalence_classes import measure_classes
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.l_diversity import DiversityKind, LDiversity
+from shoal.privacy.models.t_closeness import ClosenessDistance, TCloseness
 from shoal.solve import Problem, Solution, solve_lattice, solve_local
 
 SENSITIVE = peer_tasks.SENSITIVE
@@ -94,8 +94,8 @@ def _measuring(peers: Peers) -> Result:
     name = "k, l and t of a released Adult: against pycanon"
     models = [
         K,
-        LDiversity(attribute=SENSITIVE, l=3, kind=Kind.DISTINCT),
-        TCloseness(attribute=SENSITIVE, t=1, distance=Distance.EQUAL),
+        LDiversity(attribute=SENSITIVE, l=3, kind=DiversityKind.DISTINCT),
+        TCloseness(attribute=SENSITIVE, t=1, distance=ClosenessDistance.EQUAL),
     ]
     problem = adult.problem(EIGHT, models[:2], limit=LIMIT, sensitive=(SENSITIVE,))
     table = _released(adult, problem, solve_lattice(problem), SENSITIVE)

@@ -16,11 +16,11 @@ from fastfpe import ff1
 from benchmarks.result import Result, paired, seconds
 from shoal.crypto import Key
 from shoal.crypto.ff1 import Ff1
-from shoal.pseudonyms.base32 import Base32
+from shoal.pseudonyms.formats.base32 import Base32
 from shoal.schema import Step
-from shoal.techniques.encrypt_deterministic import DeterministicStep
-from shoal.techniques.encrypt_format import FormatStep
-from shoal.techniques.pseudonymise_steps import KeyedStep
+from shoal.techniques.cryptographic.encryption.deterministic import DeterministicStep
+from shoal.techniques.cryptographic.encryption.format_preserving import FormatStep
+from shoal.techniques.pseudonymisation.pseudonym_steps import KeyedStep
 
 PEOPLE = 1_000_000
 RECORDS = 10_000_000
@@ -32,7 +32,7 @@ _MEMORY = """
 import resource, sys
 import polars as pl
 from shoal.crypto import Key
-from shoal.techniques.encrypt_deterministic import DeterministicStep
+from shoal.techniques.cryptographic.encryption.deterministic import DeterministicStep
 
 step, batch = DeterministicStep("id", Key(bytes(32))), {batch}
 for start in range(0, {records}, batch):

@@ -23,13 +23,13 @@ import polars as pl
 
 from benchmarks.reading_back_data import CASES, PEOPLE, Case
 from benchmarks.result import Result
-from shoal.engine import Sample
+from shoal.engine import OutputSample
 from shoal.engine.polars import PolarsEngine
 from shoal.io import open_source, parse_source
 from shoal.policy import Policy
 from shoal.randomness import Randomness
-from shoal.release.files import data_target
-from shoal.release.pipeline import Pipeline
+from shoal.release.further_files import data_target
+from shoal.release.pipeline import ReleasePipeline
 
 ROUNDS = 5
 SMALL = 1_000_000
@@ -73,7 +73,7 @@ class _Watch:
         return time.perf_counter() - self.clock, time.process_time() - self.cpu
 
 
-class _TimedSample(Sample):
+class _TimedSample(OutputSample):
     """Times what its thread does."""
 
     taken: float = 0.0
@@ -84,7 +84,7 @@ class _TimedSample(Sample):
         self.taken += time.thread_time() - started
 
 
-class _Timed(Pipeline[Any]):
+class _Timed(ReleasePipeline[Any]):
     """Notes what each part takes."""
 
     sample: _TimedSample | None = None
@@ -102,7 +102,7 @@ class _Timed(Pipeline[Any]):
         self.counted = self.began.stop()
         return made
 
-    def _sample(self, records: int) -> Sample | None:
+    def _sample(self, records: int) -> OutputSample | None:
         made = super()._sample(records)
         self.sample = None if made is None else _TimedSample(made.every)
         return self.sample

@@ -24,9 +24,9 @@ from pathlib import Path
 from benchmarks.cpu import cpu_seconds
 from benchmarks.result import Result, paired, seconds
 from shoal.text import Annotator
-from shoal.text.learned import Learned, _loaded, available
-from shoal.text.listed import listed
-from shoal.text.words import Words
+from shoal.text.lexicon_finder import LexiconFinder
+from shoal.text.listed_phrases import find_listed
+from shoal.text.spacy_finder import SpacyFinder, _loaded, available
 
 TYPES = {
     "PERSON": ("person",),
@@ -283,11 +283,11 @@ def _speed(shared: Path, model: str | None) -> list[Result]:
     if not texts:
         return []
     kilobytes = sum(len(text.encode()) for text in texts) / 1e3
-    words = Words()
+    words = LexiconFinder()
     list(words.find(texts[0]))
     results = []
     finders: dict[str, Callable[[str], Iterable[object]]] = {
-        "scan for listed phrases": listed,
+        "scan for listed phrases": find_listed,
         "all word finders": words.find,
     }
     for name, find in finders.items():
@@ -296,7 +296,7 @@ def _speed(shared: Path, model: str | None) -> list[Result]:
     if model is not None:
         some = texts[:30]
         annotator, pipeline = Annotator.standard(model), _loaded(model)
-        list(Learned(model).find_many(some[:1]))
+        list(SpacyFinder(model).find_many(some[:1]))
         ratio, mine, theirs = paired(
             lambda: seconds(lambda: list(annotator.annotate_many(some))),
             lambda: seconds(lambda: list(pipeline.pipe(some))),

@@ -18,8 +18,8 @@ from shoal.discover.recognisers import RECOGNISERS, Recogniser
 from shoal.discover.recognisers.base import InText
 from shoal.discover.recognisers.expressions import linear, spans
 from shoal.schema import Role
-from shoal.text.patterns import Patterns
-from shoal.text.scanning import hyperscan
+from shoal.text.matching.patterns import PatternFinder
+from shoal.text.matching.scanner import hyperscan
 
 SIZE = 100_000_000
 PIECE = 4_000_000
@@ -61,15 +61,15 @@ def run(folder: Path, _rows: int) -> list[Result]:
     texts = list(_pieces(_logs(folder)))
     size = sum(map(len, texts))
     part, few = texts[:5], sum(map(len, texts[:5]))
-    ours = Patterns()
+    ours = PatternFinder()
     _count(ours, texts[:1])
     peer = _presidio(folder)
     whole = size / seconds(lambda: _count(ours, texts))
-    same = Patterns([each for each in RECOGNISERS if each.type in SAME])
+    same = PatternFinder([each for each in RECOGNISERS if each.type in SAME])
     _count(same, texts[:1])
     likewise = size / seconds(lambda: _count(same, texts))
     ratio, mine, theirs = paired(lambda: seconds(lambda: _count(ours, part)), _grep(part), ROUNDS)
-    more = Patterns((*RECOGNISERS, *_strangers(9 * len(RECOGNISERS))))
+    more = PatternFinder((*RECOGNISERS, *_strangers(9 * len(RECOGNISERS))))
     _count(more, texts[:1])
     slower, many, _ = paired(
         lambda: seconds(lambda: _count(more, part)), lambda: seconds(lambda: _count(ours, part)), ROUNDS
@@ -106,7 +106,7 @@ def _against_presidio(name: str, speed: float, peer: dict[str, Any], goal: float
     return Result(name, f"{speed / 1e6:.1f} MB/s", f"Presidio {theirs}", peer["speed"] / speed, goal)
 
 
-def _count(patterns: Patterns, texts: Iterable[str]) -> int:
+def _count(patterns: PatternFinder, texts: Iterable[str]) -> int:
     return sum(1 for text in texts for _ in patterns.find(text))
 
 

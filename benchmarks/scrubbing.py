@@ -19,12 +19,12 @@ import numpy as np
 from benchmarks.cpu import cpu_seconds
 from benchmarks.result import Result, paired
 from benchmarks.scanning import _lines
-from shoal.text.annotating import Annotator
-from shoal.text.gazetteers import Kind, lexicon
-from shoal.text.patterns import Patterns
-from shoal.text.scrubbing import Scrubber
-from shoal.text.streaming import read_together, scrub_together
-from shoal.text.words import found
+from shoal.scrub.scrubber import Scrubber
+from shoal.scrub.streams import read_together, scrub_together
+from shoal.text.annotator import Annotator
+from shoal.text.lexicon.gazetteers import LexiconKind, lexicon
+from shoal.text.lexicon_finder import find_by_lexicon
+from shoal.text.matching.patterns import PatternFinder
 
 LINES = 60_000
 FEW = 4_000
@@ -38,7 +38,7 @@ def run(folder: Path, _rows: int) -> list[Result]:
     scrubber = Scrubber(Annotator.standard("none"))
     _scrub(scrubber, _lines(0, LINES))
     alike = _lines(LINES, LINES)
-    patterns = Patterns()
+    patterns = PatternFinder()
     ratio, mine, theirs = paired(
         lambda: cpu_seconds(lambda: _scrub(scrubber, alike)),
         lambda: cpu_seconds(lambda: list(patterns.find(alike))),
@@ -49,7 +49,7 @@ def run(folder: Path, _rows: int) -> list[Result]:
     new = iter(others)
     slower, unlike, looked = paired(
         lambda: cpu_seconds(lambda: _scrub(scrubber, next(new))),
-        lambda: cpu_seconds(lambda: list(map(found, other.splitlines(keepends=True)))),
+        lambda: cpu_seconds(lambda: list(map(find_by_lexicon, other.splitlines(keepends=True)))),
         ROUNDS,
     )
     few, many = _peaks(folder)
@@ -81,7 +81,7 @@ def _scrub(scrubber: Scrubber, text: str) -> int:
 def _unlike(count: int, seed: int) -> Iterable[str]:
     """Lines with a name, two words and an id drawn from long lists."""
     words = [word for word in lexicon().entries if word.isascii() and word.isalpha() and len(word) > 3]
-    names = [word.capitalize() for word in words if lexicon().entries[word] & (Kind.GIVEN | Kind.FAMILY)]
+    names = [word.capitalize() for word in words if lexicon().entries[word] & (LexiconKind.GIVEN | LexiconKind.FAMILY)]
     numbers = np.random.default_rng(seed).integers(0, 2**31, (count, 6)).tolist()
     for place, (a, b, c, d, e, f) in enumerate(numbers):
         name, first, second = names[a % len(names)], words[b % len(words)], words[c % len(words)]

@@ -26,12 +26,12 @@ from benchmarks.cpu import ROUNDS, SORT_SECONDS, cpu_seconds, make_sort
 from benchmarks.result import Result, paired
 from benchmarks.wide import adult_24, fars_20, halved, survey, top_down
 from shoal.privacy import PrivacyModel
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.l_diversity import Kind, LDiversity
-from shoal.privacy.t_closeness import Distance, TCloseness
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.l_diversity import DiversityKind, LDiversity
+from shoal.privacy.models.t_closeness import ClosenessDistance, TCloseness
 from shoal.solve import Problem, Solution, solve_lattice, solve_local
-from shoal.solve.budget import PER_SECOND, Budget
-from shoal.solve.search import Search
+from shoal.solve.global_recoding.budget import PER_SECOND, Budget
+from shoal.solve.global_recoding.lattice_search import LatticeSearch
 from shoal.solve.utility import make_utility
 
 SENSITIVE = "occupation"
@@ -71,8 +71,8 @@ def run(folder: Path, _rows: int) -> list[Result]:
 
 def cases(adult: Adult) -> list[Case]:
     k = KAnonymity(k=5)
-    diverse: list[PrivacyModel] = [k, LDiversity(attribute=SENSITIVE, l=3, kind=Kind.DISTINCT)]
-    close: list[PrivacyModel] = [k, TCloseness(attribute=SENSITIVE, t=0.2, distance=Distance.EQUAL)]
+    diverse: list[PrivacyModel] = [k, LDiversity(attribute=SENSITIVE, l=3, kind=DiversityKind.DISTINCT)]
+    close: list[PrivacyModel] = [k, TCloseness(attribute=SENSITIVE, t=0.2, distance=ClosenessDistance.EQUAL)]
 
     def nine(limit: float) -> Problem:
         return adult.problem(ALL, [k], limit=limit)
@@ -152,7 +152,7 @@ def _second_of_work(adult: Adult) -> Result:
     """How far a second of a limit is from a second of this machine, either way."""
     problem = adult.problem(ALL, [KAnonymity(k=5)], limit=0.02)
     budget = Budget(1e15)
-    taken = cpu_seconds(lambda: Search(problem, make_utility("loss", problem)).run(budget))
+    taken = cpu_seconds(lambda: LatticeSearch(problem, make_utility("loss", problem)).run(budget))
     counted = (1e15 - budget.left) / PER_SECOND
     ratio = max(taken / counted, counted / taken)
     return Result("a second of solve.time_limit", f"{taken:.2f} s", f"{counted:.2f} s of work", ratio, 3.0)

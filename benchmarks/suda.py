@@ -18,7 +18,7 @@ import polars as pl
 from benchmarks.cpu import ROUNDS, cpu_seconds, make_sort
 from benchmarks.result import Result, paired
 from shoal.errors import BugError
-from shoal.measurement.suda import suda
+from shoal.measurement.risk.suda import suda
 
 KEYS = {"urbrur": 2, "roof": 5, "walls": 3, "water": 8, "electcon": 3, "relat": 9, "sex": 2, "hhcivil": 4}
 """Eight keys, with how many values each has."""

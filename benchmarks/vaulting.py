@@ -18,7 +18,7 @@ import polars as pl
 
 from benchmarks.result import Result, paired, seconds
 from shoal.errors import BugError
-from shoal.pseudonyms.base32 import Base32
+from shoal.pseudonyms.formats.base32 import Base32
 from shoal.vault import Passphrase, Vault
 
 NAMES = 1_000_000

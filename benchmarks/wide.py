@@ -17,8 +17,8 @@ import polars as pl
 
 from shoal.privacy import PrivacyModel
 from shoal.schema import Counts
-from shoal.solve import Ladder, Problem, Sensitive, build_problem
-from shoal.solve.judge import Judge
+from shoal.solve import Ladder, Problem, SensitiveAttribute, build_problem
+from shoal.solve.global_recoding.node_evaluation import NodeEvaluator
 from shoal.solve.rollup import Node, Rollup
 from shoal.solve.utility import make_utility
 
@@ -70,7 +70,7 @@ def halved(
     names = (*quasi, *((sensitive,) if sensitive else ()))
     counts = Counts.from_frame(table.group_by(names).len("n"), names, "n")
     ladders = [_halving(name, counts.values_of(name).to_numpy()) for name in quasi]
-    known = {sensitive: Sensitive(np.arange(len(counts.values_of(sensitive))))} if sensitive else {}
+    known = {sensitive: SensitiveAttribute(np.arange(len(counts.values_of(sensitive))))} if sensitive else {}
     return build_problem(counts, ladders, models, sensitive=known, suppression_limit=limit)
 
 
@@ -90,7 +90,7 @@ def _halving(name: str, values: np.ndarray[tuple[int], np.dtype[np.int64]]) -> L
 def top_down(problem: Problem, utility: str, looks: int) -> float:
     """The best cost that the yardstick finds with so many looks at nodes."""
     measure = make_utility(utility, problem)
-    judge, rollup = Judge(problem, measure), Rollup(problem)
+    judge, rollup = NodeEvaluator(problem, measure), Rollup(problem)
     top: Node = tuple(ladder.highest for ladder in problem.ladders)
     lowest = tuple(ladder.lowest for ladder in problem.ladders)
 

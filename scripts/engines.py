@@ -14,15 +14,15 @@ import yaml
 
 from shoal.engine.polars import PolarsEngine
 from shoal.engine.spark.counting import MOST
-from shoal.engine.spark.shuffling import Way
+from shoal.engine.spark.table_steps import TableStepStrategy
+from shoal.io.frames import FrameSource, FrameTarget
 from shoal.plan import Plan
 from shoal.plan.nodes import PlannedStep
 from shoal.policy import Policy
 from shoal.privacy import privacy_models
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
-from shoal.release.frames import FrameSource, FrameTarget
-from shoal.release.pipeline import Pipeline
+from shoal.release.pipeline import ReleasePipeline
 from shoal.schema import Scope, Step
 from shoal.schema.parameters import Parameters
 from shoal.techniques import table_techniques, techniques
@@ -145,13 +145,13 @@ def way(step: Step) -> str:
             Scope.ORDER: "a sort",
             Scope.INSERT: "added after the last record, then a sort",
         }[step.scope]
-    found = Way.of(step)
-    return f"{found}, {way(step.leads.step)}" if found is Way.FIRSTS and step.leads else str(found)
+    found = TableStepStrategy.of(step)
+    return f"{found}, {way(step.leads.step)}" if found is TableStepStrategy.FIRSTS and step.leads else str(found)
 
 
 def _plan(policy: Policy, examples: ModuleType, home: Path, vault: Secrets) -> Plan:
     secrets = vault if "identity" in policy.table_steps else None
-    pipeline = Pipeline(policy, PolarsEngine(), Randomness(seed=1), secrets=secrets)
+    pipeline = ReleasePipeline(policy, PolarsEngine(), Randomness(seed=1), secrets=secrets)
     return pipeline.rewrite(FrameSource(examples.table().lazy()), FrameTarget(), aside=home / "aside.arrow").plan
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 from benchmarks.adult import ALL, Adult
 
-from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.solve.cells import solve_rare
 from shoal.solve.cells.table import judge
 from shoal.solve.clusters import information_loss, solve_clusters

@@ -24,7 +24,7 @@ from playwright.sync_api import sync_playwright
 from rich.console import Console
 from rich.text import Text
 
-from shoal.examples import hospital, papers
+from shoal.examples import documents, hospital
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -106,7 +106,7 @@ def main(wanted: list[str]) -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         hospital.write(folder / "hospital.csv")
-        papers.write(folder / "papers")
+        documents.write(folder / "papers")
         for name, draw in PICTURES.items():
             if not wanted or name in wanted:
                 draw(folder)

@@ -73,7 +73,7 @@ class DataError(InputError):
 
 
 @dataclass(frozen=True, order=True)
-class Problem:
+class PolicyProblem:
     """One thing wrong with a policy, where it stands in the file, and what was probably meant."""
 
     line: int
@@ -92,7 +92,7 @@ class PolicyError(InputError):
 
     code = "SHOAL-130"
 
-    def __init__(self, problems: list[Problem], *, source: str = "policy") -> None:
+    def __init__(self, problems: list[PolicyProblem], *, source: str = "policy") -> None:
         self.problems = tuple(sorted(problems))
         self.source = source
         shown = "; ".join(str(problem) for problem in self.problems)

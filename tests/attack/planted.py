@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from shoal.attack.battery import Attacked
-from shoal.release.attack_roles import Roles
-from shoal.release.attacking import attack_frames
+from shoal.assess.attack.table_attack import attack_frames
+from shoal.attack.battery import BatteryResult
+from shoal.results.attack_roles import AttackRoles
 
 SIZE = 300
-ROLES = Roles(("age", "sex"), ("illness",), ("aadhaar", "phone"))
+ROLES = AttackRoles(("age", "sex"), ("illness",), ("aadhaar", "phone"))
 CITIES = ("Pune", "Delhi", "Mumbai", "Chennai", "Kochi", "Jaipur", "Surat", "Patna")
 
 
@@ -28,10 +28,10 @@ class Release:
     table: pl.DataFrame
     original: pl.DataFrame
     control: pl.DataFrame | None = None
-    roles: Roles = ROLES
+    roles: AttackRoles = ROLES
     origins: pl.Series | None = None
 
-    def attacked(self, seed: int = 1, trials: int = 400) -> Attacked:
+    def attacked(self, seed: int = 1, trials: int = 400) -> BatteryResult:
         return attack_frames(
             self.table, self.original, self.roles, control=self.control, origins=self.origins, trials=trials, seed=seed
         ).done
@@ -138,7 +138,7 @@ def mixed(make: Make) -> Make:
     return made
 
 
-def in_role(make: Make, roles: Roles) -> Make:
+def in_role(make: Make, roles: AttackRoles) -> Make:
     return lambda lots: replace(make(lots), roles=roles)
 
 
@@ -148,7 +148,9 @@ def without_control(make: Make) -> Make:
 
 def clear(lots: np.random.Generator) -> Release:
     table = people(lots)
-    return Release(table.drop("aadhaar", "phone"), table, people(lots), Roles(("age", "sex", "city"), ("illness",)))
+    return Release(
+        table.drop("aadhaar", "phone"), table, people(lots), AttackRoles(("age", "sex", "city"), ("illness",))
+    )
 
 
 def clear_part(lots: np.random.Generator) -> Release:
@@ -182,7 +184,7 @@ def moved(lots: np.random.Generator) -> Release:
     table = pl.DataFrame(original)
     near = table.select(pl.col(name) + pl.Series(lots.normal(0, 0.02, SIZE)) for name in table.columns)
     near = near[pl.Series(lots.permutation(SIZE))]
-    return Release(near, table, pl.DataFrame(strangers), Roles(("u",)))
+    return Release(near, table, pl.DataFrame(strangers), AttackRoles(("u",)))
 
 
 def rare_illnesses(lots: np.random.Generator) -> Release:
@@ -210,10 +212,10 @@ def renamed(lots: np.random.Generator) -> Release:
     return Release(general(table).with_columns(pid), table, people(lots))
 
 
-FIGURES = Roles(("age", "sex"), ("bill",), ("aadhaar", "phone"))
-UNNAMED = Roles(("age", "sex"), ("illness",))
-QUASI = Roles(("age", "sex", "city"), ("illness",))
-WANTED = Roles(("age", "sex"), ("illness", "city"))
+FIGURES = AttackRoles(("age", "sex"), ("bill",), ("aadhaar", "phone"))
+UNNAMED = AttackRoles(("age", "sex"), ("illness",))
+QUASI = AttackRoles(("age", "sex", "city"), ("illness",))
+WANTED = AttackRoles(("age", "sex"), ("illness", "city"))
 
 PLANTED: dict[str, tuple[Make, str]] = {
     "sha256 cut to 16": (with_column("aadhaar", hashed(lambda text: sha(text).hex()[:16])), "dictionary"),

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.attack import Attack
-from shoal.attack.assignment import assigned
-from shoal.attack.battery import Attacked, Tables, run_attacks
-from shoal.attack.composition import LEAST_K
+from shoal.attack.battery import AttackTables, BatteryResult, run_attacks
+from shoal.attack.class_baseline import LEAST_K
+from shoal.attack.ground_truth.assignment import assigned
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("R-04")
@@ -40,13 +40,13 @@ def shuffled(table: pl.DataFrame, seed: int = 1) -> pl.DataFrame:
     return table[np.random.default_rng(seed).permutation(table.height)]
 
 
-def attacked(release: pl.DataFrame, original: pl.DataFrame, sensitive: tuple[str, ...] = ("ill",)) -> Attacked:
+def attacked(release: pl.DataFrame, original: pl.DataFrame, sensitive: tuple[str, ...] = ("ill",)) -> BatteryResult:
     quasi = tuple(name for name in ("age", "town") if name in release.columns)
     alone = tuple(name for name in ("bill",) if name in release.columns and name not in sensitive)
-    return run_attacks(Tables(release, original, quasi, sensitive, pseudonyms=alone), Randomness(1))
+    return run_attacks(AttackTables(release, original, quasi, sensitive, pseudonyms=alone), Randomness(1))
 
 
-def by_key(done: Attacked) -> dict[str, Attack]:
+def by_key(done: BatteryResult) -> dict[str, Attack]:
     return {one.key: one for one in done.attacks}
 
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from shoal.attack import Attack
-from shoal.attack.battery import Attacked, Tables, run_attacks, without_suppressed
-from shoal.attack.order import look_in_order, recovered
+from shoal.attack.battery import AttackTables, BatteryResult, run_attacks, without_suppressed
+from shoal.attack.ground_truth.record_order import look_in_order, recovered
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("R-04")
@@ -50,7 +50,7 @@ def ten_alike() -> tuple[pl.DataFrame, pl.DataFrame]:
     return original, original.with_columns(pl.format("{}-{}", low, low + 9).alias("age"))
 
 
-def attacked(tables: Tables, seed: int = 1) -> dict[str, Attack]:
+def attacked(tables: AttackTables, seed: int = 1) -> dict[str, Attack]:
     return {attack.key: attack for attack in run_attacks(tables, Randomness(seed)).attacks}
 
 
@@ -60,12 +60,12 @@ def details(attack: Attack) -> dict[str, float]:
 
 
 @pytest.fixture(scope="module")
-def only_deidentified() -> Attacked:
+def only_deidentified() -> BatteryResult:
     table = people().drop("code")
-    return run_attacks(Tables(table, table, BY, ("illness",)), Randomness(1))
+    return run_attacks(AttackTables(table, table, BY, ("illness",)), Randomness(1))
 
 
-def test_a_table_without_names_gives_everybody_away_who_is_alone(only_deidentified: Attacked) -> None:
+def test_a_table_without_names_gives_everybody_away_who_is_alone(only_deidentified: BatteryResult) -> None:
     found = {attack.key: attack for attack in only_deidentified.attacks}
     assert only_deidentified.in_order
     assert found["linking"].success.right == UNIQUE
@@ -78,7 +78,7 @@ def test_a_table_without_names_gives_everybody_away_who_is_alone(only_deidentifi
     assert set(found) - {attack.key for attack in only_deidentified.found} <= {"learned_inference", "linkability"}
 
 
-def test_what_could_not_be_tried_is_said(only_deidentified: Attacked) -> None:
+def test_what_could_not_be_tried_is_said(only_deidentified: BatteryResult) -> None:
     assert list(only_deidentified.skipped) == ["membership"]
     assert "control group" in only_deidentified.skipped["membership"]
 
@@ -87,7 +87,7 @@ def test_what_could_not_be_tried_is_said(only_deidentified: Attacked) -> None:
 def test_nothing_is_found_where_ten_are_alike(seed: int) -> None:
     original, release = ten_alike()
     strangers = original.with_columns(illness=pl.col("illness").shuffle(seed=9))
-    done = run_attacks(Tables(release, original, BY, ("illness",), control=strangers), Randomness(seed))
+    done = run_attacks(AttackTables(release, original, BY, ("illness",), control=strangers), Randomness(seed))
     found = {attack.key: attack for attack in done.attacks}
     assert done.in_order
     assert done.found == ()
@@ -103,7 +103,7 @@ def test_membership_is_right_about_strangers_whom_no_record_fits() -> None:
     """A fifth of the strangers look like somebody; of the others it is known that they are not in the table."""
     table = people().drop("code")
     control = table.with_columns(age=pl.when(pl.row_index() % 5 == 0).then(pl.col("age")).otherwise(pl.col("age") + 99))
-    found = attacked(Tables(table, table, BY, control=control))["membership"]
+    found = attacked(AttackTables(table, table, BY, control=control))["membership"]
     assert found.success.share == pytest.approx((1 + 0.8) / 2)
     assert details(found) == {"members_found": 1.0, "strangers_mistaken": 0.2}
     assert found.found
@@ -112,7 +112,7 @@ def test_membership_is_right_about_strangers_whom_no_record_fits() -> None:
 def test_numbers_that_moved_less_than_half_way_to_the_next_are_all_found() -> None:
     table = people()
     moved = table.with_columns(bill=pl.col("bill") + pl.Series(np.tile([-40.0, 40.0, 15.0, -5.0], 250)))
-    found = attacked(Tables(moved, table, BY, numbers=("bill",)))["distance_linking"]
+    found = attacked(AttackTables(moved, table, BY, numbers=("bill",)))["distance_linking"]
     assert found.success.share == 1
     assert found.found
 
@@ -120,10 +120,10 @@ def test_numbers_that_moved_less_than_half_way_to_the_next_are_all_found() -> No
 def test_the_auxiliary_table_is_linked_by_what_it_has() -> None:
     table = people()
     auxiliary = pl.concat([table.head(30), table.tail(20)]).select("zip", "age", name=pl.lit("somebody"))
-    found = attacked(Tables(table, table, BY, auxiliary=auxiliary))["auxiliary_linking"]
+    found = attacked(AttackTables(table, table, BY, auxiliary=auxiliary))["auxiliary_linking"]
     assert (found.success.right, found.success.trials) == (30, 50)
     assert found.found
-    single = attacked(Tables(table, table, BY, auxiliary=auxiliary.select("age")))["auxiliary_linking"]
+    single = attacked(AttackTables(table, table, BY, auxiliary=auxiliary.select("age")))["auxiliary_linking"]
     assert single.success.right == 0
 
 
@@ -135,7 +135,7 @@ def test_hashed_identifiers_are_broken_and_keyed_ones_are_not() -> None:
     keyed = [hmac.new(b"a key", code.encode(), "sha256").hexdigest() for code in codes]
     for released, share in ((plain, 1.0), (keyed, 0.0)):
         release = table.with_columns(code=pl.Series(released))
-        found = attacked(Tables(release, table, BY, pseudonyms=("code",)))["dictionary"]
+        found = attacked(AttackTables(release, table, BY, pseudonyms=("code",)))["dictionary"]
         assert found.attribute == "code"
         assert found.success.share == share
         assert found.found is bool(share)
@@ -159,7 +159,7 @@ def test_frequencies_are_judged_whatever_column_tells_the_order_or_none_does(shu
     """No quasi-identifier, no sensitive column: how often a pseudonym occurs is in the release all the same."""
     table, release = cities(OFTEN)
     release = release.sample(fraction=1, shuffle=True, seed=5) if shuffled else release
-    done = run_attacks(Tables(release, table, (), pseudonyms=("city",)), Randomness(1))
+    done = run_attacks(AttackTables(release, table, (), pseudonyms=("city",)), Randomness(1))
     found = {attack.key: attack for attack in done.attacks}["frequency"]
     assert done.in_order is not shuffled
     assert (found.success.share, found.baseline.share) == (1, 0.4)
@@ -171,17 +171,17 @@ def test_frequencies_are_judged_whatever_column_tells_the_order_or_none_does(shu
 def test_frequencies_that_nobody_can_judge_are_named() -> None:
     table, release = cities(OFTEN)
     left = release.sample(fraction=0.8, shuffle=True, seed=5)
-    done = run_attacks(Tables(left, table, (), pseudonyms=("city",)), Randomness(1))
+    done = run_attacks(AttackTables(left, table, (), pseudonyms=("city",)), Randomness(1))
     assert done.unjudged == ("frequency: city",)
     assert "nothing says which one is whose" in done.skipped["frequency: city"]
     plain = left.with_columns(
         city=pl.Series([hashlib.sha256(each.encode()).hexdigest() for each in table["city"][:800]])
     )
-    hashed = run_attacks(Tables(plain, table, (), pseudonyms=("city",)), Randomness(1))
+    hashed = run_attacks(AttackTables(plain, table, (), pseudonyms=("city",)), Randomness(1))
     assert hashed.unjudged == ("frequency: city",)
     assert "dictionary" in [attack.key for attack in hashed.found]
     told = pl.Series(np.arange(table.height)).sample(fraction=0.8, shuffle=True, seed=5)
-    known = run_attacks(Tables(release[told], table, (), pseudonyms=("city",), origins=told), Randomness(1))
+    known = run_attacks(AttackTables(release[told], table, (), pseudonyms=("city",), origins=told), Randomness(1))
     assert not known.unjudged
     assert {attack.key: attack for attack in known.attacks}["frequency"].found
 
@@ -219,7 +219,7 @@ def test_the_order_is_recovered_by_what_was_not_altered() -> None:
     fewer = recovered(shuffled.head(900), table)
     assert fewer is not None
     assert fewer.to_list() == order.head(900).to_list()
-    done = run_attacks(Tables(shuffled, table, ("zip",), numbers=("bill",)), Randomness(1))
+    done = run_attacks(AttackTables(shuffled, table, ("zip",), numbers=("bill",)), Randomness(1))
     assert (done.rows_known, done.in_order) == (True, False)
     assert {attack.key: attack for attack in done.attacks}["distance_linking"].success.share == 1
 
@@ -228,14 +228,14 @@ def test_shuffled_rows_that_nobody_can_put_back_are_judged_by_how_near_other_peo
     """Bills are 100 apart and moved by 15. Of six people nothing can be said."""
     table = people().drop("code")
     noisy = table.with_columns(pl.col("bill") + 15).drop("illness").reverse()
-    tables = Tables(noisy, table, (), numbers=("bill",))
+    tables = AttackTables(noisy, table, (), numbers=("bill",))
     done = run_attacks(tables, Randomness(1))
     assert not done.rows_known
     assert not done.unjudged
     (found,) = done.found
     assert (found.key, found.baseline.share) == ("distance_linking", 0.5)
     assert found.success.share == pytest.approx(1, abs=0.002)
-    few = run_attacks(Tables(noisy.head(6), table.tail(6), (), numbers=("bill",)), Randomness(1))
+    few = run_attacks(AttackTables(noisy.head(6), table.tail(6), (), numbers=("bill",)), Randomness(1))
     assert few.unjudged == ("distance_linking",)
     assert "whose" in few.skipped["distance_linking"]
     told = run_attacks(replace(tables, origins=pl.Series(np.arange(table.height)[::-1])), Randomness(1))
@@ -249,7 +249,7 @@ def test_without_claims_there_is_nothing_to_judge() -> None:
     original = original.with_columns(bill=pl.row_index().cast(pl.Float64))
     release = release.with_columns(bill=(pl.row_index() // 10 * 10 + 4.5).cast(pl.Float64))
     for other in (release.sample(fraction=1, shuffle=True, seed=1), release.head(990)):
-        done = run_attacks(Tables(other.drop("illness"), original, BY, numbers=("bill",)), Randomness(1))
+        done = run_attacks(AttackTables(other.drop("illness"), original, BY, numbers=("bill",)), Randomness(1))
         assert not done.rows_known
         assert not done.unjudged
         rates = {attack.key: attack.success.right for attack in done.attacks}
@@ -258,7 +258,7 @@ def test_without_claims_there_is_nothing_to_judge() -> None:
 
 def test_shuffling_does_not_hide_who_is_alone() -> None:
     table = people()
-    assert attacked(Tables(table.reverse(), table, BY))["linking"].success.right == UNIQUE
+    assert attacked(AttackTables(table.reverse(), table, BY))["linking"].success.right == UNIQUE
 
 
 def test_records_of_nothing_but_stars_are_left_aside() -> None:
@@ -270,7 +270,7 @@ def test_records_of_nothing_but_stars_are_left_aside() -> None:
 
 def test_progress_and_the_same_seed() -> None:
     original, release = ten_alike()
-    tables, steps = Tables(release, original, BY, ("illness",)), []
+    tables, steps = AttackTables(release, original, BY, ("illness",)), []
     first = run_attacks(tables, Randomness(7), trials=200, progress=lambda done, total: steps.append((done, total)))
     assert steps == [(place, 8) for place in range(8)]
     assert first == run_attacks(tables, Randomness(7), trials=200)

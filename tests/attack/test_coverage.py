@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.attack.coverage import Coverage, Match, compatible
-from shoal.attack.joining import join
+from shoal.attack.matching.coverage import Coverage, Match, compatible
+from shoal.attack.matching.label_join import join
 from shoal.errors import DataError
 from shoal.hierarchy import Hierarchy
-from shoal.hierarchy.dates import Dates
-from shoal.hierarchy.grid import Grid
-from shoal.hierarchy.intervals import Intervals
-from shoal.hierarchy.rare import Rare
-from shoal.hierarchy.redact import Redact
+from shoal.hierarchy.kinds.dates import DateHierarchy
+from shoal.hierarchy.kinds.grid import GridHierarchy
+from shoal.hierarchy.kinds.intervals import IntervalHierarchy
+from shoal.hierarchy.kinds.rare import RareHierarchy
+from shoal.hierarchy.kinds.redact import RedactionHierarchy
 from shoal.schema import Column, ValueType
 
 pytestmark = pytest.mark.requirement("R-04")
@@ -161,13 +161,17 @@ def test_rounded_numbers_cover_what_is_within_one_base() -> None:
 @pytest.mark.parametrize(
     ("hierarchy", "column", "values"),
     [
-        (Intervals(widths=[5, 10, 40], low=20, high=90), Column("age", ValueType.INTEGER), list(range(0, 100, 3))),
-        (Intervals(widths=[2.5, 10]), Column("dose", ValueType.DECIMAL), [0.1, 2.4, 2.5, 9.99, 33.3]),
-        (Dates(), Column("born", ValueType.DATE), ["1969-12-31", "1970-01-01", "2024-02-29", "2026-12-31"]),
-        (Dates(levels=["week"]), Column("seen", ValueType.DATE), ["2024-12-30", "2025-01-01", "2026-02-01"]),
-        (Redact(), Column("pin"), ["411005", "411006", "560001"]),
-        (Grid(), Column("lat", ValueType.DECIMAL), [1.27434, 1.28999, 1.30001, -1.50001]),
-        (Rare(minimum=2), Column("race"), ["Chinese", "Malay"]),
+        (
+            IntervalHierarchy(widths=[5, 10, 40], low=20, high=90),
+            Column("age", ValueType.INTEGER),
+            list(range(0, 100, 3)),
+        ),
+        (IntervalHierarchy(widths=[2.5, 10]), Column("dose", ValueType.DECIMAL), [0.1, 2.4, 2.5, 9.99, 33.3]),
+        (DateHierarchy(), Column("born", ValueType.DATE), ["1969-12-31", "1970-01-01", "2024-02-29", "2026-12-31"]),
+        (DateHierarchy(levels=["week"]), Column("seen", ValueType.DATE), ["2024-12-30", "2025-01-01", "2026-02-01"]),
+        (RedactionHierarchy(), Column("pin"), ["411005", "411006", "560001"]),
+        (GridHierarchy(), Column("lat", ValueType.DECIMAL), [1.27434, 1.28999, 1.30001, -1.50001]),
+        (RareHierarchy(minimum=2), Column("race"), ["Chinese", "Malay"]),
     ],
 )
 def test_every_label_that_a_hierarchy_makes_covers_its_value(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.attack.distance import distance_linking, within_deviations, within_ranks
+from shoal.attack.attacks.distance_linking import distance_linking, within_deviations, within_ranks
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 

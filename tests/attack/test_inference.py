@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.attack import beliefs
-from shoal.attack import learned as learned_module
-from shoal.attack.inference import homogeneity, skewness
-from shoal.attack.learned import learned
+from shoal.attack.attacks import learned_inference as learned_module
+from shoal.attack.attacks.inference import homogeneity, skewness
+from shoal.attack.attacks.learned_inference import learned
+from shoal.attack.matching import posteriors
 from shoal.errors import DataError, InputError
 from shoal.randomness import Randomness
 
@@ -180,7 +180,7 @@ def commonest(letters: list[str]) -> list[str]:
 def test_some_people_at_a_time_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     table = classes("aaab", "bbbc", "cccc", "abcd", "dddd")
     whole = skewness(banded(table), table, ["age"], "diagnosis", randomness=SEED)
-    monkeypatch.setattr(beliefs, "CELLS", 5)
+    monkeypatch.setattr(posteriors, "CELLS", 5)
     assert skewness(banded(table), table, ["age"], "diagnosis", randomness=SEED) == whole
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.attack.joined import JoinedTable, joined_linking
+from shoal.attack.attacks.joined_linking import JoinedTable, joined_linking
 from shoal.attack.result import NothingToTryError
 from shoal.errors import DataError
 from shoal.randomness import Randomness

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.attack.linking import linking
-from shoal.attack.probabilistic import probabilistic_linking
-from shoal.attack.weights import Weights
+from shoal.attack.attacks.linking import linking
+from shoal.attack.attacks.probabilistic_linking import probabilistic_linking
+from shoal.attack.matching.agreement_weights import Weights
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 

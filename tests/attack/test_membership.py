@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.attack.membership import membership, membership_by_distance
+from shoal.attack.attacks.membership import membership, membership_by_distance
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 

@@ -16,23 +16,33 @@ from scipy.optimize import linear_sum_assignment
 from stdnum import verhoeff
 from stdnum.in_ import aadhaar, pan
 
-from shoal.attack import dictionary as dictionaries
-from shoal.attack import formats, frequencies
-from shoal.attack.dictionary import dictionary
-from shoal.attack.digests import ALGORITHMS, Digests
-from shoal.attack.formats import AADHAAR, FORMATS, INDIAN_PHONES, PAN, PIN_CODES, dates, listed, nric, numbers
-from shoal.attack.frequencies import Paired, cumulative, frequency, sorting
-from shoal.attack.pseudonyms import attack_column
+from shoal.attack.attacks.pseudonym_attacks import attack_column
+from shoal.attack.codes import dictionary as dictionaries
+from shoal.attack.codes import frequency_analysis, identifier_formats
+from shoal.attack.codes.dictionary import dictionary
+from shoal.attack.codes.digests import ALGORITHMS, Digests
+from shoal.attack.codes.frequency_analysis import PairedColumn, cumulative, frequency, sorting
+from shoal.attack.codes.identifier_formats import (
+    AADHAAR,
+    FORMATS,
+    INDIAN_PHONES,
+    PAN,
+    PIN_CODES,
+    dates,
+    listed,
+    nric,
+    numbers,
+)
 from shoal.errors import DataError
+from shoal.kernels.check_characters import nric_letter
 from shoal.randomness import Randomness
-from shoal.schema.check_characters import nric_letter
 
 pytestmark = pytest.mark.requirement("R-05")
 
 RANGE = nric("S", 8_000_000, 8_019_999)
 
 
-def texts(space: formats.Format, places: list[int]) -> list[str]:
+def texts(space: identifier_formats.IdentifierFormat, places: list[int]) -> list[str]:
     return [text.decode() for text in space.write(np.array(places, dtype=np.int64)).tolist()]
 
 
@@ -69,7 +79,7 @@ def test_pans_are_valid() -> None:
 
 
 @pytest.mark.parametrize("space", FORMATS, ids=lambda space: space.key)
-def test_a_format_writes_what_its_pattern_says_and_nothing_twice(space: formats.Format) -> None:
+def test_a_format_writes_what_its_pattern_says_and_nothing_twice(space: identifier_formats.IdentifierFormat) -> None:
     some = np.unique(np.linspace(0, space.size - 1, 2_000).astype(np.int64))
     written = space.write(some)
     assert space.fits(pl.Series([text.decode() for text in written.tolist()]))
@@ -186,21 +196,21 @@ def scrambled(values: pl.Series, *, ordered: bool = False) -> pl.Series:
 
 def test_a_zipf_column_is_read_wholly() -> None:
     values = column_of([600 // rank for rank in range(1, 11)])
-    attack = frequency(Paired.of(scrambled(values), values))
+    attack = frequency(PairedColumn.of(scrambled(values), values))
     assert attack.success.share == 1.0
     assert attack.baseline.right == 600 and attack.found
 
 
 def test_frequencies_that_tie_are_a_matter_of_luck() -> None:
     values = column_of([50, 20, 20, 20, 10])
-    attack = frequency(Paired.of(scrambled(values), values))
+    attack = frequency(PairedColumn.of(scrambled(values), values))
     assert attack.success.right == pytest.approx(50 + 20 + 10)
     assert attack.details is not None and attack.details["values"] == pytest.approx(3 / 5)
 
 
 def test_an_even_column_tells_no_more_than_guessing() -> None:
     values = column_of([40] * 25)
-    attack = frequency(Paired.of(scrambled(values), values))
+    attack = frequency(PairedColumn.of(scrambled(values), values))
     assert attack.baseline.share == 1 / 25
     assert attack.success.share == pytest.approx(1 / 25)
     assert not attack.found
@@ -209,10 +219,10 @@ def test_an_even_column_tells_no_more_than_guessing() -> None:
 def test_auxiliary_frequencies_in_another_order_mislead() -> None:
     values = column_of([50, 30, 20])
     public = column_of([500, 200, 300])
-    attack = frequency(Paired.of(scrambled(values), values, public))
+    attack = frequency(PairedColumn.of(scrambled(values), values, public))
     assert attack.success.right == 50
     elsewhere = pl.Series("ward", [7, 7, 8])
-    assert frequency(Paired.of(scrambled(values), values, elsewhere)).success.right == 0
+    assert frequency(PairedColumn.of(scrambled(values), values, elsewhere)).success.right == 0
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=7), st.lists(st.integers(1, 30), min_size=1, max_size=7))
@@ -233,7 +243,7 @@ def test_expected_success_is_the_mean_over_all_ways_to_break_ties(mine: list[int
         for ranked in rankings(mine)
         for guesses in rankings(theirs)
     ]
-    attack = frequency(Paired.of(values, values, public))
+    attack = frequency(PairedColumn.of(values, values, public))
     assert attack.success.right == pytest.approx(sum(rights) / len(rights))
 
 
@@ -244,7 +254,7 @@ def rankings(counts: list[int]) -> list[list[int]]:
 
 def test_order_gives_away_what_frequencies_do_not() -> None:
     values = column_of([40] * 25)
-    paired = Paired.of(scrambled(values, ordered=True), values)
+    paired = PairedColumn.of(scrambled(values, ordered=True), values)
     assert frequency(paired).success.share == pytest.approx(1 / 25)
     assert cumulative(paired).success.share == sorting(paired).success.share == 1.0
     assert cumulative(paired).found
@@ -252,7 +262,7 @@ def test_order_gives_away_what_frequencies_do_not() -> None:
 
 def test_order_sets_misleading_frequencies_right() -> None:
     values, public = column_of([31, 30]), column_of([300, 310])
-    paired = Paired.of(scrambled(values, ordered=True), values, public)
+    paired = PairedColumn.of(scrambled(values, ordered=True), values, public)
     assert frequency(paired).success.right == 0
     assert cumulative(paired).success.share == 1.0
 
@@ -260,35 +270,35 @@ def test_order_sets_misleading_frequencies_right() -> None:
 def test_cumulative_attack_where_values_are_missing() -> None:
     values = pl.Series("age", np.repeat([1, 2, 4], [30, 50, 20]))
     public = pl.Series("age", np.repeat([1, 2, 3, 4], [300, 480, 20, 200]))
-    paired = Paired.of(values * 17 + 3, values, public)
+    paired = PairedColumn.of(values * 17 + 3, values, public)
     assert cumulative(paired).success.share == 1.0
     with pytest.raises(DataError, match="every known value"):
         sorting(paired)
 
 
 def test_many_values_are_matched_by_cumulative_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frequencies, "ASSIGNED", 10)
+    monkeypatch.setattr(frequency_analysis, "ASSIGNED", 10)
     values = column_of([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8])
-    assert cumulative(Paired.of(scrambled(values, ordered=True), values)).success.share == 1.0
-    lone = Paired.of(values, values, pl.Series("ward", [0]))
+    assert cumulative(PairedColumn.of(scrambled(values, ordered=True), values)).success.share == 1.0
+    lone = PairedColumn.of(values, values, pl.Series("ward", [0]))
     assert cumulative(lone).success.right == 3
 
 
 def test_pseudonyms_of_another_kind_are_refused() -> None:
     values = column_of([3, 2, 1])
-    fresh = Paired.of(pl.Series("ward", range(6)), values)
+    fresh = PairedColumn.of(pl.Series("ward", range(6)), values)
     with pytest.raises(DataError, match="one pseudonym for each value"):
         frequency(fresh)
     with pytest.raises(DataError, match="aren't ordered"):
-        cumulative(Paired.of(-values % 3, values))
+        cumulative(PairedColumn.of(-values % 3, values))
     with pytest.raises(DataError, match="differ in length"):
-        Paired.of(values, values[:2])
+        PairedColumn.of(values, values[:2])
     with pytest.raises(DataError, match="no record"):
-        Paired.of(pl.Series("ward", [None], dtype=pl.Int64), pl.Series([1]))
+        PairedColumn.of(pl.Series("ward", [None], dtype=pl.Int64), pl.Series([1]))
     with pytest.raises(DataError, match="nothing is known"):
-        Paired.of(values, values, pl.Series("ward", [None], dtype=pl.Int64))
+        PairedColumn.of(values, values, pl.Series("ward", [None], dtype=pl.Int64))
     with pytest.raises(DataError, match="another type"):
-        Paired.of(values, values, pl.Series("ward", ["secret"]))
+        PairedColumn.of(values, values, pl.Series("ward", ["secret"]))
 
 
 # The whole column
@@ -310,7 +320,7 @@ def test_the_whole_space_is_settled_by_the_identifiers_that_occur(monkeypatch: p
     assert found.details["tried"] == pytest.approx(20_000 / AADHAAR.size)
     assert (found.details["settled"], found.details["broken_of_whole"]) == (1, 1)
     keyed = pl.Series("id", [hmac.new(b"key", each.encode(), "sha256").hexdigest() for each in numbers_])
-    monkeypatch.setattr(dictionaries._Search, "go_through", lambda *_: pytest.fail("in vain"))
+    monkeypatch.setattr(dictionaries._DictionarySearch, "go_through", lambda *_: pytest.fail("in vain"))
     safe = attack_column(keyed, pl.Series("id", numbers_))[0]
     assert (safe.success.right, safe.details and safe.details["tried"]) == (0, 0)
 
@@ -353,8 +363,8 @@ def test_frequencies_in_the_same_order_by_more_than_chance_are_taken_for_ordered
 def test_no_order_of_rows_is_needed_to_judge_frequencies(often: list[int], seed: int) -> None:
     """As many records as before, equal pseudonyms for equal values: success is what it is in order."""
     values = column_of(often)
-    aligned = Paired.of(scrambled(values), values)
-    shuffled = Paired.by_counts(scrambled(values).sample(fraction=1, shuffle=True, seed=seed), values)
+    aligned = PairedColumn.of(scrambled(values), values)
+    shuffled = PairedColumn.by_counts(scrambled(values).sample(fraction=1, shuffle=True, seed=seed), values)
     assert shuffled is not None
     assert frequency(shuffled).success.right == pytest.approx(frequency(aligned).success.right)
     assert frequency(shuffled).baseline == frequency(aligned).baseline
@@ -362,7 +372,7 @@ def test_no_order_of_rows_is_needed_to_judge_frequencies(often: list[int], seed:
 
 def test_other_frequencies_are_no_pseudonyms_of_these_values() -> None:
     values = column_of([9, 5, 3, 1])
-    assert Paired.by_counts(column_of([8, 6, 3, 1]), values) is None
+    assert PairedColumn.by_counts(column_of([8, 6, 3, 1]), values) is None
     assert attack_column(column_of([8, 6, 3, 1]).reverse(), values, aligned=False) == []
 
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.attack import Attack
-from shoal.attack.battery import Tables, run_attacks
-from shoal.attack.coverage import Match
-from shoal.attack.distance import distance_linking
-from shoal.attack.linking import linking
-from shoal.attack.truth import Trials
+from shoal.attack.attacks.distance_linking import distance_linking
+from shoal.attack.attacks.linking import linking
+from shoal.attack.battery import AttackTables, run_attacks
+from shoal.attack.ground_truth.owners import Trials
+from shoal.attack.matching.coverage import Match
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("R-04")
@@ -38,7 +38,7 @@ def visits(people: int = PEOPLE) -> pl.DataFrame:
 
 
 def attacked(release: pl.DataFrame, original: pl.DataFrame, person: str | None = "pid") -> dict[str, Attack]:
-    tables = Tables(release, original, BY, ("ill",), person=person)
+    tables = AttackTables(release, original, BY, ("ill",), person=person)
     return {attack.key: attack for attack in run_attacks(tables, Randomness(1)).attacks}
 
 
@@ -64,7 +64,7 @@ def test_an_open_table_gives_everybody_away_although_nobody_has_one_record(order
 def test_everybody_is_found_by_weighing_and_by_nearness_too() -> None:
     table = visits()
     near = table.drop("pid").with_columns(pl.col("bill") + 30)
-    tables = Tables(near, table, BY, numbers=("bill",), person="pid")
+    tables = AttackTables(near, table, BY, numbers=("bill",), person="pid")
     found = {attack.key: attack for attack in run_attacks(tables, Randomness(1)).attacks}
     for key in ("probabilistic_linking", "distance_linking"):
         assert found[key].success.trials == PEOPLE
@@ -90,7 +90,7 @@ def test_two_people_behind_one_combination_hide_each_other() -> None:
 def test_the_auxiliary_file_leaves_one_person_where_all_records_are_that_persons() -> None:
     table = visits()
     auxiliary = table.select(BY).unique(maintain_order=True).head(40)
-    tables = Tables(table.drop("pid"), table, BY, person="pid", auxiliary=auxiliary)
+    tables = AttackTables(table.drop("pid"), table, BY, person="pid", auxiliary=auxiliary)
     found = {attack.key: attack for attack in run_attacks(tables, Randomness(1)).attacks}["auxiliary_linking"]
     assert (found.success.right, found.success.trials) == (40, 40)
 
@@ -100,7 +100,7 @@ def test_strangers_with_several_records_are_compared_as_people() -> None:
     record."""
     table, others = visits(), visits().with_columns(pl.col("pid") + "x")
     hidden = table.select(pl.lit("*").alias("age"), pl.lit("*").alias("zip"), "ill")
-    tables = Tables(hidden, table, BY, ("ill",), control=others, person="pid")
+    tables = AttackTables(hidden, table, BY, ("ill",), control=others, person="pid")
     found = {attack.key: attack for attack in run_attacks(tables, Randomness(1)).attacks}
     for key in ("skewness", "homogeneity", "learned_inference", "membership"):
         assert not found[key].found, key

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.attack.predicates import Attribute, Is, Predicate, Table
-from shoal.attack.singling_out import singling_out
+from shoal.attack.attacks.singling_out import singling_out
+from shoal.attack.matching.predicates import Predicate, PredicateOperator, PredicateTable, ReleasedAttribute
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 
@@ -102,16 +102,16 @@ def test_predicates_are_counted_as_one_by_one(cells: list[tuple], rows: list[tup
     schema = {"word": pl.String, "number": pl.Int64}
     release = pl.DataFrame(cells, schema, orient="row")
     original = pl.DataFrame(rows, schema, orient="row")
-    read = [Attribute.of(release[name]) for name in schema]
+    read = [ReleasedAttribute.of(release[name]) for name in schema]
     domain = pl.DataFrame({"word": ["a", "b"], "number": [1, 2]})
-    known = Table.known(read, original, list(schema), domain)
-    tables = [(Table.released(read), cells, True), (known, rows, False)]
+    known = PredicateTable.known(read, original, list(schema), domain)
+    tables = [(PredicateTable.released(read), cells, True), (known, rows, False)]
     numbers_missing = original["number"].null_count() > 0
     for word, label in enumerate(read[0].labels):
         for at, bound in enumerate(read[1].labels):
-            tests = [Is.SAME] if read[1].numbers is None or bound is None else list(Is)
+            tests = [PredicateOperator.SAME] if read[1].numbers is None or bound is None else list(PredicateOperator)
             for test in tests:
-                predicate: Predicate = ((0, Is.SAME, word), (1, test, at))
+                predicate: Predicate = ((0, PredicateOperator.SAME, word), (1, test, at))
                 for table, facts, exact in tables:
                     expected = sum(
                         (mine == label or (label == "*" and not exact))
@@ -121,12 +121,16 @@ def test_predicates_are_counted_as_one_by_one(cells: list[tuple], rows: list[tup
                     assert bool(table.isolated([predicate])[0]) == (expected == 1)
 
 
-def _meets(value: int | None, test: Is, bound: int | None, missing_is_a_value: bool) -> bool:
+def _meets(value: int | None, test: PredicateOperator, bound: int | None, missing_is_a_value: bool) -> bool:
     if bound is None:
         return value is None if missing_is_a_value else True
     if value is None:
         return False
-    return {Is.SAME: value == bound, Is.AT_LEAST: value >= bound, Is.AT_MOST: value <= bound}[test]
+    return {
+        PredicateOperator.SAME: value == bound,
+        PredicateOperator.AT_LEAST: value >= bound,
+        PredicateOperator.AT_MOST: value <= bound,
+    }[test]
 
 
 def test_what_cannot_be_attacked() -> None:

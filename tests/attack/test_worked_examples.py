@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from shoal.attack import Attack, Rate
-from shoal.attack.distance import distance_linking, within_deviations, within_ranks
-from shoal.attack.linking import linking
-from shoal.attack.predicates import Attribute, Is, Table
-from shoal.attack.probabilistic import Candidates
-from shoal.attack.singling_out import singling_out
-from shoal.attack.weights import Weights
+from shoal.attack.attacks.distance_linking import distance_linking, within_deviations, within_ranks
+from shoal.attack.attacks.linking import linking
+from shoal.attack.attacks.probabilistic_linking import CandidatePairs
+from shoal.attack.attacks.singling_out import singling_out
+from shoal.attack.matching.agreement_weights import Weights
+from shoal.attack.matching.predicates import PredicateOperator, PredicateTable, ReleasedAttribute
 from shoal.randomness import Randomness
 
 
@@ -92,7 +92,7 @@ def test_largest_weights_first_as_reclin_prints_it(
 ) -> None:
     """reclin2 (R), test_select_greedy.R and test_greedy.R: pairs with weights, and which of them are linked."""
     person, record = np.array(people), np.array(records)
-    pairs = Candidates(7, person, record, np.zeros((len(person), 1), dtype=np.int64), np.ones(6, dtype=np.int64))
+    pairs = CandidatePairs(7, person, record, np.zeros((len(person), 1), dtype=np.int64), np.ones(6, dtype=np.int64))
     found = pairs.one_to_one(np.array(weights, dtype=np.float64), np.arange(len(person)), 7)
     assert (found[person] == record).astype(int).tolist() == linked
 
@@ -161,8 +161,14 @@ def test_predicates_that_single_out_as_anonymeter_prints_them() -> None:
     """
     letters = pl.DataFrame({"col1": ["a", "b", "c", "d"]})
     assert singling_out(letters, letters, ["col1"], randomness=Randomness(1)).success == Rate(4, 4)
-    numbers = Table.released([Attribute.of(pl.Series([1, 1])), Attribute.of(pl.Series([2, 3]))])
-    assert numbers.isolated([((0, Is.SAME, 0),), ((0, Is.SAME, 0), (1, Is.SAME, 1))]).tolist() == [0, 1]
-    mixed = Table.released([Attribute.of(pl.Series([0, 0, 2])), Attribute.of(pl.Series(["a", "a", "c"]))])
-    both = [((0, Is.SAME, label), (1, Is.SAME, label)) for label in (0, 1)]
+    numbers = PredicateTable.released(
+        [ReleasedAttribute.of(pl.Series([1, 1])), ReleasedAttribute.of(pl.Series([2, 3]))]
+    )
+    assert numbers.isolated(
+        [((0, PredicateOperator.SAME, 0),), ((0, PredicateOperator.SAME, 0), (1, PredicateOperator.SAME, 1))]
+    ).tolist() == [0, 1]
+    mixed = PredicateTable.released(
+        [ReleasedAttribute.of(pl.Series([0, 0, 2])), ReleasedAttribute.of(pl.Series(["a", "a", "c"]))]
+    )
+    both = [((0, PredicateOperator.SAME, label), (1, PredicateOperator.SAME, label)) for label in (0, 1)]
     assert mixed.isolated(both).tolist() == [0, 1]

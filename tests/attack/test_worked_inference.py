@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from shoal.attack import Rate
-from shoal.attack.frequencies import Paired, cumulative, frequency, sorting
-from shoal.attack.inference import homogeneity, skewness
+from shoal.attack.attacks.inference import homogeneity, skewness
+from shoal.attack.codes.frequency_analysis import PairedColumn, cumulative, frequency, sorting
+from shoal.kernels.check_characters import verhoeff_digits
 from shoal.randomness import Randomness
-from shoal.schema.check_characters import verhoeff_digits
 
 ONE = Randomness(1)
 
@@ -96,7 +96,7 @@ def test_frequencies_of_a_substitution_cipher() -> None:
     letters = pl.Series("letter", [letter for letter, times in plain.items() for _ in range(times)])
     enciphered = letters.replace({"a": "c", "c": "d", "d": "a"})
     assert enciphered.value_counts().sort("letter")["count"].to_list() == [17, 12, 8, 20, 7]
-    found = frequency(Paired.of(enciphered, letters))
+    found = frequency(PairedColumn.of(enciphered, letters))
     assert (found.success, found.baseline) == (Rate(64, 64), Rate(20, 64))
 
 
@@ -110,7 +110,7 @@ def test_order_with_pencil() -> None:
     """
     values = pl.Series("id", ["A"] * 5 + ["B"] * 3 + ["C"] * 2)
     codes = values.replace_strict({"A": 11, "B": 22, "C": 33})
-    misled = Paired.of(codes, values, pl.Series("id", ["A"] * 3 + ["B"] * 5 + ["C"] * 2))
+    misled = PairedColumn.of(codes, values, pl.Series("id", ["A"] * 3 + ["B"] * 5 + ["C"] * 2))
     assert frequency(misled).success == Rate(2, 10)
     assert cumulative(misled).success == Rate(10, 10)
     assert sorting(misled).success == Rate(10, 10)

@@ -11,15 +11,15 @@ import pytest
 from scipy.stats import gaussian_kde, norm
 
 from shoal.attack import Attack, Rate
-from shoal.attack.combined import combined_linking
-from shoal.attack.density import NARROWER, density, membership_by_density
-from shoal.attack.learned import learned
-from shoal.attack.linkability import linkability
-from shoal.attack.order import recovered
-from shoal.attack.parts import read_parts
-from shoal.attack.recipes import Codes, recognise
+from shoal.attack.attacks.combined_linking import combined_linking
+from shoal.attack.attacks.learned_inference import learned
+from shoal.attack.attacks.linkability import linkability
+from shoal.attack.attacks.membership_by_density import NARROWER, density, membership_by_density
+from shoal.attack.codes.code_recipes import Codes, recognise
+from shoal.attack.ground_truth.record_order import recovered
+from shoal.attack.matching.value_parts import read_parts
 from shoal.attack.registry import attack_keys
-from shoal.attack.result import LEVEL, holm, together
+from shoal.attack.result import LEVEL, holm, holm_adjusted
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("R-04")
@@ -50,10 +50,10 @@ def test_what_is_found_alone_is_not_found_among_many() -> None:
     weak = attack(65, 50)
     assert weak.p_value < LEVEL
     assert weak.found
-    among = together([weak, *[attack(50, 50)] * 9])
+    among = holm_adjusted([weak, *[attack(50, 50)] * 9])
     assert among[0].adjusted == pytest.approx(10 * weak.p_value)
     assert not any(each.found for each in among)
-    assert together([attack(95, 50), *[attack(50, 50)] * 9])[0].found
+    assert holm_adjusted([attack(95, 50), *[attack(50, 50)] * 9])[0].found
 
 
 @pytest.mark.parametrize(("neighbours", "linked"), [(1, 1), (2, 4), (3, 4), (4, 4)])

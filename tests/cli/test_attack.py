@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
+from shoal.assess.attack import table_attack
 from shoal.cli import main
-from shoal.release import attacking
 
 pytestmark = pytest.mark.requirement("R-04")
 
@@ -218,7 +218,7 @@ def test_an_auxiliary_table_with_one_column(shoal: Shoal) -> None:
 
 
 def test_an_interrupt_ends_it(shoal: Shoal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attacking, "run_attacks", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(table_attack, "run_attacks", lambda *_, **__: signal.raise_signal(signal.SIGINT))
     done = shoal("attack", "nameless.csv", "--original", "people.csv", *QI, "--junit", "out.xml", "--json")
     assert (done.code, done.out) == (130, "")
     assert done.err == "interrupted: nothing was written\n"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from shoal.assess.exploration import ExplorationSetting, PolicyExplorer
 from shoal.cli import main
-from shoal.release.exploring import Explorer, Setting
-from shoal.report.tries import Try
+from shoal.results.exploration import ExplorationTrial
 
 pytestmark = pytest.mark.requirement("S-11")
 
@@ -201,18 +201,18 @@ def test_wrong_input_is_refused_in_one_line(clinic: Path, shoal: Shoal, argument
 @pytest.fixture
 def interrupted_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Ctrl-C while the so-many-th try is on its way."""
-    attempt = Explorer.attempt
+    attempt = PolicyExplorer.attempt
 
     def arrange(number: int) -> None:
-        made: list[Setting] = []
+        made: list[ExplorationSetting] = []
 
-        def attempting(self: Explorer, setting: Setting) -> Try:
+        def attempting(self: PolicyExplorer, setting: ExplorationSetting) -> ExplorationTrial:
             made.append(setting)
             if len(made) == number:
                 raise KeyboardInterrupt
             return attempt(self, setting)
 
-        monkeypatch.setattr(Explorer, "attempt", attempting)
+        monkeypatch.setattr(PolicyExplorer, "attempt", attempting)
 
     return arrange
 

@@ -11,14 +11,14 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cli.gates import finish, in_words, refuse_junit, write_junit
+from shoal.cli.terminal.ci_gates import finish, in_words, refuse_junit, write_junit
 from shoal.errors import TargetError
-from shoal.privacy import Finding
+from shoal.privacy import ModelFinding
 
 pytestmark = pytest.mark.requirement("R-04")
 
-MET, MISSED = Finding("linking", 0.05, 0.01, met=True), Finding("homogeneity of ill", 0.05, 0.5, met=False)
-ABSENT = Finding("membership", 0.5, inf, met=False)
+MET, MISSED = ModelFinding("linking", 0.05, 0.01, met=True), ModelFinding("homogeneity of ill", 0.05, 0.5, met=False)
+ABSENT = ModelFinding("membership", 0.5, inf, met=False)
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def test_what_is_missed_is_said_once_and_ends_with_one(capsys: pytest.CaptureFix
 
 def test_annotations_where_they_are_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    odd = Finding("ill\n::error::100%", 1, 2, met=False)
+    odd = ModelFinding("ill\n::error::100%", 1, 2, met=False)
     with pytest.raises(typer.Exit):
         finish("shoal attack a:b,c\n", [MET, odd], None)
     shown = capsys.readouterr()
@@ -76,7 +76,7 @@ def test_junit_can_be_read_whatever_a_column_is_called(
     tmp_path_factory: pytest.TempPathFactory, title: str, name: str
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "any.xml"
-    write_junit(title, [Finding(name, 1, 2, met=False)], path)
+    write_junit(title, [ModelFinding(name, 1, 2, met=False)], path)
     (case,) = read(path)
     assert case.get("name") == "".join(each if each.isprintable() else "\ufffd" for each in name)
 

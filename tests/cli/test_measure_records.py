@@ -232,7 +232,7 @@ def test_log_linear_models_of_attributes_that_go_together(call: Call, tmp_path: 
 def test_where_pairs_are_too_many_the_simpler_model_stands(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.measurement.loglinear.MOST_FIGURES", 50)
+    monkeypatch.setattr("shoal.measurement.risk.global_risk.MOST_FIGURES", 50)
     (tmp_path / "t.csv").write_text("a,b,c,w\nx,1,m,5\nx,2,n,5\ny,1,n,5\ny,2,m,5\n")
     found = call("measure", "t.csv", "--qi", "a,b,c", "--weight", "w", "--log-linear", "--json").found["log_linear"]
     assert found["independent"] is not None

@@ -18,10 +18,10 @@ import yaml
 from tests.cli.conftest import Call, Ended
 
 from shoal.discover.recognisers import RECOGNISERS
-from shoal.scan import walking
-from shoal.scan.texts import BLOCK, MOST, scan_text
+from shoal.scan import source_walk
+from shoal.scan.text_findings import BLOCK, MOST, scan_text
 from shoal.text import Annotator, Span
-from shoal.text.patterns import Patterns
+from shoal.text.matching.patterns import PatternFinder
 
 pytestmark = pytest.mark.requirement("D-02")
 
@@ -32,7 +32,7 @@ FEW = tuple(each for each in RECOGNISERS if each.type in {"email", "card", "ipv4
 @pytest.fixture(autouse=True)
 def few_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     """An annotator of five kinds: all of them take seconds to make ready."""
-    annotator = Annotator((Patterns(FEW),))
+    annotator = Annotator((PatternFinder(FEW),))
     monkeypatch.setattr("shoal.scan.annotators.Annotator", lambda *_: annotator)
 
 
@@ -165,7 +165,7 @@ def test_a_password_is_nowhere(call: Call, tmp_path: Path) -> None:
     ended = call("scan", "postgresql://me:geheim@localhost:1/db", "--json")
     assert ended.code == 2
     assert "geheim" not in ended.stdout + ended.stderr
-    assert walking.title_of(["postgresql://me:geheim@db/x"]) == "postgresql://me@db/x"
+    assert source_walk.title_of(["postgresql://me:geheim@db/x"]) == "postgresql://me@db/x"
 
 
 def by_letter(text: str) -> list[Span]:

@@ -24,7 +24,7 @@ CLEAN = "Dear [PERSON],\n[PERSON] wrote to [EMAIL] on [DATE].\n"
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.text.scrubbing.standard_annotator", lambda *_: annotator())
+    monkeypatch.setattr("shoal.scrub.scrubber.standard_annotator", lambda *_: annotator())
     monkeypatch.delenv("SHOAL_VAULT", raising=False)
 
 
@@ -214,9 +214,9 @@ def test_a_document_does_not_go_to_the_screen(call, tmp_path):
 
 PROGRAM = """
 import sys
-import shoal.text.scrubbing
+import shoal.scrub.scrubber
 from tests.text.known_forms import annotator
-shoal.text.scrubbing.standard_annotator = lambda *_: annotator()
+shoal.scrub.scrubber.standard_annotator = lambda *_: annotator()
 sys.argv = ["shoal", "scrub", "--report", "side.json"]
 from shoal.cli import main
 main()

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from tests.cli.conftest import Call
 
-from shoal.policy.several import SeveralTables, load_any
-from shoal.release.several import release_tables
+from shoal.policy.multi_table import MultiTablePolicy, load_any
+from shoal.release.multi_table.run import release_tables
 
 POLICY = """\
 shoal: 1
@@ -54,7 +54,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pl.DataFrame({"bed": range(3)}).write_csv(folder / "data" / "beds.csv")
     (folder / "policy.yaml").write_text(POLICY)
     chosen = load_any(folder / "policy.yaml")
-    assert isinstance(chosen, SeveralTables)
+    assert isinstance(chosen, MultiTablePolicy)
     release_tables(chosen, folder / "out", seed=1)
     return folder
 

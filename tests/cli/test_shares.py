@@ -15,12 +15,12 @@ import pytest
 import typer
 
 import shoal
-from shoal.cli.homomorphic import homomorphic, open_and_print
-from shoal.cli.shares import shares
+from shoal.cli.commands.homomorphic import homomorphic, open_and_print
+from shoal.cli.commands.shares import shares
 from shoal.crypto import Key
 from shoal.errors import InputError, IntegrityError, ShoalError, SourceError
-from shoal.pseudonyms import Format
-from shoal.release.homomorphic import encrypted_sum
+from shoal.pseudonyms import PseudonymFormat
+from shoal.secure_aggregation.homomorphic import encrypted_sum
 
 pytestmark = pytest.mark.requirement("T-23")
 
@@ -197,7 +197,7 @@ class Kept:
     def key(self, domain: str, purpose: str) -> Key:
         return Key(bytes(32)).derive(domain, purpose)
 
-    def issue(self, domain: str, values: pl.Series, form: Format) -> pl.Series:
+    def issue(self, domain: str, values: pl.Series, form: PseudonymFormat) -> pl.Series:
         raise AssertionError("sharing issues no pseudonyms")
 
     def remember(self, domain: str, pseudonyms: pl.Series, values: pl.Series) -> None:

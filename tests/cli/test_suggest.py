@@ -10,8 +10,8 @@ import pytest
 from tests.cli.conftest import Call
 
 from shoal.examples import hospital
-from shoal.policy.several import SeveralTables, load_any
-from shoal.release.suggesting import without_password
+from shoal.policy.multi_table import MultiTablePolicy, load_any
+from shoal.scan.policy_suggestion import without_password
 
 pytestmark = pytest.mark.requirement("G-02", "D-04")
 
@@ -64,7 +64,7 @@ def test_a_folder_is_a_policy_of_several_tables_that_nothing_joins(call: Call, t
     assert told.code == 0
     assert "could be joined by patients.patient_id, visits.patient_id: as keys they are taken out" in told.stdout
     policy = load_any(tmp_path / "policy.yaml")
-    assert isinstance(policy, SeveralTables)
+    assert isinstance(policy, MultiTablePolicy)
     assert policy.tables["visits"].person == "patient_id"
     ran = call("run", "policy.yaml", "--output", "release", "--json")
     assert ran.code == 0
@@ -100,7 +100,7 @@ def test_tables_in_the_same_order_are_shuffled(call: Call, tmp_path: Path) -> No
     towns.write_csv(tmp_path / "pairs" / "towns.csv")
     assert call("suggest", "pairs", "-o", "policy.yaml").code == 0
     policy = load_any(tmp_path / "policy.yaml")
-    assert isinstance(policy, SeveralTables)
+    assert isinstance(policy, MultiTablePolicy)
     assert [name for name, table in policy.tables.items() if "shuffle_rows" in table.table_steps] == ["people", "towns"]
     assert call("run", "policy.yaml", "--output", "release").code == 0
 
@@ -115,7 +115,7 @@ def test_a_database_says_itself_what_refers_to_what(call: Call, tmp_path: Path) 
     database.close()
     assert call("suggest", "sqlite:///clinic.db", "-o", "policy.yaml", "--use-case", "internal-anonymised").code == 0
     policy = load_any(tmp_path / "policy.yaml")
-    assert isinstance(policy, SeveralTables)
+    assert isinstance(policy, MultiTablePolicy)
     assert set(policy.tables) == {"owners", "pets"}, "a table without records has nothing to go by"
     ran = call("run", "policy.yaml", "--output", "release", "--json")
     assert ran.code == 0

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from shoal.crypto import Key
-from shoal.crypto.boxes import close_box, open_box, public_of
+from shoal.crypto.hpke import close_box, open_box, public_of
 from shoal.errors import AccessError
 
 pytestmark = pytest.mark.requirement("V-01")

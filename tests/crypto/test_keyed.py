@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.crypto import Key
-from shoal.crypto.keyed import digests
+from shoal.crypto.keyed_digests import digests
 
 pytestmark = pytest.mark.requirement("T-06")
 

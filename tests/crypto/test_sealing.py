@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.crypto import Key
-from shoal.crypto.sealing import NONCE_BYTES, TAG_BYTES, seal, seal_many, unseal, unseal_many
+from shoal.crypto.aead import NONCE_BYTES, TAG_BYTES, seal, seal_many, unseal, unseal_many
 from shoal.errors import IntegrityError
 
 KEYS = st.binary(min_size=32, max_size=32).map(Key)

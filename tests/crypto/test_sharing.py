@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from shoal.crypto.sharing import PRIME, Sharing, _field_element, _times
+from shoal.crypto.secret_sharing import PRIME, Sharing, _field_element, _times
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("T-23")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from shoal.crypto import Key
 from shoal.crypto.deterministic import FEW_VALUES, LONG_BYTES, decrypt_column, encrypt_column
 from shoal.crypto.siv import Siv
-from shoal.crypto.writing import Written, read, write
+from shoal.crypto.text_encoding import TextEncoding, read, write
 from shoal.errors import IntegrityError
 
 pytestmark = pytest.mark.requirement("T-19")
@@ -82,10 +82,10 @@ def test_columns_are_encrypted_value_by_value(key: Key, texts: list[str], often:
     assert encrypted.to_list() == [alone[text] for text in values]
 
 
-@pytest.mark.parametrize("written", Written)
+@pytest.mark.parametrize("written", TextEncoding)
 @given(key=KEYS, texts=st.lists(st.none() | st.text(max_size=60), max_size=20))
 @settings(max_examples=30)
-def test_round_trip(written: Written, key: Key, texts: list[str | None]) -> None:
+def test_round_trip(written: TextEncoding, key: Key, texts: list[str | None]) -> None:
     values = pl.Series("name", texts, dtype=pl.String)
     present = encrypt_column(key, values.drop_nulls(), written).to_list()
     encrypted = pl.Series("name", [text if text is None else present.pop(0) for text in texts], dtype=pl.String)
@@ -103,9 +103,9 @@ def test_long_values() -> None:
 @given(key=KEYS, text=st.text(max_size=20), place=st.integers(0), bit=st.integers(0, 7))
 @settings(max_examples=60)
 def test_an_altered_ciphertext_or_another_key_is_noticed(key: Key, text: str, place: int, bit: int) -> None:
-    sealed = bytearray(read(encrypt_column(key, pl.Series([text]))[0], Written.BASE64URL))
+    sealed = bytearray(read(encrypt_column(key, pl.Series([text]))[0], TextEncoding.BASE64URL))
     sealed[place % len(sealed)] ^= 1 << bit
-    altered = write(rows([bytes(sealed)]), Written.BASE64URL)
+    altered = write(rows([bytes(sealed)]), TextEncoding.BASE64URL)
     with pytest.raises(IntegrityError, match="altered"):
         decrypt_column(key, altered)
     with pytest.raises(IntegrityError, match="another key"):
@@ -113,8 +113,8 @@ def test_an_altered_ciphertext_or_another_key_is_noticed(key: Key, text: str, pl
 
 
 @pytest.mark.parametrize("broken", ["", "AAAA", "!!!!", "é"])
-@pytest.mark.parametrize("written", Written)
-def test_what_is_no_ciphertext_is_not_decrypted_nor_repeated(broken: str, written: Written) -> None:
+@pytest.mark.parametrize("written", TextEncoding)
+def test_what_is_no_ciphertext_is_not_decrypted_nor_repeated(broken: str, written: TextEncoding) -> None:
     with pytest.raises(IntegrityError) as told:
         decrypt_column(Key.new(), pl.Series([broken]), written)
     assert not broken or broken not in str(told.value)
@@ -124,12 +124,12 @@ def test_what_is_no_ciphertext_is_not_decrypted_nor_repeated(broken: str, writte
 @settings(max_examples=60)
 def test_writing_is_that_of_the_standard_library(values: list[bytes]) -> None:
     wide = rows(values)
-    assert write(wide, Written.HEX).to_list() == [value.hex() for value in values]
+    assert write(wide, TextEncoding.HEX).to_list() == [value.hex() for value in values]
     base64url = [base64.urlsafe_b64encode(value).decode().rstrip("=") for value in values]
-    assert write(wide, Written.BASE64URL).to_list() == base64url
+    assert write(wide, TextEncoding.BASE64URL).to_list() == base64url
     base32 = [base64.b32encode(value).decode().rstrip("=").lower() for value in values]
-    assert write(wide, Written.BASE32).to_list() == base32
-    assert [read(text, Written.BASE32) for text in base32] == values
+    assert write(wide, TextEncoding.BASE32).to_list() == base32
+    assert [read(text, TextEncoding.BASE32) for text in base32] == values
 
 
 def test_a_million_values_have_a_million_ciphertexts() -> None:

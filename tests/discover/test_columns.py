@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 import yaml
 
-from shoal.discover.classify import BELIEVED, Identifier, recognise
+from shoal.discover.column_roles import BELIEVED, RecognisedType, recognise
 from shoal.discover.recognisers import RECOGNISERS, Recogniser
 from shoal.schema import Column
-from shoal.schema.detect import detect
+from shoal.schema.type_detection import detect
 
 pytestmark = pytest.mark.requirement("D-03", "D-04")
 
@@ -60,7 +60,7 @@ def test_a_case_that_lacks_is_noticed() -> None:
     ]
 
 
-def found(values: list[str], name: str) -> Identifier | None:
+def found(values: list[str], name: str) -> RecognisedType | None:
     return recognise(replace(column(tuple(values)), name=name), pl.Series(values, dtype=pl.String))
 
 

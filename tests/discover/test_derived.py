@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from shoal.discover import profile
 from shoal.discover.dependencies import FEWEST, LEAST, dependencies, told
-from shoal.discover.derived import Inference
-from shoal.discover.kinds import Kind
-from shoal.discover.mentions import mentions_in
+from shoal.discover.inferences import ColumnInference
+from shoal.discover.text_mentions import mentions_in
+from shoal.discover.value_kinds import ValueKind
 from shoal.examples import hospital
 from shoal.io import open_source, parse_source
 from shoal.schema import Role
@@ -24,11 +24,11 @@ from shoal.schema import Role
 CITIES = {"Pune": "MH", "Thane": "MH", "Agra": "UP", "Kanpur": "UP"}
 
 
-def found_in(table: dict[str, object]) -> tuple[Inference, ...]:
+def found_in(table: dict[str, object]) -> tuple[ColumnInference, ...]:
     return profile(pl.LazyFrame(table)).inferences
 
 
-def ends(found: tuple[Inference, ...], kind: str) -> set[tuple[tuple[str, ...], str]]:
+def ends(found: tuple[ColumnInference, ...], kind: str) -> set[tuple[tuple[str, ...], str]]:
     return {(one.columns, one.gives) for one in found if one.kind == kind}
 
 
@@ -116,28 +116,28 @@ def test_a_dependency_survives_a_few_errors() -> None:
 @pytest.mark.parametrize(
     ("name", "values", "kind"),
     [
-        ("weight", ["61.5", "70.2", "82.1"], Kind.CONTINUOUS),
-        ("visits", ["1", "4", "2"], Kind.DISCRETE),
-        ("rating", ["1", "4", "2"], Kind.ORDINAL),
-        ("severity", ["mild", "severe", "moderate"], Kind.ORDINAL),
-        ("income", ["<=50K", ">50K"], Kind.ORDINAL),
-        ("age group", ["20-29", "30-39", "80+"], Kind.ORDINAL),
-        ("colour", ["red", "blue"], Kind.CATEGORICAL),
-        ("member", ["true", "false"], Kind.CATEGORICAL),
-        ("district code", ["1", "4", "2"], Kind.CATEGORICAL),
-        ("seen", ["2024-01-02", "2024-02-03"], Kind.DATE),
-        ("seen", ["03/04/2024", "05/06/2024"], Kind.DATE),
-        ("remarks", ["came in with a cough", "went home the next day"], Kind.TEXT),
-        ("items", ["milk;bread", "milk;eggs", "bread;milk;eggs"], Kind.SET),
+        ("weight", ["61.5", "70.2", "82.1"], ValueKind.CONTINUOUS),
+        ("visits", ["1", "4", "2"], ValueKind.DISCRETE),
+        ("rating", ["1", "4", "2"], ValueKind.ORDINAL),
+        ("severity", ["mild", "severe", "moderate"], ValueKind.ORDINAL),
+        ("income", ["<=50K", ">50K"], ValueKind.ORDINAL),
+        ("age group", ["20-29", "30-39", "80+"], ValueKind.ORDINAL),
+        ("colour", ["red", "blue"], ValueKind.CATEGORICAL),
+        ("member", ["true", "false"], ValueKind.CATEGORICAL),
+        ("district code", ["1", "4", "2"], ValueKind.CATEGORICAL),
+        ("seen", ["2024-01-02", "2024-02-03"], ValueKind.DATE),
+        ("seen", ["03/04/2024", "05/06/2024"], ValueKind.DATE),
+        ("remarks", ["came in with a cough", "went home the next day"], ValueKind.TEXT),
+        ("items", ["milk;bread", "milk;eggs", "bread;milk;eggs"], ValueKind.SET),
     ],
 )
-def test_kinds_of_values(name: str, values: list[str], kind: Kind) -> None:
+def test_kinds_of_values(name: str, values: list[str], kind: ValueKind) -> None:
     assert profile(pl.LazyFrame({name: values})).columns[0].kind is kind
 
 
 @pytest.mark.requirement("D-05")
 def test_a_list_is_a_set() -> None:
-    assert profile(pl.LazyFrame({"x": [["a"], ["a", "b"]]})).columns[0].kind is Kind.SET
+    assert profile(pl.LazyFrame({"x": [["a"], ["a", "b"]]})).columns[0].kind is ValueKind.SET
 
 
 @pytest.mark.requirement("D-02")

@@ -11,8 +11,8 @@ import yaml
 
 from shoal.discover.recognisers import RECOGNISERS, Recogniser, with_files
 from shoal.errors import SourceError
-from shoal.text.annotating import THRESHOLD
-from shoal.text.patterns import SURE, Patterns
+from shoal.text.annotator import THRESHOLD
+from shoal.text.matching.patterns import SURE, PatternFinder
 from shoal.text.spans import Span
 
 pytestmark = pytest.mark.requirement("D-03")
@@ -61,8 +61,8 @@ def test_a_case_that_lacks_is_noticed() -> None:
 
 
 @cache
-def patterns(key: str) -> Patterns:
-    return Patterns((IN_TEXT[key],), least=0)
+def patterns(key: str) -> PatternFinder:
+    return PatternFinder((IN_TEXT[key],), least=0)
 
 
 def spans(key: str, text: str) -> list[Span]:
@@ -163,7 +163,7 @@ def test_own_patterns_and_dictionaries_by_file(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     file.write_text(OWN, encoding="utf-8")
     text = "Badge curie-007 of blue heron, not Curie-0071."
-    found = Patterns(with_files(file)).find(text)
+    found = PatternFinder(with_files(file)).find(text)
     assert {(span.type, text[span.start : span.end]) for span in found if span.by in ("badge", "project")} == {
         ("badge", "curie-007"),
         ("project", "blue heron"),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.discover import ColumnProfile, profile
-from shoal.discover.shapes import common_shapes, shape_of
+from shoal.discover.value_shapes import common_shapes, shape_of
 from shoal.errors import DataError
 from shoal.examples import hospital
 from shoal.policy.model import Attribute

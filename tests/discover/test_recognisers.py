@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stdnum import luhn, verhoeff
 
-from shoal.discover.classify import recognise
+from shoal.discover.column_roles import recognise
 from shoal.discover.recognisers import RECOGNISERS, Recogniser, words
+from shoal.kernels.check_characters import nric_letter
 from shoal.policy.model import Attribute
 from shoal.schema import Column, ValueType
-from shoal.schema.check_characters import nric_letter
-from shoal.schema.detect import detect
+from shoal.schema.type_detection import detect
 
 pytestmark = pytest.mark.requirement("D-03")
 

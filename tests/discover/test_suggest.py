@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.discover import profile
-from shoal.discover.linking import Table, domains
-from shoal.discover.suggest import Suggestion, suggest
-from shoal.discover.writing import comment, setting
+from shoal.discover.suggestion.one_table import Suggestion, suggest
+from shoal.discover.suggestion.policy_yaml import comment, setting
+from shoal.discover.table_links import LinkableTable, domains
 from shoal.errors import DataError
 from shoal.examples import hospital
-from shoal.measurement.risk import Risk
+from shoal.io.frames import source_at
+from shoal.measurement.risk.equivalence_classes import Risk
 from shoal.policy import PRESETS, Policy, UseCase
 from shoal.release import anonymise
-from shoal.release.frames import source_at
 from shoal.schema import Role
 
 pytestmark = pytest.mark.requirement("D-04", "G-02")
@@ -193,7 +193,7 @@ def test_a_comment_is_one_line(text: str) -> None:
 
 @given(st.recursive(st.text(max_size=8) | st.integers() | st.booleans(), lambda inner: st.lists(inner, max_size=3)))
 def test_a_setting_can_be_read_back(value: object) -> None:
-    from shoal.policy.tree import read_tree
+    from shoal.policy.yaml_tree import read_tree
 
     assert read_tree(f"x: {setting(value)}", source="x").data == {"x": value}
 
@@ -210,7 +210,7 @@ def test_keys_of_several_tables_get_one_domain() -> None:
     visits = pl.DataFrame({"visit_no": range(60), "person": [f"A{n % 30:05}" for n in range(60)]})
     other = pl.DataFrame({"id": [f"B{n:05}" for n in range(9)], "size": range(9)})
     frames = {"persons": people, "visits": visits, "houses": other}
-    tables = {name: Table(profile(frame.lazy()), frame.lazy()) for name, frame in frames.items()}
+    tables = {name: LinkableTable(profile(frame.lazy()), frame.lazy()) for name, frame in frames.items()}
     assert domains(tables) == {"persons": {"id": "persons"}, "visits": {"person": "persons"}, "houses": {}}
     assert domains(tables, [(("visits", "visit_no"), ("houses", "size"))])["visits"]["visit_no"] == "houses"
 

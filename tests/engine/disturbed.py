@@ -21,7 +21,7 @@ from shoal.io.targets import file_target
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Step, ValueType
 from shoal.techniques import Context
-from shoal.techniques.noise import Noise
+from shoal.techniques.randomisation.noise.noise import Noise
 
 SEED = 9
 SLOW = 200

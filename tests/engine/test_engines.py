@@ -23,27 +23,27 @@ from shoal.engine import Engine
 from shoal.engine.polars import PolarsEngine
 from shoal.engine.spark import ParquetFiles, SparkEngine, SparkFrameSource, counting
 from shoal.errors import DataError, SourceError
-from shoal.hierarchy.intervals import Intervals
+from shoal.hierarchy.kinds.intervals import IntervalHierarchy
 from shoal.io import FileOptions, open_source
 from shoal.io.targets import file_target
 from shoal.policy import Policy
 from shoal.randomness import Randomness
-from shoal.release.files import write_files
-from shoal.release.job import release_folder
+from shoal.release.further_files import write_files
+from shoal.release.run import release_folder
 from shoal.schema import ROW, Column, Counts, Scope, Step, ValueType
-from shoal.schema.detect import detect
-from shoal.schema.steps import Beside
+from shoal.schema.steps import SidecarFile
+from shoal.schema.type_detection import detect
 from shoal.techniques import Context
-from shoal.techniques.aggregate import Aggregate
-from shoal.techniques.decoys import DecoysStep
-from shoal.techniques.generalise import Generalise
-from shoal.techniques.mask import Mask
-from shoal.techniques.noise import Noise
-from shoal.techniques.permute import Permute
-from shoal.techniques.round import Round
-from shoal.techniques.sample import Sample
-from shoal.techniques.shuffle_rows import ShuffleRowsStep
-from shoal.techniques.suppress import Suppress
+from shoal.techniques.generalisation.generalise import Generalise
+from shoal.techniques.generalisation.round import Round
+from shoal.techniques.randomisation.noise.noise import Noise
+from shoal.techniques.randomisation.permute import Permute
+from shoal.techniques.randomisation.shuffle_rows import ShuffleRowsStep
+from shoal.techniques.statistical.aggregation.aggregate import Aggregate
+from shoal.techniques.statistical.sample import Sampling
+from shoal.techniques.suppression.mask import Mask
+from shoal.techniques.suppression.suppress import Suppress
+from shoal.techniques.synthetic.decoys import DecoysStep
 
 pytestmark = pytest.mark.requirement("L-04", "D-01")
 
@@ -144,7 +144,7 @@ def context(column: Column, counts: Counts | None = None) -> Context:
 
 def age_groups() -> Step:
     counts = Counts.from_frame(TABLE.group_by("age").len("records"), ("age",), "records")
-    technique = Generalise(hierarchy=Intervals(widths=(10, 20)), level=1)
+    technique = Generalise(hierarchy=IntervalHierarchy(widths=(10, 20)), level=1)
     return technique.bind(AGE, context(AGE, counts))
 
 
@@ -314,9 +314,12 @@ def test_further_files_hold_the_hidden_columns_of_their_records(
 ) -> None:
     target, aside = file_target(tmp_path / "out.parquet"), tmp_path / "aside.arrow"
     engine.sink(engine.map(engine.scan(files), [Tags(), Keeps(10)]), target, aside=aside)
-    counted = Beside("lengths", {"__shoal_tag": "n"}, lambda frame: frame.group_by("n").len("records"))
+    counted = SidecarFile("lengths", {"__shoal_tag": "n"}, lambda frame: frame.group_by("n").len("records"))
     written = write_files(
-        [Beside("each/length", {"__shoal_tag": "length"}), counted], aside, tmp_path, like=open_source(_first(files))
+        [SidecarFile("each/length", {"__shoal_tag": "length"}), counted],
+        aside,
+        tmp_path,
+        like=open_source(_first(files)),
     )
     assert [file.told.path for file in written] == ["each/length.parquet", "lengths.parquet"]
     lengths = target.scan().collect()["person"].str.len_bytes()
@@ -370,7 +373,7 @@ def permuted(**parameters: object) -> Step:
 
 def sampled(person: str | None = None, **parameters: object) -> Step:
     stream = Randomness(seed=9).stream("table", "sample")
-    return Sample.model_validate(parameters).bind(Context({}, stream, person=person))
+    return Sampling.model_validate(parameters).bind(Context({}, stream, person=person))
 
 
 def rounded() -> Step:

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
 from shoal.engine.polars import PolarsEngine
-from shoal.engine.polars.reordering import reordered
+from shoal.engine.polars.record_order import reordered
 from shoal.errors import BugError, DataError, TargetError
 from shoal.io.targets import file_target
 from shoal.randomness import Randomness, Stream
 from shoal.schema import ROW, Column, Scope, Step, ValueType
 from shoal.techniques import Context
-from shoal.techniques.noise import Noise
+from shoal.techniques.randomisation.noise.noise import Noise
 
 STREAM = Randomness(seed=5).stream("test")
 
@@ -319,7 +319,7 @@ from shoal.io.targets import file_target
 from shoal.randomness import Randomness
 from shoal.schema import Column, ValueType
 from shoal.techniques import Context
-from shoal.techniques.noise import Noise
+from shoal.techniques.randomisation.noise.noise import Noise
 
 assert pl.thread_pool_size() == int(sys.argv[2])
 

@@ -17,7 +17,7 @@ from tests.support import examples
 
 from shoal.policy import Policy
 from shoal.privacy import privacy_models
-from shoal.release.job import Release, release_folder
+from shoal.release.run import Release, release_folder
 from shoal.techniques import table_techniques, techniques
 from shoal.vault import Passphrase, Vault
 

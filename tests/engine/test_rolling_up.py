@@ -19,7 +19,7 @@ from shoal.engine.protocol import TooManyCombinationsError
 from shoal.engine.spark import SparkEngine, counting
 from shoal.errors import DataError
 from shoal.policy import Policy
-from shoal.release.job import release_folder
+from shoal.release.run import release_folder
 from shoal.schema import Counts
 
 pytestmark = pytest.mark.requirement("L-04", "D-01")

@@ -10,16 +10,16 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shoal.engine.pipeline import Operation
 from shoal.engine.spark import ParquetFiles, SparkEngine
-from shoal.engine.spark.crossing import CrossingError, arriving, departing
+from shoal.engine.spark.error_transport import TransportedError, receiving_errors, sending_errors
+from shoal.engine.spark.executor_tasks import RewriteTask, TypeTally
+from shoal.engine.spark.output_staging import StagedPartition, collected, put_together, refuse_unseen, remove
 from shoal.engine.spark.session import require_java
-from shoal.engine.spark.shipped import Rewrite, Tally
-from shoal.engine.spark.staging import Staged, collected, put_together, refuse_unseen, remove
-from shoal.engine.spark.types import carried, ddl
+from shoal.engine.spark.type_mapping import carried, ddl
+from shoal.engine.step_pipeline import Operation
 from shoal.errors import BugError, DataError, InputError, ShoalError, SourceError
 from shoal.schema import ROW
-from shoal.schema.detect import Candidates
+from shoal.schema.type_detection import TypeCandidates
 
 ROOT = Path(__file__).resolve().parents[2]
 QUOTED = "Asha Rao"
@@ -118,16 +118,16 @@ class TestErrorsOnTheirWay:
     def test_an_error_of_ours_arrives_as_it_left(self, error: ShoalError) -> None:
         from pyspark.errors import PySparkException
 
-        with pytest.raises(CrossingError) as left, departing():
+        with pytest.raises(TransportedError) as left, sending_errors():
             raise error
         # What Spark makes of it: text, with a trace before and after.
         text = f"Traceback\n  File x\n{type(left.value).__name__}: {left.value}\n\n\tat org.apache.spark"
-        with pytest.raises(type(error)) as arrived, arriving():
+        with pytest.raises(type(error)) as arrived, receiving_errors():
             raise PySparkException(text)
         assert (arrived.value.message, arrived.value.advice) == (error.message, error.advice)
 
     def test_of_any_other_error_only_the_kind_is_told(self) -> None:
-        with pytest.raises(CrossingError) as left, departing():
+        with pytest.raises(TransportedError) as left, sending_errors():
             raise ValueError(QUOTED)
         assert QUOTED not in str(left.value)
         assert left.value.__cause__ is None
@@ -138,7 +138,7 @@ class TestErrorsOnTheirWay:
         from pyspark.errors import PySparkException
 
         for error in (PySparkException(QUOTED), Py4JError(QUOTED)):
-            with pytest.raises(InputError, match="Spark could not finish") as arrived, arriving():
+            with pytest.raises(InputError, match="Spark could not finish") as arrived, receiving_errors():
                 raise error
             assert QUOTED not in str(arrived.value)
             assert arrived.value.__suppress_context__
@@ -153,7 +153,7 @@ class TestErrorsOnTheirWay:
             finally:
                 raise PySparkException("cancelled")
 
-        with pytest.raises(KeyboardInterrupt), arriving():
+        with pytest.raises(KeyboardInterrupt), receiving_errors():
             cancelled()
 
     @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ class TestErrorsOnTheirWay:
     def test_executors_that_are_not_prepared(self, text: str, told: str) -> None:
         from pyspark.errors import PySparkException
 
-        with pytest.raises(InputError, match=f"the Python of the executors {told}"), arriving():
+        with pytest.raises(InputError, match=f"the Python of the executors {told}"), receiving_errors():
             raise PySparkException(f"Traceback\n{text}\n")
 
 
@@ -177,7 +177,7 @@ class TestShipped:
     def test_columns_come_by_position_and_leave_by_name(self) -> None:
         before = pl.Schema({"a.b": pl.String(), ROW: pl.UInt64()})
         number = Operation("number", lambda frame: frame.with_columns(pl.col(ROW).alias("n")), frozenset({"n"}), False)
-        rewrite = Rewrite((number,), before, pl.Schema({"n": pl.Decimal(20, 0), "a.b": pl.String()}))
+        rewrite = RewriteTask((number,), before, pl.Schema({"n": pl.Decimal(20, 0), "a.b": pl.String()}))
         (result,) = rewrite(iter([self.BATCH]))
         assert result.schema.names == ["n", "a.b"]
         assert pl.DataFrame(pl.from_arrow(result)).cast({"n": pl.Int64}).rows() == [(5, "x"), (6, None)]
@@ -187,20 +187,20 @@ class TestShipped:
             raise ValueError(QUOTED)
 
         before = pl.Schema({"a": pl.String(), ROW: pl.UInt64()})
-        rewrite = Rewrite((Operation("fails", fails, frozenset(), False),), before, before)
-        with pytest.raises(CrossingError) as caught:
+        rewrite = RewriteTask((Operation("fails", fails, frozenset(), False),), before, before)
+        with pytest.raises(TransportedError) as caught:
             list(rewrite(iter([self.BATCH])))
         assert QUOTED not in str(caught.value)
 
     def test_a_value_that_does_not_fit_tells_nothing(self) -> None:
-        rewrite = Rewrite((), pl.Schema({"a": pl.String(), ROW: pl.UInt64()}), pl.Schema({"a": pl.Int64()}))
-        with pytest.raises(CrossingError) as caught:
+        rewrite = RewriteTask((), pl.Schema({"a": pl.String(), ROW: pl.UInt64()}), pl.Schema({"a": pl.Int64()}))
+        with pytest.raises(TransportedError) as caught:
             list(rewrite(iter([pa.record_batch({"0": [QUOTED], "1": [5]})])))
         assert QUOTED not in str(caught.value)
 
     def test_each_batch_gives_its_facts_in_the_order_that_was_announced(self) -> None:
-        tally = Tally(
-            pl.Schema({"a": pl.String(), "b": pl.Int64()}), {"a": Candidates(integer=True), "b": Candidates()}
+        tally = TypeTally(
+            pl.Schema({"a": pl.String(), "b": pl.Int64()}), {"a": TypeCandidates(integer=True), "b": TypeCandidates()}
         )
         batches = [pa.record_batch({"0": ["1", None], "1": [5, 6]}), pa.record_batch({"0": ["x"], "1": [7]})]
         facts = [dict(zip(tally.facts(), batch.to_pylist()[0].values(), strict=True)) for batch in tally(iter(batches))]
@@ -213,12 +213,12 @@ class TestShipped:
 class TestStaging:
     SCHEMA = pl.Schema({"a": pl.UInt8()})
 
-    def _staged(self, folder: Path, *numbers: int) -> tuple[Staged, ...]:
+    def _staged(self, folder: Path, *numbers: int) -> tuple[StagedPartition, ...]:
         for number in numbers:
             part = pl.DataFrame({"a": pl.Series([number], dtype=pl.Int16)})
             part.write_parquet(folder / f"{number}.parquet")
             part.rename({"a": "b"}).write_ipc(folder / f"{number}.parquet.arrow")
-        return tuple(Staged(folder / f"{number}.parquet", 1, "") for number in numbers)
+        return tuple(StagedPartition(folder / f"{number}.parquet", 1, "") for number in numbers)
 
     def test_files_are_read_in_their_order_and_hidden_columns_likewise(self, tmp_path: Path) -> None:
         staged = self._staged(tmp_path, 1, 0)
@@ -235,7 +235,7 @@ class TestStaging:
         staged = self._staged(tmp_path, 0)
         refuse_unseen(staged)
         with pytest.raises(InputError, match="a folder that all machines share"):
-            refuse_unseen((*staged, Staged(tmp_path / "elsewhere.parquet", 1, "")))
+            refuse_unseen((*staged, StagedPartition(tmp_path / "elsewhere.parquet", 1, "")))
 
     def test_a_folder_goes_with_all_that_is_in_it(self, tmp_path: Path) -> None:
         (tmp_path / "a" / "b").mkdir(parents=True)

@@ -17,12 +17,12 @@ from shoal.engine.spark import ParquetFiles, SparkEngine
 from shoal.engine.spark.session import refuse_master
 from shoal.errors import DataError, InputError
 from shoal.io import parts_target
+from shoal.io.frames import source_at
 from shoal.io.targets import FileTarget, file_target
 from shoal.policy import Policy
 from shoal.release.engines import make_engine
-from shoal.release.folder import need_untouched
-from shoal.release.frames import source_at
-from shoal.release.job import release_folder
+from shoal.release.run import release_folder
+from shoal.results.release_folder import require_untouched
 
 __all__ = ["postgres", "postgres_url"]
 
@@ -97,7 +97,7 @@ class TestParts:
         names = [part.path for part in there.manifest.data.parts]
         assert names == [f"part-{number:05}.{ending}" for number in range(len(names))]
         assert sum(part.rows for part in there.manifest.data.parts) == ROWS
-        need_untouched(str(tmp_path / "spark"))
+        require_untouched(str(tmp_path / "spark"))
 
     def test_nothing_is_streamed_by_the_driver(
         self, spark: SparkEngine, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -18,11 +18,11 @@ from tests.support.clusters import PATIENCE, Cluster, driver
 from shoal.crypto import Key
 from shoal.crypto.passphrase import Effort
 from shoal.engine.polars import PolarsEngine
+from shoal.io.frames import FrameSource, FrameTarget
 from shoal.policy import Policy
 from shoal.randomness import Randomness
-from shoal.release.frames import FrameSource, FrameTarget
-from shoal.release.job import release_folder
-from shoal.release.pipeline import Pipeline
+from shoal.release.pipeline import ReleasePipeline
+from shoal.release.run import release_folder
 from shoal.schema import Step
 from shoal.vault import Passphrase, Vault
 from shoal.vault.domains import keys, usable
@@ -118,7 +118,7 @@ def found(text: bytes, secrets: dict[str, bytes]) -> set[str]:
 
 
 def steps(clinic: Clinic) -> list[Step]:
-    pipeline = Pipeline(clinic.policy, PolarsEngine(), Randomness(), secrets=clinic.vault)
+    pipeline = ReleasePipeline(clinic.policy, PolarsEngine(), Randomness(), secrets=clinic.vault)
     done = pipeline.rewrite(FrameSource(TABLE.lazy()), FrameTarget(), aside=clinic.home / "aside.arrow")
     (clinic.home / "aside.arrow").unlink(missing_ok=True)
     return [planned.step for planned in done.plan]

@@ -13,16 +13,24 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from shoal.engine.pipeline import fitting
-from shoal.engine.spark import shipped
-from shoal.engine.spark.crossing import CrossingError
-from shoal.engine.spark.shipped import KEY, Cut, Gives, Keyed, Partial, Whole, unsealed
-from shoal.engine.spark.shuffling import Way
-from shoal.engine.spark.types import from_spark
+from shoal.engine.spark import executor_tasks
+from shoal.engine.spark.error_transport import TransportedError
+from shoal.engine.spark.executor_tasks import (
+    KEY,
+    LiteralFrameTask,
+    OrderKeyTask,
+    PartialReduceTask,
+    RankCutoff,
+    WholePartitionTask,
+    unsealed,
+)
+from shoal.engine.spark.table_steps import TableStepStrategy
+from shoal.engine.spark.type_mapping import from_spark
+from shoal.engine.step_pipeline import fitting
 from shoal.errors import BugError, DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Scope, Step
-from shoal.schema.steps import Leads, Ranks
+from shoal.schema.steps import FirstRecordRule, RankRule
 
 pytestmark = pytest.mark.requirement("L-04")
 
@@ -57,61 +65,61 @@ def arrived(function: Callable[..., object], batches: list[pa.RecordBatch] = BAT
 class TestWhole:
     def test_all_records_of_the_partition_at_once(self) -> None:
         totals = Does(lambda frame: frame.with_columns(pl.col("a").sum()))
-        assert arrived(Whole(totals, BEFORE, AFTER)).rows() == [(7, 5), (7, 7), (7, 9)]
+        assert arrived(WholePartitionTask(totals, BEFORE, AFTER)).rows() == [(7, 5), (7, 7), (7, 9)]
 
     def test_large_results_leave_in_batches(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(shipped, "BATCH_RECORDS", 2)
-        sent = list(Whole(Does(lambda frame: frame), BEFORE, AFTER)(iter(BATCHES)))
+        monkeypatch.setattr(executor_tasks, "BATCH_RECORDS", 2)
+        sent = list(WholePartitionTask(Does(lambda frame: frame), BEFORE, AFTER)(iter(BATCHES)))
         assert [batch.num_rows for batch in sent] == [2, 1]
 
     def test_no_record_is_a_partition_too(self) -> None:
-        assert list(Whole(Does(lambda frame: frame), BEFORE, AFTER)(iter([]))) == []
+        assert list(WholePartitionTask(Does(lambda frame: frame), BEFORE, AFTER)(iter([]))) == []
 
     @pytest.mark.parametrize(
         ("what", "said"),
         [(lambda frame: frame[::-1], "the order of the records"), (lambda frame: frame[:1], "the number of records")],
     )
     def test_what_a_step_must_not_do_is_noticed(self, what: Callable[[pl.DataFrame], pl.DataFrame], said: str) -> None:
-        with pytest.raises(CrossingError, match=said):
-            arrived(Whole(Does(what), BEFORE, AFTER))
+        with pytest.raises(TransportedError, match=said):
+            arrived(WholePartitionTask(Does(what), BEFORE, AFTER))
 
 
 class TestKeys:
     FRAME = pl.DataFrame({"a": [1, 2, 3, 4], ROW: pl.Series(range(4), dtype=pl.UInt64)})
 
     def test_they_sort_as_the_steps_own(self) -> None:
-        keyed = Keyed(Does(lambda frame: frame))(self.FRAME)
+        keyed = OrderKeyTask(Does(lambda frame: frame))(self.FRAME)
         assert keyed.schema[KEY] == pl.Int64()
         assert keyed.sort(KEY)["a"].to_list() == [1, 4, 2, 3]
 
     def test_a_cut_takes_the_last_one_in(self) -> None:
-        keyed = Keyed(Does(lambda frame: frame))
+        keyed = OrderKeyTask(Does(lambda frame: frame))
         key, row = keyed(self.FRAME).select(KEY, ROW).row(1)
-        assert Cut(keyed, key, row)(self.FRAME)["a"].to_list() == [1, 2, 4]
+        assert RankCutoff(keyed, key, row)(self.FRAME)["a"].to_list() == [1, 2, 4]
 
     def test_of_equal_keys_the_position_decides(self) -> None:
         frame = self.FRAME.with_columns(pl.col(ROW) * 4)
-        keyed = Keyed(Does(lambda frame: frame))
+        keyed = OrderKeyTask(Does(lambda frame: frame))
         key = keyed(frame)[KEY][0]
-        assert Cut(keyed, key, 4)(frame)["a"].to_list() == [1, 2]
-        assert Cut(keyed, key, -1)(frame).is_empty()
+        assert RankCutoff(keyed, key, 4)(frame)["a"].to_list() == [1, 2]
+        assert RankCutoff(keyed, key, -1)(frame).is_empty()
 
 
 class TestPartial:
     STEP = Does(lambda frame: frame.select(pl.col("a").cast(pl.Decimal(38, 0)).alias("all").implode()))
 
     def test_one_for_each_partition_whatever_its_columns_are(self) -> None:
-        (sent,) = Partial(self.STEP, BEFORE)(iter(BATCHES))
+        (sent,) = PartialReduceTask(self.STEP, BEFORE)(iter(BATCHES))
         result = unsealed(sent["partial"][0].as_buffer())
         assert result["all"].to_list() == [[1, 2, 4]]
 
     def test_none_for_no_records(self) -> None:
-        assert list(Partial(self.STEP, BEFORE)(iter([]))) == []
+        assert list(PartialReduceTask(self.STEP, BEFORE)(iter([]))) == []
 
 
 def test_a_given_frame_comes_once_for_the_one_batch() -> None:
     frame = pl.DataFrame({"a": [1, 2]})
-    give = pickle.loads(pickle.dumps(Gives(frame)))  # noqa: S301  # our own
+    give = pickle.loads(pickle.dumps(LiteralFrameTask(frame)))  # noqa: S301  # our own
     assert arrived(give, [pa.record_batch({"id": [0]})]).equals(frame)
 
 
@@ -119,15 +127,18 @@ def test_a_step_goes_the_first_way_that_it_allows() -> None:
     @dataclass(frozen=True)
     class Told(Does):
         apart: tuple[str, ...] | None = None  # type: ignore[assignment]
-        ranks: Ranks | None = None  # type: ignore[assignment]
-        leads: Leads | None = None  # type: ignore[assignment]
+        ranks: RankRule | None = None  # type: ignore[assignment]
+        leads: FirstRecordRule | None = None  # type: ignore[assignment]
 
     plain = Does(lambda frame: frame)
     what = plain.what
-    assert Way.of(plain) is Way.WHOLE
-    assert Way.of(Told(what, apart=("a",))) is Way.STRATA
-    assert Way.of(Told(what, apart=("a",), leads=Leads("a", plain))) is Way.FIRSTS
-    assert Way.of(Told(what, leads=Leads("a", plain), ranks=Ranks(("a",)))) is Way.RANKS
+    assert TableStepStrategy.of(plain) is TableStepStrategy.WHOLE
+    assert TableStepStrategy.of(Told(what, apart=("a",))) is TableStepStrategy.STRATA
+    assert TableStepStrategy.of(Told(what, apart=("a",), leads=FirstRecordRule("a", plain))) is TableStepStrategy.FIRSTS
+    assert (
+        TableStepStrategy.of(Told(what, leads=FirstRecordRule("a", plain), ranks=RankRule(("a",))))
+        is TableStepStrategy.RANKS
+    )
 
 
 def test_records_to_insert_have_the_columns_of_the_table() -> None:

@@ -20,9 +20,9 @@ from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Step, ValueType
 from shoal.techniques import Context, techniques
-from shoal.techniques.aggregate import Aggregate, AggregateStep
-from shoal.techniques.permute import Permute, PermuteStep
-from shoal.techniques.sample import Sample, SampleStep
+from shoal.techniques.randomisation.permute import Permute, PermuteStep
+from shoal.techniques.statistical.aggregation.aggregate import Aggregate, AggregateStep
+from shoal.techniques.statistical.sample import SampleStep, Sampling
 from shoal.techniques.strata import random_order
 
 pytestmark = pytest.mark.requirement("L-04")
@@ -35,7 +35,7 @@ def permuted(**parameters: object) -> Step:
 
 
 def sampled(person: str | None = None, **parameters: object) -> Step:
-    return Sample.model_validate(parameters).bind(Context({}, Randomness(seed=2).stream("told"), person=person))
+    return Sampling.model_validate(parameters).bind(Context({}, Randomness(seed=2).stream("told"), person=person))
 
 
 APART = {

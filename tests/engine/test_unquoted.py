@@ -12,7 +12,7 @@ import pytest
 from shoal.engine.polars import PolarsEngine
 from shoal.io import FileTarget, file_target, open_source, parse_source
 from shoal.schema import Column, Step
-from shoal.techniques.generalise import LookUpStep
+from shoal.techniques.generalisation.generalise import LookUpStep
 
 pytestmark = pytest.mark.requirement("D-01")
 

@@ -13,11 +13,11 @@ from stdnum.in_ import aadhaar
 from shoal.discover.recognisers import RECOGNISERS
 from shoal.errors import DataError
 from shoal.examples import hospital
-from shoal.examples.lives import CITIES, ILLNESSES
+from shoal.examples.demography import CITIES, ILLNESSES
 from shoal.examples.names import COMMUNITIES
 from shoal.policy import Policy
 from shoal.schema import Role, ValueType
-from shoal.schema.detect import detect
+from shoal.schema.type_detection import detect
 
 
 @pytest.fixture(scope="module")

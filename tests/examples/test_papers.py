@@ -8,7 +8,7 @@ from email import message_from_bytes, policy
 import pytest
 
 from shoal.examples import hospital
-from shoal.examples.papers import CARD, papers
+from shoal.examples.documents import CARD, papers
 
 
 def test_the_mail_is_one_that_others_read() -> None:

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from shoal.hierarchy import Flat, hierarchies, parse_hierarchy
+from shoal.hierarchy import FlatHierarchy, hierarchies, parse_hierarchy
 from shoal.schema import Column
 
 pytestmark = pytest.mark.requirement("T-08")
@@ -107,8 +107,8 @@ def test_only_files_have_paths_to_resolve(tmp_path: Path) -> None:
 
 def test_no_hierarchy_is_as_it_is_or_nothing() -> None:
     sexes = pl.Series("sex", ["F", None, "M"])
-    bound = Flat().bind(Column("sex"), pl.DataFrame({"value": ["F"], "records": [1]}))
-    assert Flat().refuse(Column("sex")) is None
+    bound = FlatHierarchy().bind(Column("sex"), pl.DataFrame({"value": ["F"], "records": [1]}))
+    assert FlatHierarchy().refuse(Column("sex")) is None
     assert bound.height == 1
     assert bound.generalise(sexes, 0).equals(sexes)
     assert bound.generalise(sexes, 1).to_list() == ["*", "*", "*"]

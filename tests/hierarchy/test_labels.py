@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.hierarchy.labels import Line, date_spans, members, number_spans, read_dates, read_numbers, shape_of
+from shoal.hierarchy.labels import ValueLine, date_spans, members, number_spans, read_dates, read_numbers, shape_of
 
 pytestmark = pytest.mark.requirement("R-04", "R-06")
 
@@ -61,7 +61,7 @@ NO_RANGE = ["560xxx", "young", "", "1-2-3", "inf", "nan", "3,5", "<", "+", "to",
 def test_ranges_of_numbers(label: str, span: tuple[float, float], stretch: tuple[float, float]) -> None:
     found = number_spans(pl.Series([label]), 0, 100)
     assert (found.low[0], found.high[0]) == span
-    low, high = Line("number", np.zeros(0)).stretches(pl.Series([label]))
+    low, high = ValueLine("number", np.zeros(0)).stretches(pl.Series([label]))
     assert (low[0], high[0]) == stretch
 
 
@@ -75,7 +75,7 @@ def test_labels_are_read_each_for_itself() -> None:
 @pytest.mark.parametrize("label", NO_RANGE)
 def test_other_words_are_no_range(label: str) -> None:
     assert not number_spans(pl.Series([label]), 0, 100).known.any()
-    assert np.isnan(Line("number", np.zeros(0)).stretches(pl.Series([label]))[0]).all()
+    assert np.isnan(ValueLine("number", np.zeros(0)).stretches(pl.Series([label]))[0]).all()
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_other_words_are_no_range(label: str) -> None:
 def test_a_number_is_a_span_of_one_point_but_no_stretch(label: str, number: float) -> None:
     """It may have been rounded: only its neighbours tell how far it reaches."""
     assert number_spans(pl.Series([label]), 0, 100).middle.tolist() == [number]
-    assert np.isnan(Line("number", np.zeros(0)).stretches(pl.Series([label]))[0]).all()
+    assert np.isnan(ValueLine("number", np.zeros(0)).stretches(pl.Series([label]))[0]).all()
 
 
 def test_an_edge_that_another_label_begins_at_is_no_gap() -> None:
-    low, high = Line("number", np.zeros(0)).stretches(pl.Series(["30-40", "40-50"]))
+    low, high = ValueLine("number", np.zeros(0)).stretches(pl.Series(["30-40", "40-50"]))
     assert low.tolist() == [30, 40]
     assert high.tolist() == [np.nextafter(40, INF), 51]
 
@@ -123,7 +123,7 @@ def test_periods_are_ranges_of_days(label: str, first: str, last: str) -> None:
     least, greatest = day("1970-01-01"), day("2030-12-31")
     spans = date_spans(pl.Series([label]), least, greatest)
     assert (spans.low[0], spans.high[0]) == (day(first), day(last))
-    low, high = Line("date", np.zeros(0)).stretches(pl.Series([label]))
+    low, high = ValueLine("date", np.zeros(0)).stretches(pl.Series([label]))
     assert max(low[0], least) == day(first)
     assert min(high[0], greatest + 1) == day(last) + 1
 
@@ -133,11 +133,11 @@ def test_periods_are_ranges_of_days(label: str, first: str, last: str) -> None:
 )
 def test_periods_that_there_are_not(label: str) -> None:
     assert not date_spans(pl.Series([label]), 0, 1).known.any()
-    assert np.isnan(Line("date", np.zeros(0)).stretches(pl.Series([label]))[0]).all()
+    assert np.isnan(ValueLine("date", np.zeros(0)).stretches(pl.Series([label]))[0]).all()
 
 
 def test_days_are_read_in_the_format_of_the_values() -> None:
-    line = Line.of(pl.Series(["25/12/2024", "01/02/2024"]))
+    line = ValueLine.of(pl.Series(["25/12/2024", "01/02/2024"]))
     assert line is not None
     low, high = line.stretches(pl.Series(["03/04/2024", "2024-04"]))
     assert (low.tolist(), high.tolist()) == (
@@ -161,7 +161,7 @@ def test_days_are_read_in_the_format_of_the_values() -> None:
     ],
 )
 def test_values_on_a_line(values: list[object], kind: str, points: list[float]) -> None:
-    line = Line.of(pl.Series(values))
+    line = ValueLine.of(pl.Series(values))
     assert line is not None
     assert line.kind == kind
     assert line.points == pytest.approx(points, nan_ok=True)
@@ -169,7 +169,7 @@ def test_values_on_a_line(values: list[object], kind: str, points: list[float]) 
 
 @pytest.mark.parametrize("values", [["a", "b", "3"], ["14/02/24"], [None], [True], []])
 def test_values_that_lie_on_no_line(values: list[object]) -> None:
-    assert Line.of(pl.Series(values, dtype=None if any(values) else pl.String)) is None
+    assert ValueLine.of(pl.Series(values, dtype=None if any(values) else pl.String)) is None
 
 
 def test_the_format_that_fits_most_is_taken() -> None:

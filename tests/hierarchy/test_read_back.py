@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.hierarchies import CASES, Case
 
-from shoal.attack.coverage import Coverage
+from shoal.attack.matching.coverage import Coverage
 from shoal.hierarchy import BoundHierarchy
-from shoal.hierarchy.intervals import BoundIntervals
+from shoal.hierarchy.kinds.intervals import BoundIntervals
+from shoal.hierarchy.kinds.redact import BoundRedact
 from shoal.hierarchy.labels import date_spans, number_spans, read_dates, read_numbers, text_of
-from shoal.hierarchy.redact import BoundRedact
 
 pytestmark = pytest.mark.requirement("T-08", "R-04", "R-06")
 every_kind = pytest.mark.parametrize("kind", CASES)

@@ -16,7 +16,7 @@ import pikepdf
 import polars as pl
 import pyarrow.parquet
 from tests.hostile.seeds import table
-from tests.text.carriers.made import MADE
+from tests.documents.made import MADE
 
 _MAIN: Final = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _DEEP: Final = 200_000

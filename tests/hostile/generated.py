@@ -80,7 +80,7 @@ shuffle_rows: true
 
 @cache
 def _schema() -> dict[str, Any]:
-    from shoal.policy.several import policies_schema
+    from shoal.policy.multi_table import policies_schema
 
     return policies_schema()
 

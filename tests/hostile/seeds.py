@@ -16,7 +16,7 @@ import openpyxl
 import polars as pl
 import pyarrow as pa
 from tests.hostile.generated import SMALL
-from tests.text.carriers.made import MADE, WORDS
+from tests.documents.made import MADE, WORDS
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 

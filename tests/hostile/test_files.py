@@ -15,12 +15,12 @@ from tests.hostile.files import DOCUMENTS, TABLES, without_sheets
 
 from shoal.cli import app
 from shoal.errors import DataError, SourceError, printable
-from shoal.hierarchy.csv_file import Csv
+from shoal.hierarchy.kinds.csv_file import CsvHierarchy
 from shoal.io import explained, open_source, parse_source
 from shoal.io.json_files import read_json
 from shoal.policy import Policy
 from shoal.release import anonymise
-from shoal.text import carriers
+from shoal import documents
 
 pytestmark = pytest.mark.requirement("V-05", "D-01")
 POLICY = """\
@@ -53,7 +53,7 @@ def test_a_hostile_table_is_refused_in_one_line(tmp_path: Path, name: str) -> No
 def test_a_hostile_document_is_refused_or_harmless(tmp_path: Path, name: str) -> None:
     path, target = tmp_path / name, tmp_path / f"new-{name}"
     path.write_bytes(DOCUMENTS[name]())
-    carrier = carriers.open(path, carriers.Options(unreadable="cover", dots=40))
+    carrier = documents.open(path, documents.DocumentOptions(unreadable="cover", dots=40))
     try:
         for _ in carrier.texts(path):
             pass
@@ -213,7 +213,7 @@ def test_a_frame_with_a_column_named_like_all_of_them_is_refused() -> None:
 
 def test_a_hierarchy_that_is_no_file_or_never_ends_is_refused() -> None:
     with pytest.raises(SourceError, match="is not a file"):
-        Csv(path=Path("/dev/zero")).load()
+        CsvHierarchy(path=Path("/dev/zero")).load()
 
 
 UNSEEN = {"return": "a\rb", "next line": "a\x85b", "escape": "a\x1b[2Jb", "separator": "a\u2028b", "bidi": "a\u202eb"}

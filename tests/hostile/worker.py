@@ -31,12 +31,12 @@ class Shoal:
         import typer.main
 
         from shoal.cli import app
-        from shoal.text import patterns
+        from shoal.text.matching import patterns
 
         self._app: Any = app
         self._commands: Any = typer.main.get_command(app.app)
         for name in ("_judges", "_scanner", "_surroundings"):
-            _share(patterns.Patterns, name)
+            _share(patterns.PatternFinder, name)
 
     def __call__(self, command: list[str]) -> int:
         sys.argv = ["shoal", *command]
@@ -49,7 +49,7 @@ class Shoal:
 
     @staticmethod
     def _recognisers(**_: object) -> int:
-        from shoal.discover.recognisers.loading import with_files
+        from shoal.discover.recognisers.pack_files import with_files
 
         with_files(Path(sys.argv[2]))
         return 0
@@ -73,9 +73,9 @@ def _share(owner: Any, name: str) -> None:
 
 def readers() -> list[int]:
     """The children that read untrusted files for this process, and live."""
-    from shoal.sandbox import reading
+    from shoal.sandbox import parent_process
 
-    return [child._process.pid for child in reading._idle.children if child.is_usable]
+    return [child._process.pid for child in parent_process._idle.children if child.is_usable]
 
 
 def processor_seconds() -> float:

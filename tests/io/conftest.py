@@ -31,7 +31,7 @@ PRELUDE = """
 import os, sys, traceback
 from pathlib import Path
 import polars as pl
-import shoal.io.delimited, shoal.io.columnar
+import shoal.io.formats.delimited.reader, shoal.io.formats.columnar
 from shoal.io import *
 if os.geteuid() == 0:
     os.setgid({nobody}); os.setuid({nobody})

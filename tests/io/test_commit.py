@@ -15,7 +15,8 @@ import polars as pl
 import pytest
 
 from shoal.errors import TargetError
-from shoal.io import Staging, commit, file_target, hidden, sha256_of
+from shoal.io import Staging, file_target, sha256_of
+from shoal.io.atomic import folder_commit, unfinished
 
 pytestmark = pytest.mark.requirement("D-01")
 
@@ -53,7 +54,7 @@ def whole(version: str = "1") -> dict[str, str]:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways of replacing: with the kernel's exchange, and as on a file system that has none."""
     if request.param == "two renames":
-        monkeypatch.setattr(commit, "_renameat2", lambda *_: errno.EINVAL)
+        monkeypatch.setattr(folder_commit, "_renameat2", lambda *_: errno.EINVAL)
     return str(request.param)
 
 
@@ -237,14 +238,14 @@ def test_what_comes_out_of_an_exchange_is_locked(tmp_path: Path, monkeypatch: py
 
     def look(folder: Path) -> bool:
         try:
-            os.close(hidden.lock(folder))
+            os.close(unfinished.lock(folder))
             seen.append("free")
         except BlockingIOError:
             seen.append("held")
         return True
 
     with Staging(tmp_path / "out", force=True) as staging:
-        monkeypatch.setattr(commit, "is_replaceable", look)
+        monkeypatch.setattr(folder_commit, "is_replaceable", look)
         staging.commit()
     assert seen == ["held", "held"]
 
@@ -269,14 +270,14 @@ def test_a_replacement_in_two_steps_that_was_cut_short(tmp_path: Path) -> None:
 
 def test_every_file_is_flushed_before_the_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    fsync, rename = os.fsync, commit._rename
+    fsync, rename = os.fsync, folder_commit._rename
 
     def flushed(handle: int) -> None:
         done.append(Path(f"/proc/self/fd/{handle}").readlink().name)
         fsync(handle)
 
     monkeypatch.setattr(os, "fsync", flushed)
-    monkeypatch.setattr(commit, "_rename", lambda *given: (done.append("RENAME"), rename(*given)))
+    monkeypatch.setattr(folder_commit, "_rename", lambda *given: (done.append("RENAME"), rename(*given)))
     release(tmp_path / "out")
     before, after = done[: done.index("RENAME")], done[done.index("RENAME") + 1 :]
     assert {"data.csv", "release.json", "more", "parts"} <= set(before)

@@ -18,8 +18,8 @@ from sqlalchemy.engine import make_url
 
 from shoal.errors import DataError, SourceError, TargetError
 from shoal.io import open_source, open_target, parse_source, parse_target
-from shoal.io.databases import BATCH_ROWS
-from shoal.schema.streams import streamed
+from shoal.io.databases.base import BATCH_ROWS
+from shoal.kernels.batch_streams import streamed
 
 pytestmark = pytest.mark.requirement("D-01")
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from shoal.errors import SourceError
 from shoal.io import explained, file_target, open_source, parse_source
-from shoal.io.delimited import DelimitedSource
-from shoal.io.shape import BLOCK_BYTES
+from shoal.io.formats.delimited.reader import DelimitedSource
+from shoal.io.formats.delimited.record_shape import BLOCK_BYTES
 
 pytestmark = pytest.mark.requirement("D-01")
 

@@ -11,7 +11,7 @@ import xlsxwriter
 
 from shoal.errors import SourceError, TargetError
 from shoal.io import file_target, open_source, parse_source
-from shoal.io.excel import MAX_RECORDS, write_excel
+from shoal.io.formats.excel import MAX_RECORDS, write_excel
 
 moment = datetime.datetime.fromisoformat
 pytestmark = pytest.mark.requirement("D-01")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.io import file_target, parts_target
-from shoal.io.dialect import Dialect
-from shoal.io.formulas import count_formulas, escaped, is_formula, unescaped
+from shoal.io.formats.delimited.dialect import Dialect
+from shoal.io.formats.delimited.formula_escapes import count_formulas, escaped, is_formula, unescaped
 from shoal.io.targets import FileTarget
 
 pytestmark = pytest.mark.requirement("D-01")

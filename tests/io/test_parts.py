@@ -10,16 +10,17 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from shoal.assess.measure.request import MeasureRequest
+from shoal.assess.measure.table_measurement import measure_data
 from shoal.errors import InputError, SourceError, TargetError
-from shoal.io import FileOptions, PartsSource, PartsTarget, open_source, parts, parts_target
-from shoal.io.parts import checksum, checksum_of
+from shoal.io import FileOptions, PartsSource, PartsTarget, open_source, parts_target
+from shoal.io.formats import partitioned
+from shoal.io.formats.partitioned import checksum, checksum_of
 from shoal.io.targets import file_target
 from shoal.policy import Policy
-from shoal.release.folder import need_untouched
-from shoal.release.job import Release, release_folder
-from shoal.release.measure_request import MeasureRequest
-from shoal.release.measuring import measure_data
-from shoal.release.suggesting import holds_tables
+from shoal.release.run import Release, release_folder
+from shoal.results.release_folder import require_untouched
+from shoal.scan.policy_suggestion import holds_tables
 
 pytestmark = pytest.mark.requirement("D-01")
 
@@ -28,8 +29,8 @@ TABLE = pl.DataFrame({"a": range(25), "b": [f'x,"{row}"' if row % 3 else None fo
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.io.parts.PART_ROWS", 10)
-    monkeypatch.setattr("shoal.io.parts._BATCH_ROWS", 5)
+    monkeypatch.setattr("shoal.io.formats.partitioned.PART_ROWS", 10)
+    monkeypatch.setattr("shoal.io.formats.partitioned._BATCH_ROWS", 5)
 
 
 def written(path: Path, table: pl.DataFrame = TABLE) -> PartsTarget:
@@ -72,7 +73,7 @@ def test_files_of_others_are_taken_over_in_order(tmp_path: Path) -> None:
     names = ["z.parquet", "a.parquet"]
     for number, name in enumerate(names):
         TABLE[number * 5 : number * 5 + 5].write_parquet(tmp_path / name)
-    target.adopt([(tmp_path / name, parts.Part(name, 5, "…")) for name in names])
+    target.adopt([(tmp_path / name, partitioned.PartFile(name, 5, "…")) for name in names])
     assert [part.path for part in target.parts] == ["part-00000.parquet", "part-00001.parquet"]
     assert_frame_equal(target.scan().collect(), TABLE[:10])
     assert [path.name for path in tmp_path.iterdir()] == ["data.parquet"]
@@ -182,11 +183,11 @@ class TestReleases:
         self._released(tmp_path, ending)
         measured = measure_data(str(tmp_path / "release"), MeasureRequest(("a",), ()))
         assert measured.measurement.risk.k >= 5
-        need_untouched(str(tmp_path / "release"))
+        require_untouched(str(tmp_path / "release"))
         last = sorted((tmp_path / "release" / f"data.{ending}").iterdir())[-1]
         last.unlink()
         with pytest.raises(SourceError, match="not the file that was released"):
-            need_untouched(str(tmp_path / "release"))
+            require_untouched(str(tmp_path / "release"))
 
     def test_it_is_a_source_too(self, tmp_path: Path, ending: str) -> None:
         self._released(tmp_path, ending)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.io.dialect import Dialect
-from shoal.io.shape import Census, census, ragged
+from shoal.io.formats.delimited.dialect import Dialect
+from shoal.io.formats.delimited.record_shape import Census, census, ragged
 
 pytestmark = pytest.mark.requirement("D-01")
 

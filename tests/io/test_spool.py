@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from shoal.errors import SourceError
-from shoal.io.spool import Spool
+from shoal.io.databases.spool import Spool
 
 pytestmark = pytest.mark.requirement("D-01")
 
@@ -56,7 +56,7 @@ def test_no_room_for_it() -> None:
     code = """
 import resource
 import polars as pl
-from shoal.io.spool import Spool
+from shoal.io.databases.spool import Spool
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 try:
     Spool([pl.DataFrame({"a": pl.int_range(100_000, eager=True).hash()})], "db")

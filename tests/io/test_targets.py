@@ -11,7 +11,7 @@ import pytest
 
 from shoal.errors import DataError, TargetError
 from shoal.io import FileTarget, file_target, open_source, open_target, parse_source, parse_target
-from shoal.schema.streams import streamed
+from shoal.kernels.batch_streams import streamed
 
 pytestmark = pytest.mark.requirement("D-01")
 

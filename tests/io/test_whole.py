@@ -15,16 +15,8 @@ import polars as pl
 import pytest
 
 from shoal.errors import TargetError
-from shoal.io import (
-    Staging,
-    file_target,
-    hidden,
-    new_file,
-    whole,
-    whole_file,
-    whole_text,
-    write_whole,
-)
+from shoal.io import Staging, atomic_binary, atomic_path, atomic_text, file_target, new_file, write_atomic
+from shoal.io.atomic import unfinished
 
 pytestmark = pytest.mark.requirement("D-01")
 
@@ -38,16 +30,16 @@ def names(folder: Path) -> list[str]:
 
 
 def by_path(path: Path, text: str) -> None:
-    with whole(path) as partial:
+    with atomic_path(path) as partial:
         partial.write_text(text)
 
 
 def by_bytes(path: Path, text: str) -> None:
-    with whole_file(path) as file:
+    with atomic_binary(path) as file:
         file.write(text.encode())
 
 
-WAYS = {"path": by_path, "bytes": by_bytes, "text": write_whole}
+WAYS = {"path": by_path, "bytes": by_bytes, "text": write_atomic}
 
 
 @pytest.fixture(params=WAYS)
@@ -67,7 +59,7 @@ def test_a_file_is_made_and_replaced(tmp_path: Path, write: Callable[[Path, str]
 def test_after_an_error_the_old_file_is_there_and_nothing_else(tmp_path: Path, error: type[BaseException]) -> None:
     (tmp_path / "a.txt").write_text("old")
     for path in (tmp_path / "a.txt", tmp_path / "b.txt"):
-        with pytest.raises(error), whole_text(path) as file:
+        with pytest.raises(error), atomic_text(path) as file:
             file.write("half")
             file.flush()
             raise error
@@ -102,7 +94,7 @@ def test_inside_a_folder_in_the_making_only_the_folder_is_flushed(
     fsync = os.fsync
     with Staging(tmp_path / "out") as staging:
         monkeypatch.setattr(os, "fsync", lambda handle: (flushed.append(handle), fsync(handle)))
-        write_whole(staging.path / "a.txt", "x")
+        write_atomic(staging.path / "a.txt", "x")
         assert flushed == []
         staging.commit()
     assert len(flushed) == 3
@@ -138,7 +130,7 @@ def test_a_new_file_has_the_rights_of_the_day(tmp_path: Path, write: Callable[[P
 def test_a_private_file_is_its_owners_from_its_first_moment(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("old")
     (tmp_path / "a.txt").chmod(0o644)
-    with whole_text(tmp_path / "a.txt", private=True) as file:
+    with atomic_text(tmp_path / "a.txt", private=True) as file:
         file.write("new")
         (partial,) = (path for path in tmp_path.iterdir() if "partial" in path.name)
         assert mode(partial) == 0o600
@@ -216,7 +208,7 @@ def test_a_disk_without_room_is_named(write: Callable[[Path, str], None]) -> Non
 
 
 def test_errors_of_others_are_not_taken_for_the_files_own(tmp_path: Path) -> None:
-    with pytest.raises(BrokenPipeError), whole_text(tmp_path / "side.json"):
+    with pytest.raises(BrokenPipeError), atomic_text(tmp_path / "side.json"):
         raise BrokenPipeError
 
 
@@ -224,9 +216,9 @@ def test_what_was_left_behind_is_swept_and_what_is_alive_is_not(tmp_path: Path) 
     (tmp_path / ".a.txt.partial-1-1").write_text("a value of somebody's")
     (tmp_path / ".a.txt.partial-99").write_text("of an older version")
     (tmp_path / ".b.txt.partial-1-1").write_text("another's")
-    with whole_text(tmp_path / "a.txt") as first:
+    with atomic_text(tmp_path / "a.txt") as first:
         first.write("first")
-        write_whole(tmp_path / "a.txt", "second")
+        write_atomic(tmp_path / "a.txt", "second")
         assert (tmp_path / "a.txt").read_text() == "second"
     assert (tmp_path / "a.txt").read_text() == "first"
     assert names(tmp_path) == [".b.txt.partial-1-1", "a.txt"]
@@ -234,11 +226,11 @@ def test_what_was_left_behind_is_swept_and_what_is_alive_is_not(tmp_path: Path) 
 
 def test_a_process_that_must_end_discards_what_it_has_begun(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("old")
-    with Staging(tmp_path / "out") as staging, whole_text(tmp_path / "a.txt") as file:
+    with Staging(tmp_path / "out") as staging, atomic_text(tmp_path / "a.txt") as file:
         file.write("half")
         (staging.path / "deep").mkdir()
         (staging.path / "deep" / "data.csv").write_text("half")
-        hidden.discard_unfinished()
+        unfinished.discard_unfinished()
         assert names(tmp_path) == ["a.txt"]
         (tmp_path / file_name(file)).touch()  # so that leaving finds what it expects
     assert names(tmp_path) == ["a.txt"]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import DataError
-from shoal.measurement.anatomy import Anatomy, Diversity, measure_anatomy
+from shoal.measurement.risk.anatomy import Anatomy, Diversity, measure_anatomy
 
 pytestmark = pytest.mark.requirement("T-24")
 

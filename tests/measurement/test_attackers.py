@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError, InputError
 from shoal.measurement import measure_classes
-from shoal.measurement.attackers import AttackerRisk, Attackers, Basis, attackers_of, population_uniques
-from shoal.measurement.population import with_population
+from shoal.measurement.risk.attacker_risks import AttackerRisk, Attackers, Basis, attackers_of, population_uniques
+from shoal.measurement.risk.population_classes import with_population
 from shoal.privacy import Classes
 from shoal.randomness import Randomness
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import DataError, InputError
-from shoal.measurement.frequencies import combine, frequencies
+from shoal.measurement.risk.key_frequencies import combine, frequencies
 
 pytestmark = pytest.mark.requirement("R-03")
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from shoal.measurement import measure_classes
-from shoal.privacy.l_diversity import LDiversity
+from shoal.privacy.models.l_diversity import LDiversity
 
 pytestmark = pytest.mark.requirement("S-02")
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import DataError, InputError
-from shoal.measurement.individual import household_risk, individual_risk, measure_sample
+from shoal.measurement.risk.individual_risk import household_risk, individual_risk, measure_sample
 
 pytestmark = pytest.mark.requirement("R-03")
 

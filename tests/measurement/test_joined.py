@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.measurement.joined import CLASS, JoinableTable, JoinedPeople, JoinedTables, KeyGroup
+from shoal.measurement.risk.joined_tables import CLASS, JoinableTable, JoinedPeople, JoinedTables, KeyGroup
 
 PEOPLE = KeyGroup((("patients", "id"), ("visits", "patient")), names_people=True)
 VISITS = KeyGroup((("visits", "visit"), ("drugs", "visit")))

@@ -6,7 +6,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.measurement.last_look import FALSE_STOP, Hit, Looking, across, look, plain, some_cells
+from shoal.measurement.risk.identifier_leaks import (
+    FALSE_STOP,
+    IdentifierHit,
+    LeakSearch,
+    across,
+    find_leaks,
+    plain,
+    some_cells,
+)
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("V-05")
@@ -38,10 +46,10 @@ def people(number: int, seed: int = 0) -> pl.DataFrame:
     )
 
 
-def found(frame: pl.DataFrame, identifier: str, *columns: str, **given: object) -> list[Hit]:
+def found(frame: pl.DataFrame, identifier: str, *columns: str, **given: object) -> list[IdentifierHit]:
     paired = frame.with_columns(pl.col(identifier).alias("was"))
-    looking = Looking((identifier,), tests=len(columns), **given)  # type: ignore[arg-type]
-    return look(paired, ["was"], columns, looking, frame.height)
+    looking = LeakSearch((identifier,), tests=len(columns), **given)  # type: ignore[arg-type]
+    return find_leaks(paired, ["was"], columns, looking, frame.height)
 
 
 @pytest.mark.parametrize(
@@ -99,10 +107,10 @@ def test_a_value_that_many_have_names_nobody_unless_it_is_the_person() -> None:
 def test_an_identifier_that_only_moved_to_other_records_is_found() -> None:
     frame = people(400)
     paired = frame.select(was="name", name=pl.col("name").reverse(), town="town")
-    hits = look(paired, ["was"], ["name", "town"], Looking(("name",)), 400)
+    hits = find_leaks(paired, ["was"], ["name", "town"], LeakSearch(("name",)), 400)
     assert [(hit.identifier, hit.column) for hit in hits] == [("name", "name")]
     mother = frame.select(was="name", mother=pl.col("name").shift(7).fill_null("unknown"))
-    assert [hit.where for hit in look(mother, ["was"], ["mother"], Looking(("name",)), 400)] == ["any record"]
+    assert [hit.where for hit in find_leaks(mother, ["was"], ["mother"], LeakSearch(("name",)), 400)] == ["any record"]
 
 
 def test_dense_numbers_of_other_people_are_chance() -> None:
@@ -142,8 +150,8 @@ def test_safe_tables_are_hardly_ever_stopped() -> None:
     for seed in range(200):
         frame = people(150, seed)
         paired = frame.with_columns(pl.col(name).alias(f"was_{name}") for name in ("first", "name", "code"))
-        looking = Looking(("first", "name", "code"), tests=12)
+        looking = LeakSearch(("first", "name", "code"), tests=12)
         stopped += bool(
-            look(paired, ["was_first", "was_name", "was_code"], ["town", "pay", "sex", "note"], looking, 150)
+            find_leaks(paired, ["was_first", "was_name", "was_code"], ["town", "pay", "sex", "note"], looking, 150)
         )
     assert stopped <= 2

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import DataError, InputError
-from shoal.measurement import loglinear
-from shoal.measurement.loglinear import CrossTable, cross_table, fitted_means, measure_global, unique_risk
+from shoal.measurement.risk import global_risk
+from shoal.measurement.risk.global_risk import CrossTable, cross_table, fitted_means, measure_global, unique_risk
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("R-03")
@@ -158,9 +158,9 @@ def test_wrong_use_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "secret" not in str(caught.value)
     with pytest.raises(DataError, match="negative: 1"):
         measure_global(table.with_columns(pl.Series("w", [0.0, 1.0])), ["town"], "w")
-    monkeypatch.setattr(loglinear, "MOST_FIGURES", 5)
+    monkeypatch.setattr(global_risk, "MOST_FIGURES", 5)
     with pytest.raises(InputError, match="too many effects"):
         measure_global(table, ["town", "age"], "w")
-    monkeypatch.setattr(loglinear, "MOST_CELLS", 3)
+    monkeypatch.setattr(global_risk, "MOST_CELLS", 3)
     with pytest.raises(InputError, match="too many cells"):
         measure_global(table, ["town", "age"], "w")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.measurement import measure_classes
-from shoal.measurement.wildcards import WildcardMeasurement, count_matches
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.risk import MaximumRisk
+from shoal.measurement.risk.wildcard_matches import WildcardMeasurement, count_matches
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.re_identification_risk import MaximumRisk
 
 pytestmark = pytest.mark.requirement("T-03", "R-01")
 

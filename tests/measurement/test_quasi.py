@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.measurement import quasi, quasi_sets
-from shoal.measurement.quasi import QuasiAnalysis, analyse_quasi
+from shoal.measurement.risk import attribute_sets, quasi_identifiers
+from shoal.measurement.risk.quasi_identifiers import QuasiAnalysis, analyse_quasi
 
 pytestmark = pytest.mark.requirement("D-06")
 
@@ -68,7 +68,7 @@ def test_counting_by_sorting_gives_the_same(rows: list[Row], data: st.DataObject
     table = as_table(rows).with_columns(pl.Series("who", people))
     distinct = table.unique(NAMES)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quasi_sets, "_few", lambda _keys, _most: False)
+        patch.setattr(attribute_sets, "_few", lambda _keys, _most: False)
         sorted_out = [analyse_quasi(each, NAMES, max_size=4) for each in (table, distinct)]
         sorted_people = analyse_quasi(table, NAMES, person="who")
     assert sorted_out == [analyse_quasi(each, NAMES, max_size=4) for each in (table, distinct)]
@@ -124,11 +124,11 @@ def test_worked_example_ranks_the_most_telling_first() -> None:
 def test_a_wide_table_is_searched_up_to_a_size_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"c{place:02}" for place in range(32)]
     table = pl.DataFrame({name: [place % 2, 0, 1] for place, name in enumerate(names)})
-    monkeypatch.setattr(quasi, "MOST_SETS", 600)
+    monkeypatch.setattr(quasi_identifiers, "MOST_SETS", 600)
     told = analyse_quasi(table, names, max_size=3).to_dict()
     assert told["asked_size"] == 3
     assert told["searched"] == {"size": 2, "sets": 32 + comb(32, 2), "sets_left_out": 2**32 - 1 - 32 - comb(32, 2)}
-    assert len(told["sets"]) == quasi.SHOWN
+    assert len(told["sets"]) == quasi_identifiers.SHOWN
 
 
 def test_values_stay_out_of_the_figures() -> None:
@@ -139,9 +139,9 @@ def test_values_stay_out_of_the_figures() -> None:
 
 def test_keys_beyond_a_word_are_made_compact_all_the_same() -> None:
     keys = pl.Series([2**62, 5, 2**62, 7]).to_numpy()
-    groups, number = quasi_sets._compact(keys, 2**62 + 1)
+    groups, number = attribute_sets._compact(keys, 2**62 + 1)
     assert (groups.tolist(), number) == ([2, 0, 2, 1], 3)
-    groups, number = quasi_sets._compact(keys % 2**40 + 2**40, 2**41)
+    groups, number = attribute_sets._compact(keys % 2**40 + 2**40, 2**41)
     assert (groups.tolist(), number) == ([0, 1, 0, 2], 3)
 
 

@@ -7,7 +7,15 @@ import polars as pl
 import pytest
 
 from shoal.hierarchy.base import parse_hierarchy
-from shoal.measurement.read_back import How, Lesson, Levels, Quasi, ReadBack, Rule, read_back
+from shoal.measurement.read_back import (
+    DisclosureMethod,
+    DisclosureRule,
+    KnownQuasi,
+    Levels,
+    ReadBack,
+    TrainingRecords,
+    read_back,
+)
 from shoal.measurement.read_back.chance import is_by_chance
 from shoal.measurement.read_back.search import search
 from shoal.schema import Column, ValueType
@@ -27,8 +35,8 @@ def lesson(
     *,
     altered: bool = False,
     in_order: bool = False,
-    rule: Rule | None = None,
-) -> Lesson:
+    rule: DisclosureRule | None = None,
+) -> TrainingRecords:
     quasi = []
     for name, values in was.items():
         original = pl.Series(name, values)
@@ -36,16 +44,18 @@ def lesson(
         if hierarchy is not None:
             counted = original.value_counts(name="records").rename({name: "value"})
             bound = parse_hierarchy(hierarchy).bind(Column(name, _type(values)), counted)
-        quasi.append(Quasi(name, Levels.of(name, original, bound), original, altered=altered))
+        quasi.append(KnownQuasi(name, Levels.of(name, original, bound), original, altered=altered))
     frame = pl.DataFrame({**released, **tellers})
-    return Lesson(frame, tuple(quasi), tuple(released), tuple(tellers), people, in_order, rule or Rule())
+    return TrainingRecords(
+        frame, tuple(quasi), tuple(released), tuple(tellers), people, in_order, rule or DisclosureRule()
+    )
 
 
 def _type(values: list[str]) -> ValueType:
     return ValueType.INTEGER if values[0].isdigit() else ValueType.TEXT
 
 
-def hows(found: ReadBack) -> set[tuple[tuple[str, ...], How]]:
+def hows(found: ReadBack) -> set[tuple[tuple[str, ...], DisclosureMethod]]:
     return {(one.columns, one.how) for one in found.tellings}
 
 
@@ -60,7 +70,7 @@ def stars(rows: int = ROWS) -> list[str]:
 def test_a_description_gives_back_its_code() -> None:
     codes = drawn([f"c{place}" for place in range(20)])
     found, _ = read_back(lesson({"code": codes}, {"code": stars()}, {"words": [f"d{code}" for code in codes]}))
-    assert hows(found) == {(("words",), How.VALUE)}
+    assert hows(found) == {(("words",), DisclosureMethod.VALUE)}
     assert found.tellings[0].records == ROWS
     assert found.tellings[0].level == 0
     assert found.k == min(codes.count(code) for code in set(codes))
@@ -93,7 +103,7 @@ def test_a_value_has_to_go_with_one_other_nearly_always(wrong: int, told: bool) 
 def test_both_numbers_of_the_rule_can_be_set() -> None:
     codes = ["a"] * 4 + ["b"] + drawn(["b", "c"], 100)
     words = ["x"] * 5 + ["y"] * 100
-    given = lesson({"code": codes}, {"code": stars(105)}, {"words": words}, rule=Rule(5, 0.8))
+    given = lesson({"code": codes}, {"code": stars(105)}, {"words": words}, rule=DisclosureRule(5, 0.8))
     found, _ = read_back(given)
     assert [one.records for one in found.tellings] == [5]
     assert found.to_dict()["rule"] == {"records": 5, "share": 0.8}
@@ -128,7 +138,7 @@ def test_a_pair_tells_what_neither_value_does() -> None:
     one, other = drawn(["0", "1"]), drawn(["0", "1"])
     codes = ["even" if a == b else "odd" for a, b in zip(one, other, strict=True)]
     found, _ = read_back(lesson({"code": codes}, {"code": stars()}, {"one": one, "other": other}))
-    assert hows(found) == {(("one", "other"), How.PAIR)}
+    assert hows(found) == {(("one", "other"), DisclosureMethod.PAIR)}
 
 
 def test_a_released_label_can_be_one_of_a_pair() -> None:
@@ -136,7 +146,7 @@ def test_a_released_label_can_be_one_of_a_pair() -> None:
     codes = ["a" if (one == "f") == (two == "x") else "b" for one, two in zip(sex, zone, strict=True)]
     given = lesson({"code": codes}, {"code": stars(), "sex": sex}, {"zone": zone})
     found, _ = read_back(given)
-    assert hows(found) == {(("zone", "sex"), How.PAIR)}
+    assert hows(found) == {(("zone", "sex"), DisclosureMethod.PAIR)}
 
 
 def test_only_a_finer_label_than_the_released_one_is_put_back() -> None:
@@ -171,7 +181,7 @@ def test_the_year_of_birth_inside_an_identifier() -> None:
     years = [str(year) for year in DRAWN.integers(1950, 1990, ROWS)]
     numbers = [f"{year}-{place:05}" for place, year in enumerate(years)]
     found, _ = read_back(lesson({"born": years}, {"born": stars()}, {"id": numbers}))
-    assert (("id",), How.PART) in hows(found)
+    assert (("id",), DisclosureMethod.PART) in hows(found)
     assert found.tellings[0].share > 0.9
 
 
@@ -188,7 +198,7 @@ def test_an_age_beside_a_date_of_birth() -> None:
     ages = [str(int((20_700 - day) // 365.25)) for day in days]
     given = lesson({"age": ages}, {"age": stars()}, {"born": born.dt.strftime("%Y-%m-%d").to_list()})
     found, _ = read_back(given)
-    assert (("born",), How.FORMULA) in hows(found)
+    assert (("born",), DisclosureMethod.FORMULA) in hows(found)
     assert found.tellings[0].share > 0.9
 
 
@@ -198,7 +208,7 @@ def test_a_sum_beside_its_parts() -> None:
     total = [str(one) for one in parts.sum(axis=1)]
     tellers = {"food": texts["food"], "rest": texts["rest"], "total": total}
     found, _ = read_back(lesson({"rent": texts["rent"]}, {"rent": stars()}, tellers))
-    assert hows(found) == {(("food", "rest", "total"), How.FORMULA)}
+    assert hows(found) == {(("food", "rest", "total"), DisclosureMethod.FORMULA)}
     without = {"food": texts["food"], "rest": texts["rest"]}
     found, _ = read_back(lesson({"rent": texts["rent"]}, {"rent": stars()}, without))
     assert found.tellings == ()
@@ -207,7 +217,7 @@ def test_a_sum_beside_its_parts() -> None:
 def test_a_copy_under_another_name() -> None:
     towns = [f"town {place}" for place in DRAWN.integers(0, 400, ROWS)]
     found, _ = read_back(lesson({"town": towns}, {"town": stars()}, {"birthplace": towns}))
-    assert (("birthplace",), How.COPY) in hows(found)
+    assert (("birthplace",), DisclosureMethod.COPY) in hows(found)
 
 
 def test_two_masks_of_one_number_that_overlap() -> None:
@@ -215,7 +225,7 @@ def test_two_masks_of_one_number_that_overlap() -> None:
     own = ["x" * 6 + number[6:] for number in numbers]
     first = {"start": [number[:6] + "****" for number in numbers]}
     found, _ = read_back(lesson({"phone": numbers}, {"phone": own}, first, altered=True))
-    assert hows(found) == {(("start",), How.CHARACTERS)}
+    assert hows(found) == {(("start",), DisclosureMethod.CHARACTERS)}
     gap = {"start": [number[:4] + "******" for number in numbers]}
     found, _ = read_back(lesson({"phone": numbers}, {"phone": own}, gap, altered=True))
     assert found.tellings == ()
@@ -235,7 +245,7 @@ def test_the_order_of_the_records() -> None:
     ages = sorted(str(age) for age in DRAWN.integers(20, 60, ROWS))
     given = lesson({"age": ages}, {"age": stars()}, {}, in_order=True)
     found, _ = read_back(given)
-    assert hows(found) == {((), How.ORDER)}
+    assert hows(found) == {((), DisclosureMethod.ORDER)}
     shuffled = [ages[place] for place in DRAWN.permutation(ROWS)]
     found, _ = read_back(lesson({"age": shuffled}, {"age": stars()}, {}, in_order=True))
     assert found.tellings == ()
@@ -245,7 +255,7 @@ def test_the_order_within_a_column_that_sorts_the_table() -> None:
     wards = [f"w{place // 10:02}" for place in range(ROWS)]
     ages = [str(age) for _ in range(ROWS // 10) for age in sorted(DRAWN.integers(20, 60, 10))]
     found, _ = read_back(lesson({"age": ages}, {"age": stars()}, {"ward": wards}, in_order=True))
-    assert (("ward",), How.ORDER) in hows(found)
+    assert (("ward",), DisclosureMethod.ORDER) in hows(found)
 
 
 def test_a_skewed_column_is_not_sorted_by_chance() -> None:

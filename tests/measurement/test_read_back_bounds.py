@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.measurement.read_back import How, Lesson, Levels, Quasi, Rule, read_back
+from shoal.measurement.read_back import DisclosureMethod, DisclosureRule, KnownQuasi, Levels, TrainingRecords, read_back
 from shoal.measurement.read_back import search as searching
+from shoal.measurement.read_back.column_types import kinds_of
 from shoal.measurement.read_back.dictionary import columns_of, large_enough, learn
-from shoal.measurement.read_back.kinds import kinds_of
-from shoal.measurement.read_back.order import is_sorted, may_be_sorted, ranked
-from shoal.measurement.read_back.parts import Cut, Part, nested_groups
+from shoal.measurement.read_back.record_order import is_sorted, may_be_sorted, ranked
 from shoal.measurement.read_back.screen import Groups, Screen
-from shoal.schema.detect import detect
+from shoal.measurement.read_back.value_parts import PartKind, ValuePart, nested_groups
+from shoal.schema.type_detection import detect
 
 pytestmark = pytest.mark.requirement("D-07")
 
-RULES = st.builds(Rule, st.integers(2, 10), st.sampled_from([0.6, 0.8, 0.95, 1.0]))
+RULES = st.builds(DisclosureRule, st.integers(2, 10), st.sampled_from([0.6, 0.8, 0.95, 1.0]))
 
 
 def levels_of(values: pl.Series, step: int) -> Levels:
@@ -46,7 +46,7 @@ def levels_of(values: pl.Series, step: int) -> Levels:
     rule=RULES,
 )
 def test_no_group_that_tells_is_screened_out(
-    seed: int, rows: int, groups: int, values: int, skew: float, step: int, rule: Rule
+    seed: int, rows: int, groups: int, values: int, skew: float, step: int, rule: DisclosureRule
 ) -> None:
     draw = np.random.default_rng(seed)
     places = draw.integers(0, groups + 1, rows)
@@ -72,7 +72,7 @@ def test_every_value_that_is_common_enough_has_a_code(seed: int, rows: int, kind
     elif kind == "date":
         values = (values % 40_000).cast(pl.Int32).cast(pl.Date)
     values = pl.select(pl.when(pl.Series(draw.random(rows) < 0.9)).then(values.alias("v"))).to_series().alias("v")
-    rule = Rule()
+    rule = DisclosureRule()
     column = columns_of(values.to_frame(), rule)["v"]
     counted = {value: number for value, number in values.value_counts().iter_rows() if number >= rule.records}
     assert column.size == len(counted)
@@ -98,21 +98,23 @@ def test_a_pair_that_seems_to_tell_in_some_records_is_looked_up_in_all(monkeypat
     quasi = []
     for name, values in both.items():
         original = pl.Series(name, values.astype(str))
-        quasi.append(Quasi(name, Levels.of(name, original, None), original))
+        quasi.append(KnownQuasi(name, Levels.of(name, original, None), original))
     monkeypatch.setattr(searching, "PAIR_WORK", rows // 4 * 3 * 2)
-    found, learnt = read_back(Lesson(released, tuple(quasi), ("code", "job"), ("a", "b", "c")))
+    found, learnt = read_back(TrainingRecords(released, tuple(quasi), ("code", "job"), ("a", "b", "c")))
     assert learnt.pairs_looked_at == rows // 4
-    assert [(told.columns, told.attribute, told.how) for told in found.tellings] == [(("a", "c"), "job", How.PAIR)]
+    assert [(told.columns, told.attribute, told.how) for told in found.tellings] == [
+        (("a", "c"), "job", DisclosureMethod.PAIR)
+    ]
     assert found.tellings[0].records == rows
 
 
-@pytest.mark.parametrize("cut", [Cut.FIRST, Cut.LAST])
-def test_nested_parts_are_the_parts(cut: Cut) -> None:
+@pytest.mark.parametrize("cut", [PartKind.FIRST, PartKind.LAST])
+def test_nested_parts_are_the_parts(cut: PartKind) -> None:
     draw = np.random.default_rng(2)
     texts = ["".join(draw.choice(list("ab1"), draw.integers(0, 6))) for _ in range(500)]
     values = pl.Series("id", [None if place % 50 == 0 else text for place, text in enumerate(texts)])
     for length, groups in nested_groups(values, cut, 4, 5):
-        parts = Part("id", cut, length).of(values).to_list()
+        parts = ValuePart("id", cut, length).of(values).to_list()
         numbers = {part: parts.count(part) for part in set(parts)}
         for part, place in zip(parts, groups.places.tolist(), strict=True):
             assert (place > 0) == (numbers[part] >= 5)
@@ -141,14 +143,14 @@ def test_what_is_sorted_is_not_ruled_out(seed: int, rows: int, kind: str, wrong:
         column = pl.Series([(first + datetime.timedelta(int(n))).strftime("%d/%m/%Y") for n in numbers])
     else:
         column = pl.Series(numbers)
-    rule = Rule()
+    rule = DisclosureRule()
     assert may_be_sorted(column, rule) or not is_sorted(ranked(column), None, rule)
 
 
 def test_records_in_no_order_are_ruled_out_at_once() -> None:
     drawn = pl.Series(np.random.default_rng(3).integers(0, 1000, 20_000))
-    assert not may_be_sorted(drawn, Rule())
-    assert not may_be_sorted(drawn.cast(pl.String), Rule())
+    assert not may_be_sorted(drawn, DisclosureRule())
+    assert not may_be_sorted(drawn.cast(pl.String), DisclosureRule())
 
 
 COLUMNS: dict[str, list[str | None]] = {

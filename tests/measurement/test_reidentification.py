@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.measurement.reidentification import (
+from shoal.measurement.risk.reidentification import (
     Controls,
     Harm,
     Motive,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.measurement import measure_classes
-from shoal.measurement.usefulness import class_figures
+from shoal.measurement.usefulness.information_loss import class_figures
 
 pytestmark = pytest.mark.requirement("R-01")
 

@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.measurement import uniques
-from shoal.measurement.suda import suda
-from shoal.measurement.uniques import encode, find_uniques
+from shoal.measurement.risk import minimal_uniques
+from shoal.measurement.risk.minimal_uniques import encode, find_uniques
+from shoal.measurement.risk.suda import suda
 
 pytestmark = pytest.mark.requirement("R-03")
 
@@ -173,11 +173,11 @@ def test_keys_that_fit_no_word_give_the_same(rows: list[tuple[int | None, ...]])
 @given(st.lists(st.lists(st.integers(0, 2**20), min_size=6, max_size=6), min_size=6, max_size=6))
 def test_folding_keeps_rows_apart_in_few_bits(columns: list[list[int]]) -> None:
     arrays = [np.array(column, dtype=np.uint64) for column in columns]
-    key = uniques.fold(arrays, 8)
+    key = minimal_uniques.fold(arrays, 8)
     rows = list(zip(*columns, strict=True))
     for one, other in combinations(range(6), 2):
         assert (key[one] == key[other]) == (rows[one] == rows[other])
-    assert uniques.bits_of(key) <= 8
+    assert minimal_uniques.bits_of(key) <= 8
 
 
 @pytest.mark.parametrize("place", range(6))
@@ -185,7 +185,7 @@ def test_folding_beyond_a_word_loses_no_column(place: int) -> None:
     """Six columns of twenty bits: a difference in any one of them is kept."""
     arrays = [np.array([2**20 - 1] * 3, dtype=np.uint64) for _ in range(6)]
     arrays[place][1] = 5
-    key = uniques.fold(arrays)
+    key = minimal_uniques.fold(arrays)
     assert key[0] == key[2] != key[1]
 
 

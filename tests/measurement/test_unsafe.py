@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import DataError, InputError
-from shoal.measurement.unsafe import unsafe_combinations
+from shoal.measurement.risk.unsafe_combinations import unsafe_combinations
 
 pytestmark = pytest.mark.requirement("R-03")
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.hierarchy import BoundHierarchy
-from shoal.hierarchy.taxonomy import Taxonomy
+from shoal.hierarchy.kinds.taxonomy import Taxonomy
 from shoal.measurement import measure_classes
-from shoal.measurement.usefulness import Generalised, cell_figures
+from shoal.measurement.usefulness.information_loss import Generalised, cell_figures
 from shoal.schema import Column
 
 pytestmark = pytest.mark.requirement("R-06")

@@ -10,17 +10,24 @@ import polars as pl
 import pytest
 
 from shoal.measurement import measure_classes
-from shoal.measurement.attackers import Attackers, attackers_of
-from shoal.measurement.frequencies import frequencies
-from shoal.measurement.individual import household_risk, individual_risk, measure_sample
-from shoal.measurement.loglinear import cross_table, fitted_means, unique_risk
-from shoal.measurement.quasi import analyse_quasi
-from shoal.measurement.reidentification import acquaintance_probability, assess
-from shoal.measurement.sensitivity import Dominance, PPercent, PriorPosterior, Rule, Threshold, check_cells
-from shoal.measurement.suda import suda
-from shoal.measurement.uniques import find_uniques
-from shoal.measurement.unsafe import unsafe_combinations
-from shoal.measurement.usefulness import class_figures
+from shoal.measurement.risk.attacker_risks import Attackers, attackers_of
+from shoal.measurement.risk.global_risk import cross_table, fitted_means, unique_risk
+from shoal.measurement.risk.individual_risk import household_risk, individual_risk, measure_sample
+from shoal.measurement.risk.key_frequencies import frequencies
+from shoal.measurement.risk.linear_sensitivity import (
+    DominanceRule,
+    PPercentRule,
+    PriorPosteriorRule,
+    SensitivityRule,
+    ThresholdRule,
+    check_cells,
+)
+from shoal.measurement.risk.minimal_uniques import find_uniques
+from shoal.measurement.risk.quasi_identifiers import analyse_quasi
+from shoal.measurement.risk.reidentification import acquaintance_probability, assess
+from shoal.measurement.risk.suda import suda
+from shoal.measurement.risk.unsafe_combinations import unsafe_combinations
+from shoal.measurement.usefulness.information_loss import class_figures
 from shoal.privacy import Classes
 
 KEYS = ["residence", "gender", "education", "labour"]
@@ -282,8 +289,8 @@ def test_dominance_and_p_per_cent_that_the_handbook_pairs(largest: int, p: float
     """
     for size, sensitive in ((largest + 0.1, True), (largest - 0.1, False)):
         cell = [size, *[(100 - size) / 100_000] * 100_000]
-        assert (Dominance(2, largest / 100).sensitivity(cell) > 0) is sensitive
-        assert (PPercent(p).sensitivity(cell) > 0) is sensitive
+        assert (DominanceRule(2, largest / 100).sensitivity(cell) > 0) is sensitive
+        assert (PPercentRule(p).sensitivity(cell) > 0) is sensitive
 
 
 @pytest.mark.requirement("S-05")
@@ -291,13 +298,15 @@ def test_p_per_cent_of_the_handbooks_weighted_cell() -> None:
     """Handbook on SDC, 4.2.1, sampling weights: 100, 100 and three of 1, in all 203, sensitive for any p above 3."""
     cell = [100, 100, 1, 1, 1]
     assert sum(cell) == 203
-    assert PPercent(0.03).sensitivity(cell) == 0
-    assert PPercent(0.0301).sensitivity(cell) > 0
+    assert PPercentRule(0.03).sensitivity(cell) == 0
+    assert PPercentRule(0.0301).sensitivity(cell) > 0
 
 
 @pytest.mark.requirement("S-05")
-@pytest.mark.parametrize("rule", [Dominance(2, 0.75), PPercent(0.7), PriorPosterior(prior=0.8, posterior=0.6)])
-def test_rules_as_sdctable_prints_them(rule: Rule) -> None:
+@pytest.mark.parametrize(
+    "rule", [DominanceRule(2, 0.75), PPercentRule(0.7), PriorPosteriorRule(prior=0.8, posterior=0.6)]
+)
+def test_rules_as_sdctable_prints_them(rule: SensitivityRule) -> None:
     """sdcTable, test-primarySuppression.r, on its microdata1: (2, 75), p = 70 and (p, q) = (60, 80).
 
     Each makes the cells of women in A and of men in D sensitive, and none of the other thirteen, totals among them.
@@ -318,7 +327,7 @@ def test_losses_count_by_their_size() -> None:
     dominance (2, 90.9), and 10 % of 52 − 8 = −2.8. The sum that is published, 10, plays no part.
     """
     table = pl.DataFrame({"result": [52, -50, 8]})
-    rules = [Dominance(2, 1 / 1.1), PPercent(0.1)]
+    rules = [DominanceRule(2, 1 / 1.1), PPercentRule(0.1)]
     found = check_cells(table, [], "result", rules).cells
     assert [found[str(rule)].item() for rule in rules] == pytest.approx([2, -2.8])
     assert found["sensitive"].item()
@@ -327,7 +336,7 @@ def test_losses_count_by_their_size() -> None:
 @pytest.mark.requirement("S-05")
 def test_threshold_of_the_handbook() -> None:
     """Handbook on SDC, 4.2.1: with the usual minimum of 3, cells of one and of two respondents are unsafe."""
-    assert [Threshold(3).sensitivity([7.0] * people) > 0 for people in (1, 2, 3)] == [True, True, False]
+    assert [ThresholdRule(3).sensitivity([7.0] * people) > 0 for people in (1, 2, 3)] == [True, True, False]
 
 
 @pytest.mark.requirement("R-03")

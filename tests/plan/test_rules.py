@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from shoal.errors import DataError
 from shoal.hierarchy import parse_hierarchy
-from shoal.plan import rules
+from shoal.plan import rewrite_rules
 from shoal.schema import Column, ValueType
-from shoal.techniques.generalise import GeneraliseStep, LookUpStep
+from shoal.techniques.generalisation.generalise import GeneraliseStep, LookUpStep
 
 pytestmark = pytest.mark.requirement("T-08")
 
@@ -34,7 +34,7 @@ def test_look_up_gives_what_computing_gives(values: list[int | None], level: int
     ages = pl.Series("age", values, dtype=pl.Int64)
     ages = ages.cast(pl.String) if text else ages
     computed = step_on(ages, level)
-    looked_up = rules.look_up_labels(computed, ages.unique())
+    looked_up = rewrite_rules.look_up_labels(computed, ages.unique())
     assert isinstance(looked_up, LookUpStep)
     assert looked_up.apply(ages.to_frame()).equals(computed.apply(ages.to_frame()))
     assert looked_up.apply(ages.to_frame().clear()).schema == computed.apply(ages.to_frame().clear()).schema
@@ -42,14 +42,14 @@ def test_look_up_gives_what_computing_gives(values: list[int | None], level: int
 
 
 def test_many_values_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(rewrite_rules, "MOST_ENTRIES", 2)
     ages = pl.Series("age", [1, 2, 3])
-    assert rules.look_up_labels(step_on(ages, 1), ages) == step_on(ages, 1)
+    assert rewrite_rules.look_up_labels(step_on(ages, 1), ages) == step_on(ages, 1)
 
 
 def test_a_value_that_was_not_counted_stops_the_run() -> None:
     ages = pl.Series("age", [1, 2])
-    looked_up = rules.look_up_labels(step_on(ages, 1), ages)
+    looked_up = rewrite_rules.look_up_labels(step_on(ages, 1), ages)
     with pytest.raises(DataError, match="'age' has values") as caught:
         looked_up.apply(pl.DataFrame({"age": [31]}))
     assert "31" not in str(caught.value)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shoal.discover.recognisers.loading import recognisers_in
+from shoal.discover.recognisers.pack_files import recognisers_in
 from shoal.errors import PolicyError, SourceError
 from shoal.policy import Policy
 from shoal.policy.load import read_policy
-from shoal.policy.tree import read_tree
+from shoal.policy.yaml_tree import read_tree
 from shoal.schema.bounded_yaml import MAX_DEPTH, MAX_NODES
 
 pytestmark = pytest.mark.requirement("V-05")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.errors import PolicyError, Problem
+from shoal.errors import PolicyError, PolicyProblem
 from shoal.policy import PRESETS, Policy, UseCase, warnings_in
-from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.schema import Role
-from shoal.techniques.mask import Mask
+from shoal.techniques.suppression.mask import Mask
 
 GOOD = """\
 shoal: 1
@@ -32,7 +32,7 @@ sample: {fraction: 0.5}
 """
 
 
-def problems(text: str) -> tuple[Problem, ...]:
+def problems(text: str) -> tuple[PolicyProblem, ...]:
     with pytest.raises(PolicyError) as caught:
         Policy.from_text(text)
     return caught.value.problems

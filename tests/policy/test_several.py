@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.errors import PolicyError, Problem
+from shoal.errors import PolicyError, PolicyProblem
 from shoal.policy import Policy
-from shoal.policy.references import End, Reference
-from shoal.policy.several import SeveralTables, any_from_text, load_any, policies_schema
-from shoal.privacy.k_anonymity import KAnonymity
+from shoal.policy.multi_table import MultiTablePolicy, any_from_text, load_any, policies_schema
+from shoal.policy.references import Reference, ReferenceEnd
+from shoal.privacy.models.k_anonymity import KAnonymity
 
 GOOD = """\
 shoal: 1
@@ -49,13 +49,13 @@ references:
 PSEUDONYM = "      patient: {role: direct, technique: {pseudonymise: {domain: patients}}}"
 
 
-def several(text: str) -> SeveralTables:
+def several(text: str) -> MultiTablePolicy:
     found = any_from_text(text)
-    assert isinstance(found, SeveralTables)
+    assert isinstance(found, MultiTablePolicy)
     return found
 
 
-def problems(text: str) -> tuple[Problem, ...]:
+def problems(text: str) -> tuple[PolicyProblem, ...]:
     with pytest.raises(PolicyError) as caught:
         any_from_text(text)
     return caught.value.problems
@@ -72,8 +72,8 @@ def test_each_table_is_a_policy_and_gets_what_stands_for_all() -> None:
     assert (visits.solve.suppression_limit, visits.solve.drop_suppressed) == (0.3, True), "key by key"
     assert beds.models == (), "a table without quasi-identifiers has nothing to make alike"
     assert policy.references == (
-        Reference(End("visits", "patient"), End("patients", "id")),
-        Reference(End("visits", "bed"), End("beds", "bed")),
+        Reference(ReferenceEnd("visits", "patient"), ReferenceEnd("patients", "id")),
+        Reference(ReferenceEnd("visits", "bed"), ReferenceEnd("beds", "bed")),
     )
     assert {table.text for table in policy.tables.values()} == {GOOD}, "one file, one checksum"
 
@@ -83,7 +83,7 @@ def test_a_policy_of_one_table_is_read_as_ever(tmp_path: Path) -> None:
     assert isinstance(load_any(tmp_path / "one.yaml"), Policy)
     (tmp_path / "several.yaml").write_text(GOOD)
     found = load_any(tmp_path / "several.yaml")
-    assert isinstance(found, SeveralTables)
+    assert isinstance(found, MultiTablePolicy)
     assert found.folder == found.tables["visits"].folder == tmp_path
     with pytest.raises(PolicyError, match="line 5, column 1: tables: a policy of several tables can't be used here"):
         Policy.load(tmp_path / "several.yaml")

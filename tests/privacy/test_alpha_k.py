@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from shoal.privacy import Classes, Histograms, privacy_models
-from shoal.privacy.alpha_k import AlphaK
+from shoal.privacy.models.alpha_k import AlphaK
 
 pytestmark = pytest.mark.requirement("S-04")
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from shoal.privacy import Classes, Histograms, privacy_models
-from shoal.privacy.beta_likeness import BetaLikeness, Kind
+from shoal.privacy.models.beta_likeness import BetaLikeness, LikenessKind
 
 pytestmark = pytest.mark.requirement("S-04")
 
@@ -45,7 +45,7 @@ def gains(row: list[int], whole: list[int]) -> list[tuple[Fraction, Fraction]]:
 @given(tables(), BETAS)
 def test_basic_bounds_every_gain(table: tuple[Integers, Integers], beta: str) -> None:
     block, whole = table
-    model = BetaLikeness(attribute="ill", beta=float(beta), kind=Kind.BASIC)
+    model = BetaLikeness(attribute="ill", beta=float(beta), kind=LikenessKind.BASIC)
     found = [[gain for _, gain in gains(row, whole.tolist())] for row in block.tolist()]
     assert model.holds(classes_of(block, whole)).tolist() == [max(gain, default=0) <= Fraction(beta) for gain in found]
     expected = [float(max(gain, default=0)) for gain in found]
@@ -55,7 +55,7 @@ def test_basic_bounds_every_gain(table: tuple[Integers, Integers], beta: str) ->
 @given(tables(), BETAS)
 def test_enhanced_bounds_frequent_values_more(table: tuple[Integers, Integers], beta: str) -> None:
     block, whole = table
-    model = BetaLikeness(attribute="ill", beta=float(beta), kind=Kind.ENHANCED)
+    model = BetaLikeness(attribute="ill", beta=float(beta), kind=LikenessKind.ENHANCED)
     expected = [
         all(gain <= Fraction(beta) and gain <= -log(p) for p, gain in gains(row, whole.tolist()))
         for row in block.tolist()
@@ -66,18 +66,18 @@ def test_enhanced_bounds_frequent_values_more(table: tuple[Integers, Integers], 
 def test_enhanced_never_lets_a_frequent_value_become_certain() -> None:
     whole = np.array([60, 40])
     classes = classes_of(np.array([[1, 0], [9, 1]]), whole)
-    assert BetaLikeness(attribute="ill", beta=1, kind=Kind.BASIC).holds(classes).tolist() == [True, True]
-    assert BetaLikeness(attribute="ill", beta=1, kind=Kind.ENHANCED).holds(classes).tolist() == [False, True]
+    assert BetaLikeness(attribute="ill", beta=1, kind=LikenessKind.BASIC).holds(classes).tolist() == [True, True]
+    assert BetaLikeness(attribute="ill", beta=1, kind=LikenessKind.ENHANCED).holds(classes).tolist() == [False, True]
 
 
 def test_a_gain_that_is_bounded_by_the_logarithm_counts_for_more() -> None:
-    model = BetaLikeness(attribute="ill", beta=2, kind=Kind.ENHANCED)
+    model = BetaLikeness(attribute="ill", beta=2, kind=LikenessKind.ENHANCED)
     (figure,) = model.figures(classes_of(np.array([[9, 1]]), np.array([60, 40])))
     assert figure == pytest.approx(0.5 * 2 / -log(0.6))
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_one_value_that_all_have_can_not_gain(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", LikenessKind)
+def test_one_value_that_all_have_can_not_gain(kind: LikenessKind) -> None:
     model = BetaLikeness(attribute="ill", beta=0.5, kind=kind)
     classes = classes_of(np.array([[3, 0]]), np.array([7, 0]))
     assert model.figures(classes).tolist() == [0]
@@ -88,23 +88,23 @@ def test_one_value_that_all_have_can_not_gain(kind: Kind) -> None:
 def test_a_gain_of_exactly_beta_will_do_and_no_more(times: int) -> None:
     """From 0.3 to 0.33 is a tenth more."""
     classes = classes_of(np.array([[33, 67]]) * times, np.array([300, 700]) * times)
-    assert BetaLikeness(attribute="ill", beta=0.1, kind=Kind.BASIC).holds(classes).all()
-    assert not BetaLikeness(attribute="ill", beta=0.1 - 1e-9, kind=Kind.BASIC).holds(classes).any()
+    assert BetaLikeness(attribute="ill", beta=0.1, kind=LikenessKind.BASIC).holds(classes).all()
+    assert not BetaLikeness(attribute="ill", beta=0.1 - 1e-9, kind=LikenessKind.BASIC).holds(classes).any()
 
 
 @pytest.mark.parametrize(
     ("whole", "beta", "kind", "records", "distinct"),
     [
-        ([1] * 10, 1, Kind.BASIC, 5, 5),
-        ([1] * 10, 9, Kind.BASIC, 1, 1),
-        ([1] * 10, 9, Kind.ENHANCED, 4, 4),
-        ([9, 1], 0.5, Kind.BASIC, 1, 1),
-        ([9, 1], 0.05, Kind.BASIC, 10, 2),
-        ([1] * 3000, 1, Kind.BASIC, 1500, 1500),
-        ([10**6, 1], 1e-7, Kind.BASIC, 1002, 2),
+        ([1] * 10, 1, LikenessKind.BASIC, 5, 5),
+        ([1] * 10, 9, LikenessKind.BASIC, 1, 1),
+        ([1] * 10, 9, LikenessKind.ENHANCED, 4, 4),
+        ([9, 1], 0.5, LikenessKind.BASIC, 1, 1),
+        ([9, 1], 0.05, LikenessKind.BASIC, 10, 2),
+        ([1] * 3000, 1, LikenessKind.BASIC, 1500, 1500),
+        ([10**6, 1], 1e-7, LikenessKind.BASIC, 1002, 2),
     ],
 )
-def test_floor(whole: list[int], beta: float, kind: Kind, records: int, distinct: int) -> None:
+def test_floor(whole: list[int], beta: float, kind: LikenessKind, records: int, distinct: int) -> None:
     floor = BetaLikeness(attribute="ill", beta=beta, kind=kind).floor({"ill": np.array(whole)})
     assert (floor.people, floor.records, floor.distinct) == (1, records, {"ill": distinct})
 
@@ -125,6 +125,6 @@ def test_parameters_that_make_no_sense_are_refused(parameters: dict[str, object]
 
 def test_it_is_found_by_its_key_and_explains_itself() -> None:
     assert privacy_models.get("beta_likeness") is BetaLikeness
-    basic, enhanced = (BetaLikeness(attribute="ill", beta=2, kind=kind).explain() for kind in Kind)
+    basic, enhanced = (BetaLikeness(attribute="ill", beta=2, kind=kind).explain() for kind in LikenessKind)
     assert "more than 3 times as likely as it is in the whole table." in basic
     assert "less for values that are frequent anyway" in enhanced

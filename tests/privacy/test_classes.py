@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shoal.errors import BugError
-from shoal.privacy import Classes, Floor, Histograms, kept_by
+from shoal.privacy import Classes, Histograms, MinimumClass, kept_by
 from shoal.privacy import classes as classes_module
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.l_diversity import Kind, LDiversity
-from shoal.privacy.t_closeness import Distance, TCloseness
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.l_diversity import DiversityKind, LDiversity
+from shoal.privacy.models.t_closeness import ClosenessDistance, TCloseness
 
 pytestmark = pytest.mark.requirement("S-01", "S-02", "D-09")
 
@@ -72,8 +72,8 @@ def test_figures_do_not_depend_on_the_pieces(cells: int, entries: list[tuple[int
     histograms = histograms_of(filled)
     classes = Classes(*[dense(filled).sum(axis=1)] * 2, {"ill": histograms})
     models = [
-        LDiversity(attribute="ill", l=2, kind=Kind.ENTROPY),
-        TCloseness(attribute="ill", t=0.3, distance=Distance.HIERARCHICAL),
+        LDiversity(attribute="ill", l=2, kind=DiversityKind.ENTROPY),
+        TCloseness(attribute="ill", t=0.3, distance=ClosenessDistance.HIERARCHICAL),
     ]
     whole = [model.figures(classes) for model in models]
     with pytest.MonkeyPatch.context() as patch:
@@ -198,7 +198,7 @@ def test_the_most_classes_stay_that_can_stay_together(rows: list[tuple[int, int,
     classes = table_of(rows)
     models = [
         KAnonymity(k=k, attributes=("age",)),
-        LDiversity(attribute="ill", l=2, kind=Kind.DISTINCT),
+        LDiversity(attribute="ill", l=2, kind=DiversityKind.DISTINCT),
         KAnonymity(k=k, attributes=("sex",)),
     ]
     found = {tuple(kept_by(order, classes).tolist()) for order in permutations(models)}
@@ -225,7 +225,7 @@ def test_a_class_that_only_the_population_has_stays_unseen() -> None:
     sizes = np.array([0, 4, 2])
     histograms = Histograms(np.array([3, 3]), np.array([1, 1, 2]), np.array([0, 1, 1]), np.array([3, 1, 2]), 3)
     classes = Classes(sizes, sizes, {"ill": histograms}, population=np.array([5, 5, 5]))
-    models = [KAnonymity(k=2), LDiversity(attribute="ill", l=2, kind=Kind.ENTROPY)]
+    models = [KAnonymity(k=2), LDiversity(attribute="ill", l=2, kind=DiversityKind.ENTROPY)]
     assert kept_by([models[0]], classes).tolist() == [True, True, True]
     assert kept_by([models[1]], classes).tolist() == [True, False, False]
 
@@ -236,5 +236,5 @@ def test_without_models_all_stay() -> None:
 
 
 def test_floors_add_up_to_what_both_demand() -> None:
-    together = Floor(people=5, distinct={"ill": 2, "pay": 3}) | Floor(records=7, distinct={"ill": 4})
+    together = MinimumClass(people=5, distinct={"ill": 2, "pay": 3}) | MinimumClass(records=7, distinct={"ill": 4})
     assert (together.people, together.records, together.distinct) == (5, 7, {"ill": 4, "pay": 3})

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from shoal.privacy import Classes, Histograms, privacy_models
-from shoal.privacy.delta_disclosure import DeltaDisclosure
+from shoal.privacy.models.delta_disclosure import DeltaDisclosure
 
 pytestmark = pytest.mark.requirement("S-04")
 

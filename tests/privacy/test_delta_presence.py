@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from shoal.errors import BugError
 from shoal.privacy import Classes
-from shoal.privacy.delta_presence import DeltaPresence
+from shoal.privacy.models.delta_presence import DeltaPresence
 
 pytestmark = pytest.mark.requirement("S-04")
 

@@ -24,9 +24,9 @@ from benchmarks.adult import Adult
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy import Classes, Histograms, kept_by
-from shoal.privacy.l_diversity import Estimator, Kind, LDiversity, grassberger
-from shoal.schema.arrays import Integers, Mask
+from shoal.privacy.models.l_diversity import DiversityKind, Estimator, LDiversity, grassberger
 from shoal.solve import solve_lattice
 from shoal.solve.rollup import ClassTable, Rollup
 from shoal.solve.utility import make_utility
@@ -136,7 +136,9 @@ class Table:
     def __init__(self, adult: Adult, case: Mapping[str, Any]) -> None:
         ((attribute, self.least, _),) = [criterion["args"] for criterion in case["criteria"]]
         self.expected, self.node = case["expected_loss"], tuple(case["expected_transformation"])
-        self.model = LDiversity(attribute=attribute, l=self.least, kind=Kind.ENTROPY, estimator=Estimator.GRASSBERGER)
+        self.model = LDiversity(
+            attribute=attribute, l=self.least, kind=DiversityKind.ENTROPY, estimator=Estimator.GRASSBERGER
+        )
         quasi, limit = case["qis"], case["suppression_limit"]
         self.problem = adult.problem(quasi, [self.model], limit=limit, sensitive=[attribute])
         self.rollup, self.utility = Rollup(self.problem), make_utility(MEASURE, self.problem)
@@ -255,7 +257,7 @@ def one_class(counts: Sequence[int]) -> Classes:
 @given(st.lists(st.integers(1, 5) | st.integers(1, 40), min_size=2, max_size=14), st.integers(2, 6))
 def test_the_model_is_the_most_lenient_order(counts: list[int], least: int) -> None:
     """Single records first: then no partial sum is above the bound unless the whole is."""
-    model = LDiversity(attribute="ill", l=least, kind=Kind.ENTROPY, estimator=Estimator.GRASSBERGER)
+    model = LDiversity(attribute="ill", l=least, kind=DiversityKind.ENTROPY, estimator=Estimator.GRASSBERGER)
     (holds,) = model.holds(one_class(counts)).tolist()
     assert diverse(sorted(counts), least) == holds
     assert holds or not diverse(counts, least)

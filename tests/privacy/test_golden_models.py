@@ -12,14 +12,14 @@ import pytest
 from benchmarks.adult import Adult
 from scipy.special import digamma
 
+from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy import Classes, PrivacyModel, kept_by
-from shoal.privacy.beta_likeness import BetaLikeness
-from shoal.privacy.beta_likeness import Kind as Likeness
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.l_diversity import Estimator, LDiversity
-from shoal.privacy.l_diversity import Kind as Diversity
-from shoal.privacy.t_closeness import Distance, TCloseness
-from shoal.schema.arrays import Integers, Mask
+from shoal.privacy.models.beta_likeness import BetaLikeness
+from shoal.privacy.models.beta_likeness import LikenessKind as Likeness
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.l_diversity import DiversityKind as Diversity
+from shoal.privacy.models.l_diversity import Estimator, LDiversity
+from shoal.privacy.models.t_closeness import ClosenessDistance, TCloseness
 from shoal.solve import Problem
 
 pytestmark = pytest.mark.requirement("S-01", "S-02", "S-03", "S-04")
@@ -31,7 +31,7 @@ def entropy(attribute: str, l: float, estimator: str = "SHANNON") -> LDiversity:
     return LDiversity(attribute=attribute, l=l, kind=Diversity.ENTROPY, estimator=Estimator(estimator.lower()))
 
 
-def close(distance: Distance) -> Callable[..., TCloseness]:
+def close(distance: ClosenessDistance) -> Callable[..., TCloseness]:
     return lambda attribute, t, *_: TCloseness(attribute=attribute, t=t, distance=distance)
 
 
@@ -43,9 +43,9 @@ MODELS: Mapping[str, Callable[..., PrivacyModel]] = {
     "KAnonymity": lambda k: KAnonymity(k=k),
     "EntropyLDiversity": entropy,
     "RecursiveCLDiversity": lambda attribute, c, l: LDiversity(attribute=attribute, l=l, c=c, kind=Diversity.RECURSIVE),  # noqa: E741
-    "EqualDistanceTCloseness": close(Distance.EQUAL),
-    "HierarchicalDistanceTCloseness": close(Distance.HIERARCHICAL),
-    "OrderedDistanceTCloseness": close(Distance.ORDERED),
+    "EqualDistanceTCloseness": close(ClosenessDistance.EQUAL),
+    "HierarchicalDistanceTCloseness": close(ClosenessDistance.HIERARCHICAL),
+    "OrderedDistanceTCloseness": close(ClosenessDistance.ORDERED),
     "BasicBLikeness": likeness(Likeness.BASIC),
     "EnhancedBLikeness": likeness(Likeness.ENHANCED),
 }

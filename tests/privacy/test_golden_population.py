@@ -16,14 +16,14 @@ import polars as pl
 import pytest
 from benchmarks.adult import Adult
 
+from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy import PrivacyModel, kept_by
-from shoal.privacy.delta_presence import DeltaPresence
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.k_map import KMap
-from shoal.privacy.population_uniqueness import Model, PopulationUniqueness
-from shoal.privacy.risk import AverageRisk
-from shoal.privacy.sample_uniqueness import SampleUniqueness
-from shoal.schema.arrays import Integers, Mask
+from shoal.privacy.models.delta_presence import DeltaPresence
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.k_map import KMap
+from shoal.privacy.models.population_uniqueness import PopulationUniqueness, UniquenessEstimator
+from shoal.privacy.models.re_identification_risk import AverageRisk
+from shoal.privacy.models.sample_uniqueness import SampleUniqueness
 
 pytestmark = pytest.mark.requirement("S-01", "S-04")
 
@@ -46,7 +46,7 @@ MODELS: Mapping[str, Callable[..., PrivacyModel]] = {
     "AverageReidentificationRisk": lambda maximum: AverageRisk(maximum=maximum),
     "SampleUniqueness": lambda maximum: SampleUniqueness(maximum=maximum),
     "PopulationUniqueness": lambda maximum, model: PopulationUniqueness(
-        maximum=maximum, population_size=PEOPLE_OF_THE_USA, model=Model(model.lower())
+        maximum=maximum, population_size=PEOPLE_OF_THE_USA, model=UniquenessEstimator(model.lower())
     ),
 }
 NAMES = [

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from shoal.errors import BugError
 from shoal.privacy import Classes
-from shoal.privacy.k_map import KMap
+from shoal.privacy.models.k_map import KMap
 
 pytestmark = pytest.mark.requirement("S-01")
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from scipy.special import digamma
 
 from shoal.privacy import Classes, Histograms, privacy_models
-from shoal.privacy.l_diversity import Estimator, Kind, LDiversity, grassberger
+from shoal.privacy.models.l_diversity import DiversityKind, Estimator, LDiversity, grassberger
 
 pytestmark = pytest.mark.requirement("S-02")
 
@@ -37,7 +37,7 @@ def one_class(*counts: int) -> Classes:
 
 
 def entropy(l: float, estimator: Estimator | None = None) -> LDiversity:  # noqa: E741  # its name
-    return LDiversity(attribute="ill", l=l, kind=Kind.ENTROPY, estimator=estimator)
+    return LDiversity(attribute="ill", l=l, kind=DiversityKind.ENTROPY, estimator=estimator)
 
 
 def is_recursive(values: list[int], c: Fraction, place: int) -> bool:
@@ -48,7 +48,7 @@ def is_recursive(values: list[int], c: Fraction, place: int) -> bool:
 
 @given(RECORDS)
 def test_distinct_counts_values(records: list[list[int]]) -> None:
-    model = LDiversity(attribute="ill", l=2, kind=Kind.DISTINCT)
+    model = LDiversity(attribute="ill", l=2, kind=DiversityKind.DISTINCT)
     classes = classes_of(records)
     assert model.figures(classes).tolist() == [len(set(values)) for values in records]
     assert model.holds(classes).tolist() == [len(set(values)) >= 2 for values in records]
@@ -81,7 +81,7 @@ def test_grassberger_corrects_each_count(records: list[list[int]]) -> None:
 
 @given(RECORDS, st.sampled_from(["0.1", "0.5", "0.7", "1", "1.1", "3"]), st.integers(1, 6))
 def test_recursive_by_its_definition(records: list[list[int]], c: str, l: int) -> None:  # noqa: E741  # its name
-    model = LDiversity(attribute="ill", l=l, kind=Kind.RECURSIVE, c=float(c))
+    model = LDiversity(attribute="ill", l=l, kind=DiversityKind.RECURSIVE, c=float(c))
     expected = [is_recursive(values, Fraction(c), l) for values in records]
     assert model.holds(classes_of(records)).tolist() == expected
 
@@ -121,7 +121,7 @@ def test_exactly_l_equally_frequent_values_will_do(values: int, times: int) -> N
 
 
 def test_one_record_too_many_among_a_billion_is_seen() -> None:
-    model = LDiversity(attribute="ill", l=2, kind=Kind.RECURSIVE, c=1)
+    model = LDiversity(attribute="ill", l=2, kind=DiversityKind.RECURSIVE, c=1)
     assert not model.holds(one_class(10**9, 10**9)).any()
     assert model.holds(one_class(10**9 + 2, 10**9 + 1, 2)).all()
     assert not model.holds(one_class(10**9 + 3, 10**9 + 1, 2)).any()
@@ -129,7 +129,7 @@ def test_one_record_too_many_among_a_billion_is_seen() -> None:
 
 def test_the_bound_of_the_recursive_kind_is_strict_whatever_the_last_bit() -> None:
     assert 0.07 * 100 > 7, "in floating point it is passed"
-    model = LDiversity(attribute="ill", l=1, kind=Kind.RECURSIVE, c=0.07)
+    model = LDiversity(attribute="ill", l=1, kind=DiversityKind.RECURSIVE, c=0.07)
     assert not model.holds(one_class(*[7] * 14, 2)).any()
     assert model.holds(one_class(*[7] * 14, 3)).all()
 
@@ -149,15 +149,15 @@ def test_no_class_counts_for_more_values_than_it_has() -> None:
 @pytest.mark.parametrize(
     ("kind", "extra", "least"),
     [
-        (Kind.DISTINCT, {"l": 4}, 4),
-        (Kind.ENTROPY, {"l": 3.2}, ceil(3.2)),
-        (Kind.ENTROPY, {"l": 5, "estimator": Estimator.GRASSBERGER}, 5),
-        (Kind.RECURSIVE, {"l": 3, "c": 2}, 3),
-        (Kind.RECURSIVE, {"l": 3, "c": 1}, 4),
-        (Kind.RECURSIVE, {"l": 3, "c": 0.1}, 13),
+        (DiversityKind.DISTINCT, {"l": 4}, 4),
+        (DiversityKind.ENTROPY, {"l": 3.2}, ceil(3.2)),
+        (DiversityKind.ENTROPY, {"l": 5, "estimator": Estimator.GRASSBERGER}, 5),
+        (DiversityKind.RECURSIVE, {"l": 3, "c": 2}, 3),
+        (DiversityKind.RECURSIVE, {"l": 3, "c": 1}, 4),
+        (DiversityKind.RECURSIVE, {"l": 3, "c": 0.1}, 13),
     ],
 )
-def test_floor(kind: Kind, extra: dict[str, float], least: int) -> None:
+def test_floor(kind: DiversityKind, extra: dict[str, float], least: int) -> None:
     floor = LDiversity(attribute="ill", kind=kind, **extra).floor({"ill": np.array([9, 9])})  # type: ignore[arg-type]
     assert (floor.people, floor.records, floor.distinct) == (1, least, {"ill": least})
 
@@ -184,7 +184,10 @@ def test_parameters_that_make_no_sense_are_refused(parameters: dict[str, object]
 
 def test_it_is_found_by_its_key_and_explains_each_kind() -> None:
     assert privacy_models.get("l_diversity") is LDiversity
-    assert "at least 3 different values for 'ill'" in LDiversity(attribute="ill", l=3, kind=Kind.DISTINCT).explain()
+    assert (
+        "at least 3 different values for 'ill'"
+        in LDiversity(attribute="ill", l=3, kind=DiversityKind.DISTINCT).explain()
+    )
     assert "at least 2.5 equally likely values" in entropy(2.5).explain()
-    recursive = LDiversity(attribute="ill", l=4, kind=Kind.RECURSIVE, c=1.5).explain()
+    recursive = LDiversity(attribute="ill", l=4, kind=DiversityKind.RECURSIVE, c=1.5).explain()
     assert "less than 1.5 times as frequent as all those together that come 4th or later" in recursive

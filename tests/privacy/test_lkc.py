@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from shoal.errors import BugError
 from shoal.privacy import Classes, Histograms
-from shoal.privacy.lkc import Lkc
+from shoal.privacy.models.lkc import Lkc
 
 pytestmark = pytest.mark.requirement("S-04")
 

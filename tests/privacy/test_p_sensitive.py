@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from shoal.privacy import Classes, Histograms, privacy_models
-from shoal.privacy.p_sensitive import PSensitive
+from shoal.privacy.models.p_sensitive import PSensitive
 
 pytestmark = pytest.mark.requirement("S-04", "D-09")
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from shoal.privacy import Classes, PrivacyModel
-from shoal.privacy.risk import AverageRisk, MaximumRisk
-from shoal.privacy.sample_uniqueness import SampleUniqueness
+from shoal.privacy.models.re_identification_risk import AverageRisk, MaximumRisk
+from shoal.privacy.models.sample_uniqueness import SampleUniqueness
 
 pytestmark = pytest.mark.requirement("S-04", "R-01")
 

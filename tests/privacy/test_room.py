@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.privacy import Histograms, SensitiveModel
-from shoal.privacy.alpha_k import AlphaK
-from shoal.privacy.beta_likeness import BetaLikeness
-from shoal.privacy.delta_disclosure import DeltaDisclosure
-from shoal.privacy.room import within_distance
-from shoal.privacy.t_closeness import Distance, TCloseness
+from shoal.privacy.models.alpha_k import AlphaK
+from shoal.privacy.models.beta_likeness import BetaLikeness
+from shoal.privacy.models.delta_disclosure import DeltaDisclosure
+from shoal.privacy.models.t_closeness import ClosenessDistance, TCloseness
+from shoal.privacy.retention_bounds import within_distance
 
 pytestmark = pytest.mark.requirement("S-03", "S-04")
 
 TREE = (np.array([0, 0, 1]), np.array([0, 0, 0]))
 MODELS: list[SensitiveModel] = [
-    *(TCloseness(attribute="s", t=t, distance=kind) for t in (0.0, 0.1, 0.3) for kind in Distance),
+    *(TCloseness(attribute="s", t=t, distance=kind) for t in (0.0, 0.1, 0.3) for kind in ClosenessDistance),
     *(DeltaDisclosure(attribute="s", delta=delta) for delta in (0.3, 1.0, 3.0)),
     BetaLikeness(attribute="s", beta=0.5, kind="basic"),
     BetaLikeness(attribute="s", beta=1.0, kind="enhanced"),

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shoal.privacy import Classes, Histograms, SensitiveModel, kept_by
-from shoal.privacy.alpha_k import AlphaK
-from shoal.privacy.beta_likeness import BetaLikeness
-from shoal.privacy.beta_likeness import Kind as Likeness
-from shoal.privacy.delta_disclosure import DeltaDisclosure
-from shoal.privacy.l_diversity import Estimator, LDiversity
-from shoal.privacy.l_diversity import Kind as Diversity
-from shoal.privacy.p_sensitive import PSensitive
-from shoal.privacy.t_closeness import Distance, TCloseness
+from shoal.privacy.models.alpha_k import AlphaK
+from shoal.privacy.models.beta_likeness import BetaLikeness
+from shoal.privacy.models.beta_likeness import LikenessKind as Likeness
+from shoal.privacy.models.delta_disclosure import DeltaDisclosure
+from shoal.privacy.models.l_diversity import DiversityKind as Diversity
+from shoal.privacy.models.l_diversity import Estimator, LDiversity
+from shoal.privacy.models.p_sensitive import PSensitive
+from shoal.privacy.models.t_closeness import ClosenessDistance, TCloseness
 
 pytestmark = pytest.mark.requirement("S-02", "S-03", "S-04")
 
@@ -68,7 +68,7 @@ def diverse(kind: Diversity, estimator: Estimator | None = None, c: float | None
     return tight
 
 
-def close(distance: Distance) -> Tight:
+def close(distance: ClosenessDistance) -> Tight:
     def tight(classes: Classes) -> TCloseness:
         lax = TCloseness(attribute=ILL, t=1, distance=distance)
         return lax.model_copy(update={"t": extreme(lax, classes)})
@@ -107,9 +107,9 @@ MONOTONE: Mapping[str, Tight] = {
     "shannon": diverse(Diversity.ENTROPY, Estimator.SHANNON),
     "recursive": diverse(Diversity.RECURSIVE, c=1.5),
     "recursive, small c": diverse(Diversity.RECURSIVE, c=0.8),
-    "equal": close(Distance.EQUAL),
-    "hierarchical": close(Distance.HIERARCHICAL),
-    "ordered": close(Distance.ORDERED),
+    "equal": close(ClosenessDistance.EQUAL),
+    "hierarchical": close(ClosenessDistance.HIERARCHICAL),
+    "ordered": close(ClosenessDistance.ORDERED),
     "p-sensitive": p_sensitive,
     "alpha-k": alpha_k,
     "basic": basic_likeness,
@@ -183,10 +183,10 @@ EVERY = np.array([row for row in product(range(13), repeat=4) if 0 < sum(row) <=
         (LDiversity(attribute=ILL, l=2, kind=Diversity.RECURSIVE, c=3), "both"),
         (LDiversity(attribute=ILL, l=2, kind=Diversity.RECURSIVE, c=1), "both"),
         (LDiversity(attribute=ILL, l=2, kind=Diversity.RECURSIVE, c=0.4), "both"),
-        (TCloseness(attribute=ILL, t=0.5, distance=Distance.EQUAL), "both"),
-        (TCloseness(attribute=ILL, t=0.1, distance=Distance.EQUAL), "both"),
-        (TCloseness(attribute=ILL, t=0.2, distance=Distance.ORDERED), "both"),
-        (TCloseness(attribute=ILL, t=0.03, distance=Distance.ORDERED), "records"),
+        (TCloseness(attribute=ILL, t=0.5, distance=ClosenessDistance.EQUAL), "both"),
+        (TCloseness(attribute=ILL, t=0.1, distance=ClosenessDistance.EQUAL), "both"),
+        (TCloseness(attribute=ILL, t=0.2, distance=ClosenessDistance.ORDERED), "both"),
+        (TCloseness(attribute=ILL, t=0.03, distance=ClosenessDistance.ORDERED), "records"),
         (PSensitive(attribute=ILL, p=3, k=1), "both"),
         (AlphaK(attribute=ILL, alpha=0.34, k=1), "both"),
         (BetaLikeness(attribute=ILL, beta=0.4, kind=Likeness.BASIC), "both"),
@@ -207,7 +207,7 @@ def test_the_floor_is_the_least_that_any_class_can_have(model: SensitiveModel, e
 
 
 def test_without_the_hierarchy_nothing_is_known_of_the_hierarchical_floor() -> None:
-    floor = TCloseness(attribute=ILL, t=0.01, distance=Distance.HIERARCHICAL).floor({ILL: WHOLE})
+    floor = TCloseness(attribute=ILL, t=0.01, distance=ClosenessDistance.HIERARCHICAL).floor({ILL: WHOLE})
     assert (floor.people, floor.records, dict(floor.distinct)) == (1, 1, {})
 
 

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 from shoal.errors import InputError
 from shoal.privacy import Classes, Histograms, privacy_models
-from shoal.privacy.t_closeness import Distance, TCloseness
+from shoal.privacy.models.t_closeness import ClosenessDistance, TCloseness
 
 pytestmark = pytest.mark.requirement("S-03")
 
@@ -37,7 +37,9 @@ def tables(draw: st.DrawFn) -> tuple[Integers, Integers, tuple[Integers, ...]]:
     return block, block.sum(axis=0) + np.array(draw(cells)), tuple(tree[1:])
 
 
-def figures(distance: Distance, block: Integers, whole: Integers, tree: tuple[Integers, ...] = ()) -> list[float]:
+def figures(
+    distance: ClosenessDistance, block: Integers, whole: Integers, tree: tuple[Integers, ...] = ()
+) -> list[float]:
     owner, value = np.nonzero(block)
     histograms = Histograms(whole, owner, value, block[owner, value], len(block), tree)
     sizes = block.sum(axis=1)
@@ -70,7 +72,7 @@ def test_equal_is_half_the_differences_of_the_shares(
         / 2
         for row in block.tolist()
     ]
-    assert figures(Distance.EQUAL, block, whole) == pytest.approx(expected, abs=1e-14)
+    assert figures(ClosenessDistance.EQUAL, block, whole) == pytest.approx(expected, abs=1e-14)
 
 
 @given(tables())
@@ -87,7 +89,7 @@ def test_ordered_is_the_earth_that_crosses_each_step(
             below += Fraction(row[value], sum(row)) - Fraction(int(whole[value]), int(whole.sum()))
             crossed += abs(below)
         expected.append(float(crossed / max(1, len(occurring) - 1)))
-    assert figures(Distance.ORDERED, block, whole) == pytest.approx(expected, abs=1e-14)
+    assert figures(ClosenessDistance.ORDERED, block, whole) == pytest.approx(expected, abs=1e-14)
 
 
 def tree_distance(row: list[int], whole: list[int], tree: tuple[Integers, ...]) -> Fraction:
@@ -116,7 +118,7 @@ def test_hierarchical_is_the_cost_over_the_nodes_of_the_tree(
 ) -> None:
     block, whole, tree = table
     expected = [float(tree_distance(row, whole.tolist(), tree)) for row in block.tolist()]
-    assert figures(Distance.HIERARCHICAL, block, whole, tree) == pytest.approx(expected, abs=1e-13)
+    assert figures(ClosenessDistance.HIERARCHICAL, block, whole, tree) == pytest.approx(expected, abs=1e-13)
 
 
 @given(tables())
@@ -131,9 +133,9 @@ def test_all_are_earth_movers_distances(table: tuple[Integers, Integers, tuple[I
     fall_together = (levels[:, :, None] == levels[:, None, :]).argmax(axis=0) / TOP
     steps = np.abs(np.subtract.outer(np.arange(size), np.arange(size))) / max(1, size - 1)
     for distance, ground in (
-        (Distance.EQUAL, apart),
-        (Distance.HIERARCHICAL, fall_together),
-        (Distance.ORDERED, steps),
+        (ClosenessDistance.EQUAL, apart),
+        (ClosenessDistance.HIERARCHICAL, fall_together),
+        (ClosenessDistance.ORDERED, steps),
     ):
         expected = [least_work(row, whole, ground) for row in block]
         assert figures(distance, block, whole, tree) == pytest.approx(expected, abs=1e-7)
@@ -142,12 +144,12 @@ def test_all_are_earth_movers_distances(table: tuple[Integers, Integers, tuple[I
 def test_the_salaries_of_the_paper() -> None:
     """Li et al.: of nine salaries, 3k to 11k, the lowest three are 0.375 away, and 6k, 8k, 11k are 0.167 away."""
     block = np.array([[1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1, 0, 0, 1]])
-    assert figures(Distance.ORDERED, block, np.ones(9, dtype=np.int64)) == pytest.approx([0.375, 1 / 6])
+    assert figures(ClosenessDistance.ORDERED, block, np.ones(9, dtype=np.int64)) == pytest.approx([0.375, 1 / 6])
 
 
-@pytest.mark.parametrize("distance", Distance)
+@pytest.mark.parametrize("distance", ClosenessDistance)
 @pytest.mark.parametrize("times", [1, 10**7, 10**9])
-def test_a_distance_of_exactly_t_will_do_and_no_more(distance: Distance, times: int) -> None:
+def test_a_distance_of_exactly_t_will_do_and_no_more(distance: ClosenessDistance, times: int) -> None:
     """Ten values, each once in the table; seven of them in the class: 0.3 by equal distance."""
     row = np.array([[1, 1, 1, 1, 1, 1, 1, 0, 0, 0]]) * times
     whole = np.ones(10, dtype=np.int64) * times
@@ -163,22 +165,22 @@ def test_a_distance_of_exactly_t_will_do_and_no_more(distance: Distance, times: 
 
 def test_a_hierarchy_that_is_not_there_is_said() -> None:
     with pytest.raises(InputError, match="'ill' has no hierarchy"):
-        figures(Distance.HIERARCHICAL, np.array([[1, 2]]), np.array([3, 3]))
+        figures(ClosenessDistance.HIERARCHICAL, np.array([[1, 2]]), np.array([3, 3]))
 
 
 @pytest.mark.parametrize(
     ("whole", "t", "distance", "records", "distinct"),
     [
-        ([9, 1], 0.05, Distance.EQUAL, 7, 2),
-        ([9, 1], 0.1, Distance.EQUAL, 1, 1),
-        ([1] * 10, 0.2, Distance.EQUAL, 8, 8),
-        ([9, 1], 0.05, Distance.ORDERED, 7, 2),
-        ([1] * 101, 0.06, Distance.ORDERED, 5, 2),
-        ([1] * 5000, 0.1, Distance.EQUAL, 4500, 4500),
-        ([10**9, 1], 0, Distance.EQUAL, 1002, 2),
+        ([9, 1], 0.05, ClosenessDistance.EQUAL, 7, 2),
+        ([9, 1], 0.1, ClosenessDistance.EQUAL, 1, 1),
+        ([1] * 10, 0.2, ClosenessDistance.EQUAL, 8, 8),
+        ([9, 1], 0.05, ClosenessDistance.ORDERED, 7, 2),
+        ([1] * 101, 0.06, ClosenessDistance.ORDERED, 5, 2),
+        ([1] * 5000, 0.1, ClosenessDistance.EQUAL, 4500, 4500),
+        ([10**9, 1], 0, ClosenessDistance.EQUAL, 1002, 2),
     ],
 )
-def test_floor(whole: list[int], t: float, distance: Distance, records: int, distinct: int) -> None:
+def test_floor(whole: list[int], t: float, distance: ClosenessDistance, records: int, distinct: int) -> None:
     floor = TCloseness(attribute="ill", t=t, distance=distance).floor({"ill": np.array(whole)})
     assert (floor.people, floor.records, floor.distinct) == (1, records, {"ill": distinct})
 
@@ -200,5 +202,6 @@ def test_parameters_that_make_no_sense_are_refused(parameters: dict[str, object]
 def test_it_is_found_by_its_key_and_explains_itself() -> None:
     assert privacy_models.get("t_closeness") is TCloseness
     assert (
-        "by at most 0.15 (ordered distance" in TCloseness(attribute="ill", t=0.15, distance=Distance.ORDERED).explain()
+        "by at most 0.15 (ordered distance"
+        in TCloseness(attribute="ill", t=0.15, distance=ClosenessDistance.ORDERED).explain()
     )

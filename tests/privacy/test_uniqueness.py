@@ -18,8 +18,9 @@ from scipy.special import gammaln
 
 from shoal.errors import DataError
 from shoal.privacy import Classes
-from shoal.privacy.population import (
-    Sample,
+from shoal.privacy.models.population_uniqueness import PopulationUniqueness, UniquenessEstimator
+from shoal.privacy.population_estimators import (
+    SampleSizes,
     _expected_uniques,
     _matching_alpha,
     dankar,
@@ -28,7 +29,6 @@ from shoal.privacy.population import (
     uniques,
     zayatz,
 )
-from shoal.privacy.population_uniqueness import Model, PopulationUniqueness
 
 pytestmark = pytest.mark.requirement("S-04", "R-03")
 
@@ -36,8 +36,8 @@ Sizes = list[int]
 sizes = st.lists(st.integers(1, 30), min_size=1, max_size=12)
 
 
-def sample_of(sizes: Sizes) -> Sample:
-    return Sample.of(np.array(sizes, dtype=np.int64))
+def sample_of(sizes: Sizes) -> SampleSizes:
+    return SampleSizes.of(np.array(sizes, dtype=np.int64))
 
 
 def classes_of(sizes: Sizes) -> Classes:
@@ -87,18 +87,18 @@ def test_pitman_is_where_the_likelihood_is_greatest(sizes: Sizes) -> None:
     assert pitman(sample_of(sizes), 100_000) == pytest.approx(expected, rel=1e-4)
 
 
-@given(sizes, st.integers(0, 10**9), st.sampled_from(list(Model)))
+@given(sizes, st.integers(0, 10**9), st.sampled_from(list(UniquenessEstimator)))
 @settings(max_examples=200)
-def test_estimates_are_possible_numbers_of_people(sizes: Sizes, more: int, model: Model) -> None:
+def test_estimates_are_possible_numbers_of_people(sizes: Sizes, more: int, model: UniquenessEstimator) -> None:
     estimate = uniques(sample_of(sizes), sum(sizes) + more, model)
     assert estimate is None or 0 <= estimate <= sum(sizes) + more
-    assert model is Model.SNB or estimate is not None
+    assert model is UniquenessEstimator.SNB or estimate is not None
     if 1 not in sizes:
         assert estimate == 0
 
 
-@given(sizes, st.sampled_from(list(Model)))
-def test_a_whole_population_is_counted(sizes: Sizes, model: Model) -> None:
+@given(sizes, st.sampled_from(list(UniquenessEstimator)))
+def test_a_whole_population_is_counted(sizes: Sizes, model: UniquenessEstimator) -> None:
     assert uniques(sample_of(sizes), sum(sizes), model) == sizes.count(1)
 
 
@@ -111,14 +111,14 @@ def test_snb_is_the_thinned_negative_binomial(alpha: float, beta: float, fractio
     missed = np.log1p(-fraction)
     one = float(share @ (size * fraction * np.exp((size - 1) * missed)))
     two = float(share[1:] @ (size * (size - 1) / 2 * fraction**2 * np.exp((size - 2) * missed))[1:])
-    sample = Sample(np.array([1, 2]), np.array([round(one * 1e15), round(two * 1e15)]))
+    sample = SampleSizes(np.array([1, 2]), np.array([round(one * 1e15), round(two * 1e15)]))
     assert _matching_alpha(sample, fraction, np.array([beta])) == pytest.approx([alpha], rel=1e-6)
     assert _expected_uniques(sample, fraction, np.log([beta / (1 - beta)])) == pytest.approx([one], rel=1e-6)
 
 
-def drawn(table: pl.DataFrame, fraction: float) -> Sample:
+def drawn(table: pl.DataFrame, fraction: float) -> SampleSizes:
     rows = table.sample(fraction=fraction, seed=1)
-    return Sample.of(rows.group_by(rows.columns).len()["len"].to_numpy().astype(np.int64))
+    return SampleSizes.of(rows.group_by(rows.columns).len()["len"].to_numpy().astype(np.int64))
 
 
 COLUMNS = [
@@ -136,7 +136,7 @@ def test_estimates_come_near_the_truth(columns: list[str], shared: Path) -> None
     truth = int((table.group_by(columns).len()["len"] == 1).sum())
     for fraction in (0.3, 0.5, 0.8):
         sample = drawn(table, fraction)
-        for model in Model:
+        for model in UniquenessEstimator:
             assert uniques(sample, people, model) == pytest.approx(truth, rel=0.15), (model, fraction)
     small = drawn(table, 0.05)
     assert dankar(small, people) == pitman(small, people) == pytest.approx(truth, rel=0.5)
@@ -154,9 +154,16 @@ def test_dankar_takes_the_lower_one_of_a_large_sample() -> None:
     assert dankar(no_pairs, 200) == zayatz(no_pairs, 200)
 
 
-@given(sizes, st.integers(1, 5000), st.sampled_from(list(Model)), st.sampled_from([0, 0.001, 0.01, 0.05, 0.3]))
+@given(
+    sizes,
+    st.integers(1, 5000),
+    st.sampled_from(list(UniquenessEstimator)),
+    st.sampled_from([0, 0.001, 0.01, 0.05, 0.3]),
+)
 @settings(max_examples=200)
-def test_with_one_unique_more_it_would_not_be_met(sizes: Sizes, more: int, model: Model, maximum: float) -> None:
+def test_with_one_unique_more_it_would_not_be_met(
+    sizes: Sizes, more: int, model: UniquenessEstimator, maximum: float
+) -> None:
     population = sum(sizes) + more
     demand = PopulationUniqueness(maximum=maximum, population_size=population, model=model)
     held = demand.holds(classes_of(sizes))
@@ -174,7 +181,7 @@ def test_with_one_unique_more_it_would_not_be_met(sizes: Sizes, more: int, model
 @given(sizes, st.integers(1, 5000), st.sampled_from([0.001, 0.01, 0.05, 0.3]))
 def test_zayatz_takes_away_as_few_as_possible(sizes: Sizes, more: int, maximum: float) -> None:
     population = sum(sizes) + more
-    model = PopulationUniqueness(maximum=maximum, population_size=population, model=Model.ZAYATZ)
+    model = PopulationUniqueness(maximum=maximum, population_size=population, model=UniquenessEstimator.ZAYATZ)
     sample = sample_of(sizes)
     numbers = range(sample.of_size(1) + 1)
     estimates = [uniques(sample.without_uniques(number), population, "zayatz") for number in numbers]
@@ -185,8 +192,8 @@ def test_zayatz_takes_away_as_few_as_possible(sizes: Sizes, more: int, maximum: 
 SMALL = [1] * 20 + [2] * 6 + [3] * 4
 
 
-@pytest.mark.parametrize("model", list(Model))
-def test_merging_may_break_it(model: Model) -> None:
+@pytest.mark.parametrize("model", list(UniquenessEstimator))
+def test_merging_may_break_it(model: UniquenessEstimator) -> None:
     """Larger classes show one person less often, so the same uniques seem to stand for more."""
     apart, merged = [*SMALL, 10, 10, 10, 10], [*SMALL, 20, 20]
     before, after = (uniques(sample_of(sizes), 400, model) or 0 for sizes in (apart, merged))
@@ -196,8 +203,8 @@ def test_merging_may_break_it(model: Model) -> None:
     assert not demand.holds(classes_of(merged)).all()
 
 
-@pytest.mark.parametrize("model", list(Model))
-def test_taking_away_a_large_class_may_break_it(model: Model) -> None:
+@pytest.mark.parametrize("model", list(UniquenessEstimator))
+def test_taking_away_a_large_class_may_break_it(model: UniquenessEstimator) -> None:
     whole, rest = [*SMALL, 10, 10, 10, 10], [*SMALL, 10, 10, 10]
     before, after = (uniques(sample_of(sizes), 400, model) or 0 for sizes in (whole, rest))
     demand = PopulationUniqueness(maximum=(before + after) / 800, population_size=400, model=model)
@@ -207,7 +214,7 @@ def test_taking_away_a_large_class_may_break_it(model: Model) -> None:
 
 
 def test_without_an_estimate_all_uniques_go() -> None:
-    demand = PopulationUniqueness(maximum=0.9, population_size=10_000, model=Model.SNB)
+    demand = PopulationUniqueness(maximum=0.9, population_size=10_000, model=UniquenessEstimator.SNB)
     assert demand.holds(classes_of([1, 5, 1, 2])).tolist() == [False, True, False, True]
     assert demand.find(classes_of([1, 5, 1, 2])).achieved == 1
 

@@ -6,16 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from shoal.kernels.arrays import Integers
 from shoal.measurement import measure_classes
 from shoal.privacy import Classes, Histograms
-from shoal.privacy.alpha_k import AlphaK
-from shoal.privacy.beta_likeness import BetaLikeness
-from shoal.privacy.delta_disclosure import DeltaDisclosure
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.l_diversity import LDiversity
-from shoal.privacy.p_sensitive import PSensitive
-from shoal.privacy.t_closeness import TCloseness
-from shoal.schema.arrays import Integers
+from shoal.privacy.models.alpha_k import AlphaK
+from shoal.privacy.models.beta_likeness import BetaLikeness
+from shoal.privacy.models.delta_disclosure import DeltaDisclosure
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.l_diversity import LDiversity
+from shoal.privacy.models.p_sensitive import PSensitive
+from shoal.privacy.models.t_closeness import TCloseness
 
 GUIDE = pl.DataFrame(
     [

@@ -11,13 +11,13 @@ import pytest
 
 from shoal.measurement import measure_classes
 from shoal.privacy import Classes
-from shoal.privacy.delta_presence import DeltaPresence
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.k_map import KMap
-from shoal.privacy.lkc import Lkc
-from shoal.privacy.population import Sample, uniques
-from shoal.privacy.risk import AverageRisk
-from shoal.privacy.sample_uniqueness import SampleUniqueness
+from shoal.privacy.models.delta_presence import DeltaPresence
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.k_map import KMap
+from shoal.privacy.models.lkc import Lkc
+from shoal.privacy.models.re_identification_risk import AverageRisk
+from shoal.privacy.models.sample_uniqueness import SampleUniqueness
+from shoal.privacy.population_estimators import SampleSizes, uniques
 
 TOMATO = {1: 1434, 2: 253, 3: 71, 4: 33, 5: 11, 6: 6, 7: 2, 8: 3, 9: 1, 10: 2, 11: 2, 12: 1, 13: 1, 14: 1, 16: 2}
 TOMATO |= {23: 1, 27: 1}
@@ -50,8 +50,8 @@ PATIENTS = pl.DataFrame(
 """Eleven patients as they are and generalised. Surgeries that nobody needs to hide are each a value of its own."""
 
 
-def sample(numbers: dict[int, int]) -> Sample:
-    return Sample(np.array(list(numbers)), np.array(list(numbers.values())))
+def sample(numbers: dict[int, int]) -> SampleSizes:
+    return SampleSizes(np.array(list(numbers)), np.array(list(numbers.values())))
 
 
 def beside(table: pl.DataFrame, population: pl.DataFrame) -> Classes:
@@ -63,10 +63,10 @@ def beside(table: pl.DataFrame, population: pl.DataFrame) -> Classes:
 
 
 @pytest.fixture
-def adult(shared: Path) -> Sample:
+def adult(shared: Path) -> SampleSizes:
     """The class sizes of the census extract by all its attributes."""
     table = pl.scan_csv(shared / "data" / "adult" / "adult.csv", separator=";", infer_schema=False)
-    return Sample.of(measure_classes(table, tuple(table.collect_schema().names())).classes.people)
+    return SampleSizes.of(measure_classes(table, tuple(table.collect_schema().names())).classes.people)
 
 
 @pytest.mark.requirement("S-01")
@@ -142,7 +142,7 @@ def test_lkc_of_its_authors() -> None:
         ("dankar", 1.0, 0.5142895033485844),
     ],
 )
-def test_population_uniques_as_arx_prints_them(adult: Sample, model: str, share: float, printed: float) -> None:
+def test_population_uniques_as_arx_prints_them(adult: SampleSizes, model: str, share: float, printed: float) -> None:
     """ARX, TestRiskMetrics.java: the share of Adult's population that is unique, by the share that was sampled."""
     population = int(adult.people / share)
     found = uniques(adult, population, model)
@@ -192,13 +192,13 @@ def test_snb_with_pencil() -> None:
         of_size.append(of_size[-1] * (alpha + size - 1) / size * (1 - beta))
     shown = [sum(comb(size, s) / 2**size * number for size, number in enumerate(of_size, 1)) for s in (1, 2)]
     assert shown == pytest.approx([3, 1], abs=1e-4)
-    found = uniques(Sample.of(np.array([1, 1, 1, 2])), 10, "snb")
+    found = uniques(SampleSizes.of(np.array([1, 1, 1, 2])), 10, "snb")
     assert found == pytest.approx(classes_there * beta**alpha, abs=1e-4)
     assert found == pytest.approx(3.0303, abs=5e-5)
 
 
 @pytest.mark.requirement("R-01", "S-04")
-def test_average_risk_and_sample_uniqueness_as_arx_prints_them(adult: Sample) -> None:
+def test_average_risk_and_sample_uniqueness_as_arx_prints_them(adult: SampleSizes) -> None:
     """ARX, TestRiskMetrics.java: on Adult as it is 0.6465751607983555 and 0.5142895033485844."""
     sizes = np.repeat(adult.sizes, adult.numbers)
     found = Classes(sizes, sizes)

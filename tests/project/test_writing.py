@@ -1,4 +1,4 @@
-"""Files are written by one mechanism, whole or not at all (``shoal.io.whole``, ``shoal.io.commit``)."""
+"""Files are written by one mechanism, whole or not at all (``shoal.io.atomic.file_replacement``, ``shoal.io.atomic.folder_commit``)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INSIDE = {
     "engine/spark/staging.py": "into a folder in the making",
     "engine/spark/source.py": "into a folder in the making",
     "cli/streams.py": "a stream that goes nowhere",
-    "text/carriers/sandboxed.py": "into a file that the mechanism has opened",
+    "documents/isolation.py": "into a file that the mechanism has opened",
 }
 """Where a file is written directly, and why that is right."""
 MODES = set("wxabt+")

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shoal.attack.dictionary import dictionary
-from shoal.attack.formats import nric
+from shoal.attack.codes.dictionary import dictionary
+from shoal.attack.codes.identifier_formats import nric
 from shoal.crypto import Key
 from shoal.pseudonyms import Uniqueness
-from shoal.pseudonyms.base32 import Base32
-from shoal.pseudonyms.card import Card
-from shoal.pseudonyms.deriving import derive, derived_uniqueness, remainders, stays_within
-from shoal.pseudonyms.hexadecimal import Hexadecimal
-from shoal.pseudonyms.integer import Integer
-from shoal.pseudonyms.name import Name
-from shoal.pseudonyms.nric import Nric
+from shoal.pseudonyms.derivation import derive, derived_uniqueness, remainders, stays_within
+from shoal.pseudonyms.formats.base32 import Base32
+from shoal.pseudonyms.formats.card import Card
+from shoal.pseudonyms.formats.hexadecimal import Hexadecimal
+from shoal.pseudonyms.formats.integer import Integer
+from shoal.pseudonyms.formats.name import Name
+from shoal.pseudonyms.formats.nric import Nric
 
 pytestmark = pytest.mark.requirement("T-06")
 

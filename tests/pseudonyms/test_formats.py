@@ -15,17 +15,17 @@ from stdnum import luhn, verhoeff
 from stdnum.in_ import aadhaar, pan, vid
 
 from shoal.discover.recognisers import RECOGNISERS
-from shoal.pseudonyms import NarrowFormat, WideFormat, formats
-from shoal.pseudonyms.aadhaar import Aadhaar, Vid
-from shoal.pseudonyms.base32 import ALPHABET, Base32
-from shoal.pseudonyms.card import Card
-from shoal.pseudonyms.email import Email
-from shoal.pseudonyms.hexadecimal import Hexadecimal
-from shoal.pseudonyms.integer import Integer
-from shoal.pseudonyms.name import Name, names_of
-from shoal.pseudonyms.nric import Fin, Nric
-from shoal.pseudonyms.pan import Pan
-from shoal.pseudonyms.phone import Phone
+from shoal.pseudonyms import NarrowFormat, WideFormat, pseudonym_formats
+from shoal.pseudonyms.formats.aadhaar import Aadhaar, Vid
+from shoal.pseudonyms.formats.base32 import ALPHABET, Base32
+from shoal.pseudonyms.formats.card import Card
+from shoal.pseudonyms.formats.email import Email
+from shoal.pseudonyms.formats.hexadecimal import Hexadecimal
+from shoal.pseudonyms.formats.integer import Integer
+from shoal.pseudonyms.formats.name import Name, names_of
+from shoal.pseudonyms.formats.nric import Fin, Nric
+from shoal.pseudonyms.formats.pan import Pan
+from shoal.pseudonyms.formats.phone import Phone
 
 pytestmark = pytest.mark.requirement("T-06")
 
@@ -64,7 +64,7 @@ def written(form: NarrowFormat) -> list[str]:
 
 
 def test_each_kind_of_format_is_tried_here():
-    assert {type(form) for form in (*WIDE, *NARROW)} == {kind for _, kind in formats}
+    assert {type(form) for form in (*WIDE, *NARROW)} == {kind for _, kind in pseudonym_formats}
 
 
 blocks = st.lists(st.binary(min_size=16, max_size=16), max_size=20)

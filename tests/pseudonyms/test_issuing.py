@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from shoal.crypto import Key
 from shoal.errors import DataError, InputError
 from shoal.pseudonyms import Uniqueness
-from shoal.pseudonyms.base32 import Base32
-from shoal.pseudonyms.card import Card
-from shoal.pseudonyms.email import Email
-from shoal.pseudonyms.for_this_run import ForThisRun
-from shoal.pseudonyms.hexadecimal import Hexadecimal
-from shoal.pseudonyms.integer import Integer
-from shoal.pseudonyms.issuing import issued_uniqueness, pseudonyms_of, serials_of
-from shoal.pseudonyms.name import Name
-from shoal.pseudonyms.nric import Nric
-from shoal.pseudonyms.phone import Phone
+from shoal.pseudonyms.formats.base32 import Base32
+from shoal.pseudonyms.formats.card import Card
+from shoal.pseudonyms.formats.email import Email
+from shoal.pseudonyms.formats.hexadecimal import Hexadecimal
+from shoal.pseudonyms.formats.integer import Integer
+from shoal.pseudonyms.formats.name import Name
+from shoal.pseudonyms.formats.nric import Nric
+from shoal.pseudonyms.formats.phone import Phone
+from shoal.pseudonyms.issuance import issued_uniqueness, pseudonyms_of, serials_of
+from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("T-05", "V-04")
@@ -33,8 +33,8 @@ def named(form):
     return form.key
 
 
-def run(seed: int = 5) -> ForThisRun:
-    return ForThisRun(Randomness(seed))
+def run(seed: int = 5) -> RunSecrets:
+    return RunSecrets(Randomness(seed))
 
 
 @pytest.mark.parametrize("form", FORMS, ids=named)
@@ -107,7 +107,7 @@ class TestForThisRun:
         one = set(run().issue("a", values, Base32()))
         assert not one & set(run().issue("b", values, Base32()))
         assert not one & set(run(6).issue("a", values, Base32()))
-        assert not one & set(ForThisRun(Randomness()).issue("a", values, Base32()))
+        assert not one & set(RunSecrets(Randomness()).issue("a", values, Base32()))
 
     def test_the_order_of_the_data_changes_nothing(self):
         values = pl.Series([str(number) for number in range(1000)])

@@ -10,17 +10,17 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.assess.attack.table_attack import attack_data
+from shoal.assess.evidence.study import EvidenceStudy
+from shoal.assess.measure.request import MeasureRequest
+from shoal.assess.measure.table_measurement import measure_data
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import BugError, DataError, InfeasibleError, PolicyError
 from shoal.io import open_source
 from shoal.io.options import FileOptions
-from shoal.release.attack_roles import Roles
-from shoal.release.attacking import attack_data
-from shoal.release.evidence import Study
-from shoal.release.job import release_folder
-from shoal.release.measure_request import MeasureRequest
-from shoal.release.measuring import measure_data
-from shoal.techniques import anatomise
+from shoal.release.run import release_folder
+from shoal.results.attack_roles import AttackRoles
+from shoal.techniques.anatomisation import anatomise
 
 pytestmark = pytest.mark.requirement("T-24")
 
@@ -83,7 +83,7 @@ def test_two_files_joined_by_class_alone(tmp_path: Path, ending: str) -> None:
 def test_the_manifest_and_the_reports_say_what_was_recounted(tmp_path: Path) -> None:
     clinic().write_csv(tmp_path / "in.csv")
     release_folder(
-        shoal.Policy.from_text(POLICY), tmp_path / "out", data=str(tmp_path / "in.csv"), seed=1, study=Study()
+        shoal.Policy.from_text(POLICY), tmp_path / "out", data=str(tmp_path / "in.csv"), seed=1, study=EvidenceStudy()
     )
     manifest = json.loads((tmp_path / "out" / "release.json").read_text())
     assert manifest["anatomy"] == {
@@ -164,7 +164,7 @@ def test_a_broken_promise_is_our_bug_and_nothing_leaves(tmp_path: Path, monkeypa
     def one_after_the_other(kinds: np.ndarray, least: int, _stream: object) -> np.ndarray:
         return (1 + np.arange(len(kinds)) // least).astype(np.uint32)
 
-    monkeypatch.setattr(anatomise, "deal", one_after_the_other)
+    monkeypatch.setattr(anatomise, "assign_classes", one_after_the_other)
     with pytest.raises(BugError, match="not as diverse"):
         release_folder(shoal.Policy.from_text(POLICY), tmp_path / "out", data=str(tmp_path / "in.csv"))
     monkeypatch.undo()
@@ -233,7 +233,7 @@ def test_a_column_that_is_called_like_the_class() -> None:
 def test_attacks_find_no_sensitive_value_in_the_data(tmp_path: Path) -> None:
     clinic().write_csv(tmp_path / "in.csv")
     release_folder(shoal.Policy.from_text(POLICY), tmp_path / "out", data=str(tmp_path / "in.csv"), seed=1)
-    roles = Roles.of(str(tmp_path / "out"), policy=None, qi=None, sensitive=None)
+    roles = AttackRoles.of(str(tmp_path / "out"), policy=None, qi=None, sensitive=None)
     report = attack_data(str(tmp_path / "out"), roles, original=str(tmp_path / "in.csv"), seed=1)
     assert report.roles.sensitive == ()
     assert {attack.key for attack in report.done.attacks}.isdisjoint({"homogeneity", "skewness", "learned_inference"})

@@ -11,18 +11,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from shoal.assess.attack.table_attack import attack_data, attack_frames, read_table
 from shoal.attack import Attack, Rate
 from shoal.errors import InputError
-from shoal.release.attack_report import AttackReport, attack_bounds, in_words, share_tried
-from shoal.release.attack_roles import Roles
-from shoal.release.attacking import attack_data, attack_frames, read_table
+from shoal.results.attack_report import AttackReport, attack_bounds, in_words, share_tried
+from shoal.results.attack_roles import AttackRoles
 
 pytestmark = pytest.mark.requirement("R-04")
 
 SHY = "Zyxwvut"
 """A value that stands in the data and must never stand in any message."""
 ROLES_OF = (("age", "city"), ("ill",))
-ROLES = Roles(*ROLES_OF)
+ROLES = AttackRoles(*ROLES_OF)
 
 
 def people(size: int = 120, first: int = 0) -> pl.DataFrame:
@@ -37,7 +37,9 @@ def people(size: int = 120, first: int = 0) -> pl.DataFrame:
     )
 
 
-def attacked(release: pl.DataFrame, original: pl.DataFrame, roles: Roles = ROLES, **more: pl.DataFrame) -> AttackReport:
+def attacked(
+    release: pl.DataFrame, original: pl.DataFrame, roles: AttackRoles = ROLES, **more: pl.DataFrame
+) -> AttackReport:
     return attack_frames(release, original, roles, **more, trials=200, seed=1)
 
 
@@ -67,7 +69,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     """With a hashed column too, where a clock runs."""
     hashed = people().with_columns(name=pl.Series([f"{SHY} {each}" for each in range(120)]))
     release = hashed.with_columns(name=pl.col("name").map_elements(_sha256, pl.String))
-    roles = Roles(("age", "city"), ("ill",), replaced=("name",))
+    roles = AttackRoles(("age", "city"), ("ill",), replaced=("name",))
     first, second = (json.dumps(attacked(release, hashed, roles).to_dict()) for _ in range(2))
     assert first == second
     assert '"dictionary"' in first
@@ -79,7 +81,7 @@ def _sha256(text: str) -> str:
 
 
 def test_only_altered_numbers_are_recognised_by_being_near() -> None:
-    roles = Roles(("age",), other=("bill",))
+    roles = AttackRoles(("age",), other=("bill",))
     assert not any(attack.key == "distance_linking" for attack in attacked(people(), people(), roles).done.attacks)
     moved = people().with_columns(pl.col("bill") + 1)
     found = {attack.key: attack for attack in attacked(moved, people(), roles).done.attacks}
@@ -90,13 +92,13 @@ def test_only_altered_numbers_are_recognised_by_being_near() -> None:
     ("release", "original", "roles", "says"),
     [
         (people().select(x="age"), people(), ROLES, "no column in common"),
-        (people(), people(), Roles(("agee",)), "no column 'agee'; did you mean 'age'?"),
-        (people(), people(), Roles(("age",), ("il",)), "no column 'il'"),
-        (people().select("city"), people(), Roles(("age",)), "nothing to attack"),
+        (people(), people(), AttackRoles(("agee",)), "no column 'agee'; did you mean 'age'?"),
+        (people(), people(), AttackRoles(("age",), ("il",)), "no column 'il'"),
+        (people().select("city"), people(), AttackRoles(("age",)), "nothing to attack"),
     ],
     ids=["columns", "quasi-identifier", "sensitive", "nothing"],
 )
-def test_tables_that_do_not_fit(release: pl.DataFrame, original: pl.DataFrame, roles: Roles, says: str) -> None:
+def test_tables_that_do_not_fit(release: pl.DataFrame, original: pl.DataFrame, roles: AttackRoles, says: str) -> None:
     assert says in refusal(lambda: attacked(release, original, roles))
 
 
@@ -144,7 +146,7 @@ def test_a_column_without_a_value_tells_nothing() -> None:
     empty = people().with_columns(city=pl.lit(None, pl.String))
     linked = {each.key: each for each in attacked(empty, empty).done.attacks}["linking"]
     assert linked.success.right == 0
-    wanted = attacked(empty, empty, Roles(("age",), ("city",)))
+    wanted = attacked(empty, empty, AttackRoles(("age",), ("city",)))
     assert not any(attack.found for attack in wanted.done.attacks if attack.attribute == "city")
 
 
@@ -198,14 +200,14 @@ def test_roles_from_the_folder_the_policy_and_the_user(tmp_path: Path) -> None:
     said = {"age": "quasi", "city": "quasi", "ill": "sensitive", "bill": "insensitive", "id": "direct"}
     release = folder(tmp_path / "r", {"data": {"path": "data.csv"}, "roles": said})
     by = {"policy": None, "qi": None, "sensitive": None}
-    assert Roles.of(release, **by) == Roles(("age", "city"), ("ill",), ("id",), ("bill",))
-    assert Roles.of(release, **by | {"qi": "bill, ill"}).quasi == ("bill", "ill")
-    assert "named twice" in refusal(lambda: Roles.of(release, **by | {"qi": "bill, ill,bill"}))
-    assert Roles.of(release, **by | {"qi": "age,ill"}).sensitive == ()
-    assert Roles.of("some.csv", **by | {"qi": "age"}) == Roles(("age",))
-    assert "what an attacker knows" in refusal(lambda: Roles.of("some.csv", **by))
-    assert "names no column" in refusal(lambda: Roles.of("some.csv", **by | {"qi": " , "}))
-    assert "'age'" in refusal(lambda: Roles.of("some.csv", **by | {"qi": "age", "sensitive": "age"}))
+    assert AttackRoles.of(release, **by) == AttackRoles(("age", "city"), ("ill",), ("id",), ("bill",))
+    assert AttackRoles.of(release, **by | {"qi": "bill, ill"}).quasi == ("bill", "ill")
+    assert "named twice" in refusal(lambda: AttackRoles.of(release, **by | {"qi": "bill, ill,bill"}))
+    assert AttackRoles.of(release, **by | {"qi": "age,ill"}).sensitive == ()
+    assert AttackRoles.of("some.csv", **by | {"qi": "age"}) == AttackRoles(("age",))
+    assert "what an attacker knows" in refusal(lambda: AttackRoles.of("some.csv", **by))
+    assert "names no column" in refusal(lambda: AttackRoles.of("some.csv", **by | {"qi": " , "}))
+    assert "'age'" in refusal(lambda: AttackRoles.of("some.csv", **by | {"qi": "age", "sensitive": "age"}))
 
 
 def test_the_person_from_the_folder_the_policy_and_the_user(tmp_path: Path) -> None:
@@ -214,11 +216,11 @@ def test_the_person_from_the_folder_the_policy_and_the_user(tmp_path: Path) -> N
     policy.write_text("shoal: 1\nname: p\nperson: who\nattributes: {who: {role: direct}, age: {role: quasi}}\n")
     release = folder(tmp_path / "r", told)
     by = {"policy": None, "qi": None, "sensitive": None}
-    assert Roles.of(release, **by).person == "pid"
-    assert Roles.of(release, **by | {"qi": "age"}).person == "pid"
-    assert Roles.of(release, **by | {"policy": policy}).person == "who"
-    assert Roles.of(release, **by | {"policy": policy}, person="bill").person == "bill"
-    assert Roles.of(folder(tmp_path / "old", told | {"person": None}), **by).person is None
+    assert AttackRoles.of(release, **by).person == "pid"
+    assert AttackRoles.of(release, **by | {"qi": "age"}).person == "pid"
+    assert AttackRoles.of(release, **by | {"policy": policy}).person == "who"
+    assert AttackRoles.of(release, **by | {"policy": policy}, person="bill").person == "bill"
+    assert AttackRoles.of(folder(tmp_path / "old", told | {"person": None}), **by).person is None
 
 
 def visits() -> pl.DataFrame:
@@ -230,15 +232,18 @@ def visits() -> pl.DataFrame:
 def test_people_with_several_records_are_found_as_people() -> None:
     release = visits().select("age", "city", "ill")
     by_records, by_people = (
-        {attack.key: attack for attack in attacked(release, visits(), Roles(*ROLES_OF, person=person)).done.attacks}
+        {
+            attack.key: attack
+            for attack in attacked(release, visits(), AttackRoles(*ROLES_OF, person=person)).done.attacks
+        }
         for person in (None, "pid")
     )
     assert by_records["linking"].success.right == 0
     assert (by_people["linking"].success.right, by_people["linking"].success.trials) == (120, 120)
-    report = attacked(release, visits(), Roles(*ROLES_OF, person="pid"))
+    report = attacked(release, visits(), AttackRoles(*ROLES_OF, person="pid"))
     assert report.to_dict()["person"] == "pid"
     assert not report.findings({"linking": 0})[0].met
-    says = refusal(lambda: attacked(release, visits(), Roles(*ROLES_OF, person="pidd")))
+    says = refusal(lambda: attacked(release, visits(), AttackRoles(*ROLES_OF, person="pidd")))
     assert says == "the original has no column 'pidd'; did you mean 'pid'?"
 
 
@@ -246,7 +251,7 @@ def test_an_attack_that_applies_and_is_not_judged_does_not_pass() -> None:
     """Shuffled, the bill moved a little: that records are near is seen, but not whether picks by all are right."""
     shuffled = people().with_columns(pl.lit("*").alias(name) for name in ("age", "city", "ill"))
     shuffled = shuffled.with_columns(pl.col("bill") + 1).reverse()
-    roles = Roles(("age", "city"), other=("bill",))
+    roles = AttackRoles(("age", "city"), other=("bill",))
     report = attacked(shuffled, people(), roles)
     assert report.to_dict()["unjudged"] == ["combined_linking"]
     assert report.to_dict()["found"] == ["distance_linking"]
@@ -284,7 +289,7 @@ def test_of_a_dictionary_it_is_said_how_much_was_gone_through() -> None:
 def test_a_manifest_that_is_none(tmp_path: Path, manifest: object) -> None:
     release = folder(tmp_path / "r", manifest)
     by = {"policy": None, "qi": "age", "sensitive": None}
-    says = refusal(lambda: attack_data(release, Roles.of(release, **by), original=f"{release}/data.csv"))
+    says = refusal(lambda: attack_data(release, AttackRoles.of(release, **by), original=f"{release}/data.csv"))
     assert says == f"{release}/release.json: is not the manifest of a release"
 
 

@@ -11,12 +11,12 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from shoal.assess.comparison import compatibility
+from shoal.assess.comparison.compatibility import ReleaseProvenance, records_beyond, require_compatible
 from shoal.errors import DataError
 from shoal.policy import Policy
 from shoal.policy.treatment import Treatment, treatments
-from shoal.release import belonging
-from shoal.release.belonging import Making, need_to_belong, records_beyond
-from shoal.release.job import anonymise
+from shoal.release.run import anonymise
 
 pytestmark = pytest.mark.requirement("R-04")
 
@@ -73,11 +73,11 @@ def released(original: pl.DataFrame, by: Policy) -> pl.DataFrame:
     return made
 
 
-def doubts(original: pl.DataFrame, release: pl.DataFrame, making: Making) -> tuple[str, ...]:
-    return need_to_belong(original.lazy(), release.lazy(), making, NAMED)
+def doubts(original: pl.DataFrame, release: pl.DataFrame, making: ReleaseProvenance) -> tuple[str, ...]:
+    return require_compatible(original.lazy(), release.lazy(), making, NAMED)
 
 
-def refusal(original: pl.DataFrame, release: pl.DataFrame, making: Making) -> str:
+def refusal(original: pl.DataFrame, release: pl.DataFrame, making: ReleaseProvenance) -> str:
     with pytest.raises(DataError) as refused:
         doubts(original, release, making)
     assert SHY not in str(refused.value)
@@ -112,7 +112,7 @@ def test_what_becomes_of_each_column() -> None:
 @pytest.mark.parametrize("by_manifest", [False, True])
 def test_strangers_with_the_same_columns_are_refused(by_manifest: bool) -> None:
     by = policy()
-    making = Making(treatments(by)) if by_manifest else Making.of(by)
+    making = ReleaseProvenance(treatments(by)) if by_manifest else ReleaseProvenance.of(by)
     release = released(people(), by)
     assert doubts(people(), release, making) == ()
     says = refusal(people(first=1000), release, making)
@@ -124,7 +124,7 @@ def test_columns_that_fit_alone_and_not_together() -> None:
     """The same illnesses and heights, of other people."""
     by = policy()
     turned = people().with_columns(pl.col("height").reverse())
-    assert "can't belong together" in refusal(turned, released(people(), by), Making.of(by))
+    assert "can't belong together" in refusal(turned, released(people(), by), ReleaseProvenance.of(by))
 
 
 @pytest.mark.parametrize(
@@ -140,35 +140,37 @@ def test_columns_that_fit_alone_and_not_together() -> None:
 def test_labels_that_the_original_does_not_have(other: dict[str, pl.Expr]) -> None:
     by = policy(solve={"recoding": "local", "suppression_limit": 1.0})
     release = released(people(), by)
-    says = refusal(people().with_columns(**other), release, Making.of(by))
+    says = refusal(people().with_columns(**other), release, ReleaseProvenance.of(by))
     assert f"by '{next(iter(other))}', generalised at most in the release" in says
 
 
 def test_what_is_not_known_is_doubted_and_not_refused() -> None:
     release = people().drop("name", "seen", "height").with_columns(age=pl.lit("20-80"))
-    assert doubts(people(), release, Making()) == ()
-    (uneven,) = doubts(people(first=1000), release, Making())
+    assert doubts(people(), release, ReleaseProvenance()) == ()
+    (uneven,) = doubts(people(first=1000), release, ReleaseProvenance())
     assert "have some values of 'sex', 'job', 'ill'; unless these were altered" in uneven
     starred = release.with_columns(sex=pl.when(pl.int_range(pl.len()) < 100).then(pl.lit("*")).otherwise("sex"))
-    (uneven,) = doubts(people(first=1000), starred.drop("job"), Making())
+    (uneven,) = doubts(people(first=1000), starred.drop("job"), ReleaseProvenance())
     assert "some values of 'ill'; unless" in uneven
     words = release.with_columns(pl.col("sex").replace_strict({"F": "Female", "M": "Male"}))
-    (foreign,) = doubts(people(), words, Making())
+    (foreign,) = doubts(people(), words, ReleaseProvenance())
     assert foreign.startswith("column 'sex': nothing in the release can be read as a value of the original")
     altered = release.with_columns(pl.col("job").shuffle(seed=1), ill=pl.lit("ill 1"))
-    assert doubts(people(), altered, Making()) == ()
+    assert doubts(people(), altered, ReleaseProvenance()) == ()
     strange = people().select(age=pl.col("age") + 500, sex=pl.lit("x"), job=pl.lit(5))
-    assert refusal(people(), strange, Making()).startswith("the original and the release have no value in common")
+    assert refusal(people(), strange, ReleaseProvenance()).startswith(
+        "the original and the release have no value in common"
+    )
 
 
 def test_records_of_which_there_are_too_many() -> None:
-    assert "they can't belong together" in refusal(people(), pl.concat([people()] * 3), Making())
-    assert doubts(people(), pl.concat([people()] * 3), Making(decoys=600)) == ()
-    assert "no column in common" in refusal(people(), pl.DataFrame({"shoe": [41]}), Making())
+    assert "they can't belong together" in refusal(people(), pl.concat([people()] * 3), ReleaseProvenance())
+    assert doubts(people(), pl.concat([people()] * 3), ReleaseProvenance(decoys=600)) == ()
+    assert "no column in common" in refusal(people(), pl.DataFrame({"shoe": [41]}), ReleaseProvenance())
 
 
 def test_large_tables_are_compared_by_the_same_part_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(belonging, "MOST_ROWS", 50)
+    monkeypatch.setattr(compatibility, "MOST_ROWS", 50)
     frame, names = people(), ["height", "pay"]
     assert records_beyond(frame.lazy(), frame.sample(fraction=0.5, shuffle=True, seed=1).lazy(), names, 300) == 0
     found = records_beyond(people(first=7000).lazy(), frame.lazy(), names, 300)
@@ -246,9 +248,9 @@ def belongs(folder: Path, original: pl.DataFrame, by: Policy) -> None:
     original.write_csv(folder / "original.csv")
     release.write_csv(folder / "release.csv")
     read = (pl.read_csv(folder / f"{which}.csv") for which in ("original", "release"))
-    assert doubts(original, release, Making.of(by)) == ()
-    assert doubts(*read, Making.of(by)) == ()
-    need_to_belong(original.lazy(), release.lazy(), Making(), ())
+    assert doubts(original, release, ReleaseProvenance.of(by)) == ()
+    assert doubts(*read, ReleaseProvenance.of(by)) == ()
+    require_compatible(original.lazy(), release.lazy(), ReleaseProvenance(), ())
 
 
 @pytest.mark.parametrize("place", range(max(len(each) for each in TECHNIQUES.values())))
@@ -286,6 +288,6 @@ def test_invented_records_are_allowed_for() -> None:
     by = few.model_copy(update={"solve": solve})
     release = released(people(), by)
     assert release.height > 300
-    assert doubts(people(), release, Making.of(by)) == ()
-    assert "can't belong" in refusal(people(), release, Making(treatments(by)))
-    assert doubts(people(), release, Making(treatments(by), decoys=release.height - 300)) == ()
+    assert doubts(people(), release, ReleaseProvenance.of(by)) == ()
+    assert "can't belong" in refusal(people(), release, ReleaseProvenance(treatments(by)))
+    assert doubts(people(), release, ReleaseProvenance(treatments(by), decoys=release.height - 300)) == ()

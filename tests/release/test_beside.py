@@ -14,17 +14,17 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import shoal
-from shoal.engine.polars import reordering
+from shoal.engine.polars import record_order
 from shoal.errors import BugError, InputError, TargetError
 from shoal.io import open_source
 from shoal.io.options import FileOptions
 from shoal.plan import Plan, PlannedStep
-from shoal.release.files import files_of
-from shoal.release.job import release_folder
+from shoal.release.further_files import planned_files
+from shoal.release.run import release_folder
 from shoal.schema import Column, Step
-from shoal.schema.steps import Beside
+from shoal.schema.steps import SidecarFile
 from shoal.techniques import Context
-from shoal.techniques.mask import Mask
+from shoal.techniques.suppression.mask import Mask
 
 POLICY = """\
 shoal: 1
@@ -57,14 +57,14 @@ class Splits(Step):
     """A column into two hidden halves; the column itself goes."""
 
     column: str
-    files: tuple[Beside, ...]
+    files: tuple[SidecarFile, ...]
 
     @property
     def reads(self) -> tuple[str, ...]:
         return (self.column,)
 
     @property
-    def beside(self) -> tuple[Beside, ...]:
+    def beside(self) -> tuple[SidecarFile, ...]:
         return self.files
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
@@ -73,10 +73,10 @@ class Splits(Step):
         return frame.with_columns(halves).drop(self.column)
 
 
-def halves(column: str = "code") -> tuple[Beside, ...]:
+def halves(column: str = "code") -> tuple[SidecarFile, ...]:
     return (
-        Beside("shares/party-1", {f"__shoal_{column}_1": column}, about="half of the code, for party 1"),
-        Beside("shares/party-2", {f"__shoal_{column}_2": column}, about="half of the code, for party 2"),
+        SidecarFile("shares/party-1", {f"__shoal_{column}_1": column}, about="half of the code, for party 1"),
+        SidecarFile("shares/party-2", {f"__shoal_{column}_2": column}, about="half of the code, for party 2"),
     )
 
 
@@ -87,7 +87,7 @@ Putting = Callable[..., None]
 def putting(monkeypatch: pytest.MonkeyPatch) -> Putting:
     """Lets `mask` put these files beside the data."""
 
-    def put(*files: Beside) -> None:
+    def put(*files: SidecarFile) -> None:
         def bind(_technique: Mask, column: Column, _context: Context) -> Step:
             return Splits(column.name, files or halves(column.name))
 
@@ -122,7 +122,7 @@ def test_files_stand_beside_the_data_record_by_record(tmp_path: Path, putting: P
 def test_they_follow_a_sample_and_a_shuffle(
     tmp_path: Path, putting: Putting, in_memory: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(reordering.reordered.__kwdefaults__, "in_memory", in_memory)
+    monkeypatch.setitem(record_order.reordered.__kwdefaults__, "in_memory", in_memory)
     putting()
     out = released(tmp_path, SHUFFLED)
     data = pl.read_csv(out / "data.csv")
@@ -188,13 +188,13 @@ def test_a_shape_makes_another_table_of_the_columns(tmp_path: Path, putting: Put
     def counted(frame: pl.LazyFrame) -> pl.LazyFrame:
         return frame.group_by("letter").len("records").sort("letter")
 
-    putting(Beside("letters", {"__shoal_code_1": "letter"}, counted))
+    putting(SidecarFile("letters", {"__shoal_code_1": "letter"}, counted))
     assert (released(tmp_path) / "letters.csv").read_text() == "letter,records\nc,59\n"
 
 
 def test_a_ready_table_needs_no_hidden_column(tmp_path: Path, putting: Putting) -> None:
     table = pl.DataFrame({"key": [b"\x00\xff"], "of": ["code"]})
-    putting(Beside("keys", table=table, ending="parquet"))
+    putting(SidecarFile("keys", table=table, ending="parquet"))
     assert_frame_equal(pl.read_parquet(released(tmp_path) / "keys.parquet"), table)
 
 
@@ -217,14 +217,14 @@ def test_they_have_the_format_of_the_data(tmp_path: Path, putting: Putting, endi
 
 @pytest.mark.parametrize("name", ["../out", "/out", ".hidden", "a/../../b", "a\\b", "", "data", "Report.html"])
 def test_no_file_leaves_the_folder_or_takes_anothers_place(tmp_path: Path, putting: Putting, name: str) -> None:
-    putting(Beside(name, {"__shoal_code_1": "x"}))
+    putting(SidecarFile(name, {"__shoal_code_1": "x"}))
     with pytest.raises(InputError, match="name"):
         released(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv"]
 
 
 def test_two_tables_of_one_name_are_refused(tmp_path: Path, putting: Putting) -> None:
-    one = Beside("codes", {"__shoal_code_1": "x"})
+    one = SidecarFile("codes", {"__shoal_code_1": "x"})
     for other in (one, replace(one, columns={"__shoal_code_2": "y"}, shape=lambda frame: frame)):
         putting(one, other)
         with pytest.raises(InputError, match="two techniques would write the file 'codes'"):
@@ -232,9 +232,9 @@ def test_two_tables_of_one_name_are_refused(tmp_path: Path, putting: Putting) ->
 
 
 def test_a_file_of_nothing_is_our_bug() -> None:
-    plan = Plan((PlannedStep(Splits("code", (Beside("codes"),)), "mask", ""),))
+    plan = Plan((PlannedStep(Splits("code", (SidecarFile("codes"),)), "mask", ""),))
     with pytest.raises(BugError):
-        files_of(plan)
+        planned_files(plan)
 
 
 def test_an_aggregated_table_has_nothing_beside_it(tmp_path: Path, putting: Putting) -> None:
@@ -257,19 +257,19 @@ def test_an_error_while_they_are_written_leaves_nothing(tmp_path: Path, putting:
     def fails(_frame: pl.LazyFrame) -> pl.LazyFrame:
         raise TargetError("there is no room left on the disk")
 
-    putting(*halves(), Beside("zuletzt", {"__shoal_code_1": "x"}, fails))
+    putting(*halves(), SidecarFile("zuletzt", {"__shoal_code_1": "x"}, fails))
     with pytest.raises(TargetError, match="no room"):
         released(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv"]
 
 
 def test_evidence_and_attacks_go_by_the_data_alone(tmp_path: Path, putting: Putting) -> None:
-    from shoal.release.attack_roles import Roles
-    from shoal.release.attacking import attack_data
-    from shoal.release.evidence import Study
+    from shoal.assess.attack.table_attack import attack_data
+    from shoal.assess.evidence.study import EvidenceStudy
+    from shoal.results.attack_roles import AttackRoles
 
     putting()
-    out = released(tmp_path, study=Study())
-    roles = Roles.of(str(out), policy=None, qi="city", sensitive=None)
+    out = released(tmp_path, study=EvidenceStudy())
+    roles = AttackRoles.of(str(out), policy=None, qi="city", sensitive=None)
     found = attack_data(str(out), roles, original=str(tmp_path / "in.csv"), seed=1)
     assert found.rows == 59

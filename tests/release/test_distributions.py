@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.measurement.useful.distances import Distance
+from shoal.assess.comparison.paired_tables import TablePair, typed
+from shoal.assess.evidence.distribution_bins import LEAST_RECORDS, MOST_BARS, date_bins, number_bins
+from shoal.assess.evidence.distributions import OTHERS, distributions_of
+from shoal.measurement.usefulness.distances import DistributionDistance
 from shoal.policy import Policy
-from shoal.release.bins import LEAST_RECORDS, MOST_BARS, date_bins, number_bins
-from shoal.release.distributions import OTHERS, distributions_of
-from shoal.release.pairing import Pairing, typed
-from shoal.report.evidence import DistributionFacts
+from shoal.results.evidence_facts import DistributionFacts
 
 pytestmark = pytest.mark.requirement("R-10", "V-05")
 
@@ -35,9 +35,9 @@ privacy: [{k_anonymity: {k: 2}}]
 """)
 
 
-def pairing(original: dict[str, object], released: dict[str, object]) -> Pairing:
+def pairing(original: dict[str, object], released: dict[str, object]) -> TablePair:
     before, after = typed(pl.DataFrame(original)), typed(pl.DataFrame(released))
-    return Pairing(before, after, before.height, after.height)
+    return TablePair(before, after, before.height, after.height)
 
 
 def only(original: object, released: object, *, name: str = "x", policy: Policy | None = None) -> DistributionFacts:
@@ -182,7 +182,7 @@ def test_a_hierarchy_that_does_not_know_the_values_is_no_failure() -> None:
 
 def test_distances_that_were_measured_are_told_as_they_are() -> None:
     table = pairing({"x": ["a", "b"] * 20}, {"x": ["a", "b"] * 20})
-    (facts,) = distributions_of(table, None, [Distance("x", "category", 0, 0, total_variation=0.25)])
+    (facts,) = distributions_of(table, None, [DistributionDistance("x", "category", 0, 0, total_variation=0.25)])
     assert facts.distances == (("total variation", 0.25),)
 
 
@@ -237,7 +237,7 @@ COLUMN = st.builds(lambda values, times: values * times, VALUES, st.sampled_from
 def test_no_column_fails_and_no_bar_is_a_few_people_or_a_name(both: tuple[list[object], list[object]]) -> None:
     before, after = both
     one = pl.DataFrame({"age": before}, strict=False), pl.DataFrame({"age": after}, strict=False)
-    pair = Pairing(one[0], one[1], len(before), len(after))
+    pair = TablePair(one[0], one[1], len(before), len(after))
     for policy in (None, POLICY):
         for facts in distributions_of(pair, policy):
             assert all(round(share * len(before)) >= LEAST_RECORDS or share == 0 for _, share, _ in facts.bars)

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from shoal.assess.exploration import ExplorationSetting, explore, grid, own_setting
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import InfeasibleError, InputError, PolicyError
 from shoal.policy import Policy
-from shoal.release.exploring import Setting, explore, grid, own_setting
-from shoal.report.tries import Exploration, Found, Try, frontier, steps
+from shoal.results.exploration import Exploration, ExplorationOutcome, ExplorationTrial, frontier, steps
 
 pytestmark = pytest.mark.requirement("S-11")
 
@@ -159,7 +159,7 @@ def test_the_policy_is_tried_even_outside_the_grid() -> None:
 def test_the_strictest_k_is_the_policys_and_k_on_some_attributes_is_not_varied() -> None:
     models = [{"k_anonymity": {"k": 2}}, {"k_anonymity": {"k": 4}}, {"k_anonymity": {"k": 60, "attributes": ["sex"]}}]
     chosen = policy(privacy=models)
-    assert own_setting(chosen) == Setting("global", 4, 0.1)
+    assert own_setting(chosen) == ExplorationSetting("global", 4, 0.1)
     tries = explore(chosen, staff(), ks=[2], limits=[0.1], recodings=["global"])
     lower, own = (one.found for one in tries)
     assert lower is not None
@@ -216,13 +216,15 @@ def test_a_policy_with_nothing_to_explore() -> None:
         policy(privacy=[{"k_anonymity": {"k": 0}}])
 
 
-FOUND = Found({"age": 1}, 0.0, 0.0, True, 0, 0.0, 5, 6.0, 0.2, 0.1)
+FOUND = ExplorationOutcome({"age": 1}, 0.0, 0.0, True, 0, 0.0, 5, 6.0, 0.2, 0.1)
 
 
-def tried(k: int, loss: float | None, recoding: str = "global", limit: float = 0.0, *, wanted: bool = False) -> Try:
+def tried(
+    k: int, loss: float | None, recoding: str = "global", limit: float = 0.0, *, wanted: bool = False
+) -> ExplorationTrial:
     if loss is None:
-        return Try(k, limit, recoding, 0.0, wanted, None, "it can't be")
-    return Try(k, limit, recoding, 0.0, wanted, replace(FOUND, loss=loss))
+        return ExplorationTrial(k, limit, recoding, 0.0, wanted, None, "it can't be")
+    return ExplorationTrial(k, limit, recoding, 0.0, wanted, replace(FOUND, loss=loss))
 
 
 @given(st.lists(st.tuples(st.integers(1, 6), st.none() | st.integers(0, 6)), max_size=14))
@@ -244,7 +246,7 @@ def test_losses_that_differ_by_rounding_are_equal() -> None:
     assert frontier(tries) == tuple(tries)
 
 
-def advice(*tries: Try) -> tuple[str, ...]:
+def advice(*tries: ExplorationTrial) -> tuple[str, ...]:
     return Exploration("staff", "staff.csv", 240, tries).advice
 
 

@@ -12,16 +12,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.support.definitions import SINGLE, Group, Table
 
+from shoal.assess.measure.linear_sensitivity import parse_rule
+from shoal.assess.measure.request import MeasureRequest
+from shoal.assess.measure.table_measurement import measure_data
+from shoal.assess.measure.thresholds import FigureThreshold
 from shoal.errors import InputError
-from shoal.measurement import Measurement, measure_classes
+from shoal.measurement import Measurement, formal_models, measure_classes
+from shoal.measurement.formal_models import SENSITIVE, WHOLE, achieved, measure_formal
 from shoal.privacy import PrivacyModel
-from shoal.privacy.lkc import Lkc
-from shoal.release import formal
-from shoal.release.formal import SENSITIVE, WHOLE, achieved, measure_formal
-from shoal.release.measure_request import MeasureRequest
-from shoal.release.measuring import measure_data
-from shoal.release.rules import parse_rule
-from shoal.release.thresholds import Threshold
+from shoal.privacy.models.lkc import Lkc
 from shoal.schema import Column, ValueType
 
 pytestmark = pytest.mark.requirement("R-03", "S-05")
@@ -178,7 +177,7 @@ def test_people_are_counted_where_they_are_known() -> None:
 
 def test_too_many_classes_and_values_are_not_gone_through_unasked() -> None:
     rows = [(place % 2, place % 3, 0, place % 4) for place in range(24)]
-    with patch.object(formal, "MOST_CELLS", 5):
+    with patch.object(formal_models, "MOST_CELLS", 5):
         found = measure_formal(measured(rows).classes, NUMBER)
     assert found.attributes == {"s": {}}
     assert "unasked" in found.left_out["s"]["t"]
@@ -199,7 +198,7 @@ def test_too_many_classes_and_values_are_not_gone_through_unasked() -> None:
 )
 def test_senseless_thresholds_are_refused(text: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
-        Threshold.parse(text)
+        FigureThreshold.parse(text)
 
 
 @pytest.mark.parametrize(

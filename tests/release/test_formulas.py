@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shoal.policy import Policy
-from shoal.release.job import release_folder
+from shoal.release.run import release_folder
 
 pytestmark = pytest.mark.requirement("T-02")
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.assess.multi_table import joined_risk as counting
 from shoal.errors import InfeasibleError, PolicyError
-from shoal.policy.several import SeveralTables, any_from_text, load_any
-from shoal.release import joined as counting
-from shoal.release.releases import SeveralReleases
-from shoal.release.several import release_tables
+from shoal.policy.multi_table import MultiTablePolicy, any_from_text, load_any
+from shoal.release.multi_table.run import release_tables
+from shoal.release.multi_table.summary import MultiTableRelease
 
 pytestmark = pytest.mark.requirement("D-09", "S-01")
 
@@ -56,14 +56,14 @@ def clinic(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def policy(folder: Path, text: str = POLICY, more: str = "") -> SeveralTables:
+def policy(folder: Path, text: str = POLICY, more: str = "") -> MultiTablePolicy:
     (folder / "policy.yaml").write_text(text + more)
     found = load_any(folder / "policy.yaml")
-    assert isinstance(found, SeveralTables)
+    assert isinstance(found, MultiTablePolicy)
     return found
 
 
-def run(folder: Path, text: str = POLICY, more: str = "") -> SeveralReleases:
+def run(folder: Path, text: str = POLICY, more: str = "") -> MultiTableRelease:
     return release_tables(policy(folder, text, more), folder / "out")
 
 
@@ -127,7 +127,7 @@ def test_what_is_asked_of_joined_tables() -> None:
 
     def asked(text: str) -> int | None:
         found = any_from_text(text)
-        assert isinstance(found, SeveralTables)
+        assert isinstance(found, MultiTablePolicy)
         return found.joined_k
 
     inside = POLICY.replace("external-sharing", "internal-anonymised")

@@ -10,10 +10,10 @@ import pytest
 
 import shoal
 from shoal.errors import DataError
-from shoal.policy.several import SeveralTables, load_any
-from shoal.release.job import release_folder
-from shoal.release.several import release_tables
-from shoal.report.figures import percent
+from shoal.policy.multi_table import MultiTablePolicy, load_any
+from shoal.release.multi_table.run import release_tables
+from shoal.release.run import release_folder
+from shoal.results.number_format import percent
 
 pytestmark = pytest.mark.requirement("V-05", "T-01")
 
@@ -38,8 +38,8 @@ def table() -> pl.DataFrame:
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Shoal that follows no roles and measures no technique."""
     monkeypatch.setattr("shoal.policy.checks.problems_of_roles", lambda _: iter(()))
-    monkeypatch.setattr("shoal.plan.build.refuse_weaker_roles", lambda _: None)
-    monkeypatch.setattr("shoal.plan.build.refuse_unaltered", lambda _: None)
+    monkeypatch.setattr("shoal.plan.builder.refuse_weaker_roles", lambda _: None)
+    monkeypatch.setattr("shoal.plan.builder.refuse_unaltered", lambda _: None)
 
 
 LEAKS = {
@@ -229,10 +229,10 @@ def test_keys_of_one_table_are_not_left_as_they_are_in_another(tmp_path: Path) -
         return path
 
     leaking = load_any(policy("{role: insensitive}"))
-    assert isinstance(leaking, SeveralTables)
+    assert isinstance(leaking, MultiTablePolicy)
     with pytest.raises(DataError, match=r"60 values of 'patients.id' in 'visits.patient'"):
         release_tables(leaking, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     treated = load_any(policy("{role: direct, technique: {pseudonymise: {domain: patients}}}"))
-    assert isinstance(treated, SeveralTables)
+    assert isinstance(treated, MultiTablePolicy)
     assert release_tables(treated, tmp_path / "out").folder == tmp_path / "out"

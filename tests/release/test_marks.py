@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.assess.measure.request import MeasureRequest
+from shoal.assess.measure.table_measurement import measure_data
 from shoal.errors import InfeasibleError
-from shoal.hierarchy.base import told_from_top
-from shoal.release.measure_request import MeasureRequest
-from shoal.release.measuring import measure_data
+from shoal.hierarchy.base import escape_top
 
 pytestmark = pytest.mark.requirement("T-02")
 
@@ -149,7 +149,7 @@ def test_nothing_and_an_empty_text_stay_two_values(tmp_path: Path) -> None:
 
 @given(st.lists(st.text("\\*x", max_size=4), min_size=1, max_size=20))
 def test_no_two_values_become_one(values: list[str]) -> None:
-    labels = told_from_top(pl.Series(values, dtype=pl.String)).to_list()
+    labels = escape_top(pl.Series(values, dtype=pl.String)).to_list()
     assert len(set(labels)) == len(set(values))
     assert "*" not in labels
 

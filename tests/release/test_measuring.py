@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.cli.measurement import print_measurement
+from shoal.assess.measure.request import MeasureRequest
+from shoal.assess.measure.table_measurement import measure_data
+from shoal.assess.measure.usefulness import cells_beside
+from shoal.cli.views.measurement import print_measurement
 from shoal.errors import DataError
 from shoal.measurement import measure_classes
-from shoal.release.measure_request import MeasureRequest
-from shoal.release.measuring import measure_data
-from shoal.release.usefulness import cells_beside
 
 pytestmark = pytest.mark.requirement("R-06")
 

@@ -14,9 +14,9 @@ import pytest
 
 import shoal
 from shoal.errors import InfeasibleError, PolicyError
-from shoal.release import solving
+from shoal.plan import solver_choice
 from shoal.solve import Problem, Solution
-from shoal.solve.local.release import top_node
+from shoal.solve.local_recoding.released_table import top_node
 
 POLICY = """\
 shoal: 1
@@ -135,7 +135,7 @@ def test_local_recoding_is_never_worse_than_one_level_for_all(monkeypatch: pytes
     def poor(problem: Problem, **_: object) -> Solution:
         return replace(honest, loss=1.0, cells=top_node(problem))
 
-    monkeypatch.setattr(solving, "solve_local", poor)
+    monkeypatch.setattr(solver_choice, "solve_local", poor)
     found = shoal.anonymise(frame, policy).manifest.solution
     assert found.loss == solve_lattice_loss(frame)
     assert (found.recoding, found.optimal) == ("local", False)

@@ -8,11 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from shoal.attack.battery import Attacked, Tables
+from shoal.assess.attack import table_attack
+from shoal.assess.evidence.study import EvidenceStudy
+from shoal.attack.battery import AttackTables, BatteryResult
 from shoal.policy import Policy
-from shoal.release import attacking
-from shoal.release.evidence import Study
-from shoal.release.job import release_folder
+from shoal.release.run import release_folder
 
 pytestmark = pytest.mark.requirement("R-04")
 
@@ -48,16 +48,16 @@ def table(alike: int) -> pl.DataFrame:
 def test_every_record_is_traced_to_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alike: int, more: str, rows: int | None
 ) -> None:
-    seen: list[Tables] = []
+    seen: list[AttackTables] = []
 
-    def watched(tables: Tables, *_: object, **__: object) -> Attacked:
+    def watched(tables: AttackTables, *_: object, **__: object) -> BatteryResult:
         seen.append(tables)
-        return Attacked((), {}, (), rows_known=True, in_order=False)
+        return BatteryResult((), {}, (), rows_known=True, in_order=False)
 
-    monkeypatch.setattr(attacking, "run_attacks", watched)
+    monkeypatch.setattr(table_attack, "run_attacks", watched)
     table(alike).write_csv(tmp_path / "data.csv")
     policy = Policy.from_text(POLICY.format(more=more))
-    done = release_folder(policy, tmp_path / "release", data=str(tmp_path / "data.csv"), seed=1, study=Study())
+    done = release_folder(policy, tmp_path / "release", data=str(tmp_path / "data.csv"), seed=1, study=EvidenceStudy())
     tables, manifest = seen[0], json.loads((tmp_path / "release" / "release.json").read_text())
     origins = tables.origins
     assert origins is not None

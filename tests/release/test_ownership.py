@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from shoal.assess.reassess.history import HISTORY, keep_history
 from shoal.errors import TargetError
-from shoal.io.ownership import foreign_files
+from shoal.io.atomic.release_ownership import foreign_files
 from shoal.policy import Policy
-from shoal.policy.several import SeveralTables, load_any
-from shoal.release.history import HISTORY, keep_history
-from shoal.release.job import release_folder
-from shoal.release.several import release_tables
+from shoal.policy.multi_table import MultiTablePolicy, load_any
+from shoal.release.multi_table.run import release_tables
+from shoal.release.run import release_folder
 
 pytestmark = pytest.mark.requirement("T-02")
 
@@ -63,7 +63,7 @@ def test_a_release_with_files_beside_its_data(folder: Path, parts: bool) -> None
 def test_a_release_of_several_tables(folder: Path) -> None:
     (folder / "policy.yaml").write_text(TABLES)
     policy, out = load_any(folder / "policy.yaml"), folder / "out"
-    assert isinstance(policy, SeveralTables)
+    assert isinstance(policy, MultiTablePolicy)
     release_tables(policy, out)
     assert foreign_files(out) == []
     release_tables(policy, out, force=True)

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.assess.comparison.counting_unit import CountBasis, CountingUnit, DeclaredPeople, in_order
+from shoal.assess.measure.request import MeasureRequest
+from shoal.assess.measure.table_measurement import measure_data
 from shoal.errors import DataError, InputError
 from shoal.measurement import measure_classes
-from shoal.release.attack_roles import Roles
-from shoal.release.measure_request import MeasureRequest
-from shoal.release.measured import Measured
-from shoal.release.measuring import measure_data
-from shoal.release.people import Counted, Told, Whom, in_order
+from shoal.results.attack_roles import AttackRoles
+from shoal.results.measured_table import MeasuredTable
 
 pytestmark = pytest.mark.requirement("R-01")
 
@@ -69,7 +69,7 @@ def manifest(release: str) -> dict[str, Any]:
     return found
 
 
-def measured(data: str, original: bool = False, **options: Any) -> Measured:
+def measured(data: str, original: bool = False, **options: Any) -> MeasuredTable:
     folder = Path(data).parent if Path(data).is_dir() else Path(data).parent.parent
     request = MeasureRequest.of(policy=folder / "policy.yaml", qi=None, **options)
     return measure_data(data, request, original=str(folder / "visits.csv") if original else None)
@@ -79,7 +79,7 @@ def test_the_original_says_who_is_who_where_rows_are_in_order(release: Make) -> 
     at = release()
     told = manifest(at)["risk"]
     found = measured(at, original=True)
-    assert found.counted is Counted.PEOPLE
+    assert found.counted is CountBasis.PEOPLE
     assert found.to_dict()["risk"] == pytest.approx(told)
     assert found.before is not None
     assert found.before.people == found.measurement.people == 60
@@ -88,7 +88,7 @@ def test_the_original_says_who_is_who_where_rows_are_in_order(release: Make) -> 
 def test_the_manifest_of_this_very_file_bounds_what_the_release_does_not_show(release: Make) -> None:
     at = release()
     found = measured(at, require=["k=5", "k=20"])
-    assert found.counted is Counted.AT_LEAST
+    assert found.counted is CountBasis.AT_LEAST
     assert found.k == manifest(at)["risk"]["k"]
     assert [one.met for one in found.models] == [True, True, False]
     assert found.to_dict()["counted"] == "people_at_least"
@@ -105,21 +105,21 @@ def test_a_manifest_without_a_checksum_proves_nothing(release: Make) -> None:
 
 def test_a_release_is_known_to_be_counted_in_people_without_its_policy(release: Make) -> None:
     found = measure_data(release(), MeasureRequest.of(policy=None, qi="age,sex"))
-    assert found.counted is Counted.AT_LEAST
+    assert found.counted is CountBasis.AT_LEAST
     assert found.k == 6
 
 
 def test_where_everybody_has_one_record_the_manifest_says_it_all(release: Make) -> None:
     at = release(times=1)
     found = measured(at)
-    assert found.counted is Counted.PEOPLE
+    assert found.counted is CountBasis.PEOPLE
     assert found.to_dict()["risk"] == pytest.approx(manifest(at)["risk"])
 
 
 def test_pseudonyms_still_tell_people_apart(release: Make) -> None:
     at = release(PSEUDONYMISED)
     found = measured(f"{at}/data.csv")
-    assert found.counted is Counted.PEOPLE
+    assert found.counted is CountBasis.PEOPLE
     assert found.k == manifest(at)["risk"]["k"]
 
 
@@ -146,8 +146,8 @@ def test_the_data_file_of_a_release_has_its_manifest_beside_it(release: Make) ->
     at = release()
     assert measured(f"{at}/data.csv").to_dict() == measured(at).to_dict()
     by_name = measure_data(f"{at}/data.csv", MeasureRequest.of(policy=None, qi="age,sex"))
-    assert (by_name.counted, by_name.k) == (Counted.AT_LEAST, manifest(at)["risk"]["k"])
-    roles = Roles.of(f"{at}/data.csv", policy=None, qi="age,sex", sensitive=None)
+    assert (by_name.counted, by_name.k) == (CountBasis.AT_LEAST, manifest(at)["risk"]["k"])
+    roles = AttackRoles.of(f"{at}/data.csv", policy=None, qi="age,sex", sensitive=None)
     assert roles.person == "who"
     (Path(at) / "release.json").write_text("[]")
     with pytest.raises(DataError, match="--by-records"):
@@ -164,7 +164,7 @@ def test_a_file_that_nothing_is_known_of_is_refused_and_records_are_counted_if_a
     with pytest.raises(DataError, match="--by-records"):
         measured(at)
     found = measured(at, by_records=True)
-    assert (found.counted, found.k) == (Counted.RECORDS, 24)
+    assert (found.counted, found.k) == (CountBasis.RECORDS, 24)
     with pytest.raises(InputError, match="give one of them"):
         MeasureRequest.of(policy=None, qi="age", person="who", by_records=True)
 
@@ -199,8 +199,8 @@ def test_bounds_never_count_more_people_than_there_are(records: list[tuple[str, 
     frame = pl.DataFrame(records, schema=["q", "who"], orient="row")
     true = measure_classes(frame.lazy(), ("q",), "who")
     most = int(frame.group_by("who").len()["len"].max() or 1)  # type: ignore[call-overload]
-    told = Told("release", "who", most, true.k, frozenset({"q"}))
-    bound = Whom(frame.lazy(), None, told).people(measure_classes(frame.lazy(), ("q",)))
+    told = DeclaredPeople("release", "who", most, true.k, frozenset({"q"}))
+    bound = CountingUnit(frame.lazy(), None, told).people(measure_classes(frame.lazy(), ("q",)))
     assert bound.people <= true.people
     assert (bound.classes.people <= true.classes.people).all()
     assert bound.k == true.k

@@ -13,11 +13,11 @@ import pytest
 
 import shoal
 from shoal.errors import BugError
-from shoal.plan.build import Builder
-from shoal.plan.completeness import Bound, need_all_bound
-from shoal.plan.question import ask
+from shoal.plan.builder import PlanBuilder
+from shoal.plan.completeness import BoundParts, need_all_bound
+from shoal.plan.solver_problem import build_problem
 from shoal.techniques import TableTechnique
-from shoal.techniques.shuffle_rows import ShuffleRows
+from shoal.techniques.randomisation.shuffle_rows import ShuffleRows
 
 pytestmark = pytest.mark.requirement("T-28")
 
@@ -285,11 +285,11 @@ def test_what_is_not_bound_is_our_bug_and_nothing_leaves(monkeypatch: pytest.Mon
     if kind == "table technique":
         monkeypatch.setattr(ShuffleRows, "stage", "no stage at all")
     elif kind == "technique":
-        monkeypatch.setattr(Builder, "_bind_attribute", lambda *_: None)
+        monkeypatch.setattr(PlanBuilder, "_bind_attribute", lambda *_: None)
     else:
-        forgotten = ask
+        forgotten = build_problem
 
-        def forgetful(builder: Builder[object]) -> object:
+        def forgetful(builder: PlanBuilder[object]) -> object:
             question = forgotten(builder)
             builder.bound.hierarchies.clear()
             builder.bound.models = 0 if kind == "model" else 1
@@ -302,6 +302,6 @@ def test_what_is_not_bound_is_our_bug_and_nothing_leaves(monkeypatch: pytest.Mon
 
 def test_a_column_that_no_attribute_describes_is_not_written() -> None:
     policy = shoal.Policy.from_text("shoal: 1\nname: p\nattributes: {age: {role: insensitive}}\n")
-    need_all_bound(policy, policy.attributes, Bound(), ("age",), ("age",))
+    need_all_bound(policy, policy.attributes, BoundParts(), ("age",), ("age",))
     with pytest.raises(BugError, match="the column 'extra'"):
-        need_all_bound(policy, policy.attributes, Bound(), ("age",), ("age", "extra"))
+        need_all_bound(policy, policy.attributes, BoundParts(), ("age",), ("age", "extra"))

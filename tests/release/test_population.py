@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.assess.measure.request import MeasureRequest
+from shoal.assess.measure.table_measurement import measure_data
 from shoal.errors import DataError
-from shoal.release.measure_request import MeasureRequest
-from shoal.release.measured import Measured
-from shoal.release.measuring import measure_data
+from shoal.results.measured_table import MeasuredTable
 
 pytestmark = pytest.mark.requirement("R-01", "S-01", "S-04")
 
@@ -55,7 +55,7 @@ def released(folder: Path, models: str = K_MAP, solve: str = "suppression_limit:
     return found
 
 
-def measured(folder: Path, data: str = "release", original: str | None = None, **options: Any) -> Measured:
+def measured(folder: Path, data: str = "release", original: str | None = None, **options: Any) -> MeasuredTable:
     request = MeasureRequest.of(policy=folder / "policy.yaml", qi=None, **options)
     return measure_data(str(folder / data), request, original=None if original is None else str(folder / original))
 

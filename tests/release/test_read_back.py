@@ -19,11 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.assess.read_back.judgement import both_suppressed
 from shoal.cli import main
 from shoal.errors import DataError
 from shoal.policy import Policy
-from shoal.release.reading_back import both_suppressed
-from shoal.techniques.suppress_cells import SuppressCellsStep
+from shoal.techniques.suppression.suppress_cells import SuppressCellsStep
 
 pytestmark = pytest.mark.requirement("D-07", "S-01")
 

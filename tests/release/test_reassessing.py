@@ -11,12 +11,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from shoal.assess.reassess.history import HISTORY, history_of
+from shoal.assess.reassess.reassessment import Reassessment, reassess, reassessment_bounds
 from shoal.errors import InputError
 from shoal.io import sha256_of
 from shoal.policy import Policy
-from shoal.release.history import HISTORY, history_of
-from shoal.release.job import anonymise
-from shoal.release.reassessing import Reassessment, reassess, reassessment_bounds
+from shoal.release.run import anonymise
 
 pytestmark = pytest.mark.requirement("R-09")
 
@@ -124,7 +124,7 @@ def test_a_history_that_is_not_text(release: Path) -> None:
 
 KILLED = """
 import os, pathlib, signal, sys
-from shoal.release.reassessing import reassess
+from shoal.assess.reassess.reassessment import reassess
 pathlib.Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 reassess(sys.argv[1], sys.argv[2])
 """

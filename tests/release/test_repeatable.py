@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.release.evidence import Study
-from shoal.release.job import release_folder
-from shoal.release.measure_request import MeasureRequest
-from shoal.release.measured import Measured
-from shoal.release.measuring import measure_data
-from shoal.release.pairing import Pairing
+from shoal.assess.comparison.paired_tables import TablePair
+from shoal.assess.evidence.study import EvidenceStudy
+from shoal.assess.measure.request import MeasureRequest
+from shoal.assess.measure.table_measurement import measure_data
+from shoal.release.run import release_folder
+from shoal.results.measured_table import MeasuredTable
 
 pytestmark = pytest.mark.requirement("R-06")
 
@@ -47,11 +47,11 @@ def folder(tmp_path: Path) -> Path:
     pl.DataFrame(table).write_csv(tmp_path / "people.csv")
     (tmp_path / "policy.yaml").write_text(POLICY)
     policy = shoal.Policy.load(tmp_path / "policy.yaml")
-    release_folder(policy, tmp_path / "release", data=str(tmp_path / "people.csv"), study=Study())
+    release_folder(policy, tmp_path / "release", data=str(tmp_path / "people.csv"), study=EvidenceStudy())
     return tmp_path
 
 
-def measured(folder: Path) -> Measured:
+def measured(folder: Path) -> MeasuredTable:
     request = MeasureRequest.of(policy=folder / "policy.yaml", qi=None)
     return measure_data(str(folder / "release"), request, original=str(folder / "people.csv"))
 
@@ -69,6 +69,6 @@ def test_measured_twice_and_as_the_release_says(folder: Path) -> None:
 
 def test_the_same_part_of_a_table_that_is_too_large() -> None:
     table = pl.LazyFrame({"n": range(1000)})
-    first, second = (Pairing.of(table, table, most=200) for _ in range(2))
+    first, second = (TablePair.of(table, table, most=200) for _ in range(2))
     assert first.original.height == 200
     assert first.original.equals(second.original)

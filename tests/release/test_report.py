@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.assess.reassess.history import HISTORY, history_of, keep_history
+from shoal.assess.reassess.reassessment import Reassessment, reassess
 from shoal.errors import InputError
-from shoal.measurement.attackers import Basis
-from shoal.release.history import HISTORY, history_of, keep_history
-from shoal.release.reassessing import Reassessment, reassess
+from shoal.measurement.risk.attacker_risks import Basis
 
 POLICY = """\
 shoal: 1

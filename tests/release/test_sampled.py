@@ -10,15 +10,15 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.assess.measure.request import MeasureRequest
+from shoal.assess.measure.risk_assessment import AssessmentOptions, circumstances
+from shoal.assess.measure.sampling_fraction import FractionBasis, SamplingFraction, estimate_sampling_fraction
+from shoal.assess.measure.table_measurement import measure_data
 from shoal.errors import InputError, PolicyError
 from shoal.measurement import measure_classes
-from shoal.measurement.suda import suda
+from shoal.measurement.risk.suda import suda
 from shoal.policy.assessment import Assess
-from shoal.release.assessing import Wanted, circumstances
-from shoal.release.measure_request import MeasureRequest
-from shoal.release.measured import Measured
-from shoal.release.measuring import measure_data
-from shoal.release.sampled import Known, Share, share_of
+from shoal.results.measured_table import MeasuredTable
 
 pytestmark = pytest.mark.requirement("R-03")
 
@@ -39,7 +39,7 @@ assess: {{{assess}}}
 """
 
 
-def measured(tmp_path: Path, wanted: Wanted, assess: str | None = None) -> Measured:
+def measured(tmp_path: Path, wanted: AssessmentOptions, assess: str | None = None) -> MeasuredTable:
     TABLE.write_csv(tmp_path / "people.csv")
     policy = None if assess is None else tmp_path / "policy.yaml"
     if policy is not None:
@@ -51,24 +51,24 @@ def measured(tmp_path: Path, wanted: Wanted, assess: str | None = None) -> Measu
 @pytest.mark.parametrize(
     ("said", "weight", "share"),
     [
-        ({"population_size": 16}, None, Share(0.5, Known.SIZE)),
-        ({"population_size": 8}, "w", Share(1.0, Known.SIZE)),
-        ({"sampling_fraction": 0.3}, "w", Share(0.3, Known.SAID)),
-        ({}, "w", Share(0.25, Known.WEIGHTS)),
-        ({}, None, Share(0.01, Known.SUPPOSED)),
+        ({"population_size": 16}, None, SamplingFraction(0.5, FractionBasis.SIZE)),
+        ({"population_size": 8}, "w", SamplingFraction(1.0, FractionBasis.SIZE)),
+        ({"sampling_fraction": 0.3}, "w", SamplingFraction(0.3, FractionBasis.SAID)),
+        ({}, "w", SamplingFraction(0.25, FractionBasis.WEIGHTS)),
+        ({}, None, SamplingFraction(0.01, FractionBasis.SUPPOSED)),
     ],
 )
 def test_the_best_that_is_known_counts(
-    tmp_path: Path, said: dict[str, float], weight: str | None, share: Share
+    tmp_path: Path, said: dict[str, float], weight: str | None, share: SamplingFraction
 ) -> None:
-    wanted = Wanted(circumstances(**said), suda=True, weight=weight)
+    wanted = AssessmentOptions(circumstances(**said), suda=True, weight=weight)
     found = measured(tmp_path, wanted).to_dict()["suda"]
     assert (found["fraction"], found["fraction_from"]) == (share.fraction, str(share.known))
     assert found["dis_max"] == suda(TABLE, KEYS, fraction=share.fraction).dis.max()
 
 
 def test_a_larger_share_is_a_larger_chance(tmp_path: Path) -> None:
-    asked = [Wanted(circumstances(population_size=size), suda=True) for size in (800, 80, 16, 8)]
+    asked = [AssessmentOptions(circumstances(population_size=size), suda=True) for size in (800, 80, 16, 8)]
     chances = [measured(tmp_path, wanted).to_dict()["suda"]["dis_max"] for wanted in asked]
     assert chances == sorted(chances)
     assert chances[0] < 0.1
@@ -78,23 +78,25 @@ def test_a_larger_share_is_a_larger_chance(tmp_path: Path) -> None:
 def test_a_table_of_the_population_says_the_share() -> None:
     there = pl.DataFrame({"age": ["30", "50"], "job": ["cook", "smith"], "records": [30, 2]})
     table = replace(measure_classes(TABLE.lazy(), KEYS), population=there)
-    assert share_of(table, Assess(), TABLE.lazy(), "w") == Share(0.25, Known.TABLE)
+    assert estimate_sampling_fraction(table, Assess(), TABLE.lazy(), "w") == SamplingFraction(0.25, FractionBasis.TABLE)
 
 
 def test_no_table_is_more_than_its_population() -> None:
     light = TABLE.with_columns(w=pl.lit(0.5)).lazy()
-    assert share_of(measure_classes(light, KEYS), Assess(), light, "w") == Share(1.0, Known.WEIGHTS)
+    assert estimate_sampling_fraction(measure_classes(light, KEYS), Assess(), light, "w") == SamplingFraction(
+        1.0, FractionBasis.WEIGHTS
+    )
 
 
 def test_a_share_is_a_size_to_the_models_of_population_uniques(tmp_path: Path) -> None:
     by_size, by_share = (
-        measured(tmp_path, Wanted(circumstances(**said))).to_dict()
+        measured(tmp_path, AssessmentOptions(circumstances(**said))).to_dict()
         for said in ({"population_size": 32}, {"sampling_fraction": 0.25})
     )
     assert by_share["population_uniques"] == by_size["population_uniques"]
     assert by_share["attackers"] == by_size["attackers"]
     assert by_share["attackers"]["basis"] == "estimate"
-    everybody = measured(tmp_path, Wanted(circumstances(sampling_fraction=1.0))).to_dict()
+    everybody = measured(tmp_path, AssessmentOptions(circumstances(sampling_fraction=1.0))).to_dict()
     assert everybody["population_uniques"]["dankar"] == 2
 
 
@@ -110,7 +112,7 @@ def test_a_share_is_a_size_to_the_models_of_population_uniques(tmp_path: Path) -
 def test_what_is_said_counts_more_than_the_policy(
     tmp_path: Path, assess: str, said: dict[str, float], fraction: float
 ) -> None:
-    found = measured(tmp_path, Wanted(circumstances(**said), suda=True), assess)
+    found = measured(tmp_path, AssessmentOptions(circumstances(**said), suda=True), assess)
     assert found.to_dict()["suda"]["fraction"] == fraction
 
 
@@ -125,7 +127,7 @@ def test_a_release_is_judged_by_the_population_of_its_original(tmp_path: Path) -
     shoal.anonymise(tmp_path / "people.csv", policy, output=tmp_path / "release", seed=1)
     found = json.loads((tmp_path / "release" / "release.json").read_text())
     assert found["data"]["rows"] == 6
-    said = MeasureRequest.of(policy=None, qi="age,job", wanted=Wanted(circumstances(population_size=32)))
+    said = MeasureRequest.of(policy=None, qi="age,job", wanted=AssessmentOptions(circumstances(population_size=32)))
     assert found["attackers"] == measure_data(str(tmp_path / "release"), said).to_dict()["attackers"]
 
 

@@ -12,16 +12,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from shoal.assess.multi_table.references import LostRecords, ReferenceKeys, follow_reference, names_fit
 from shoal.errors import BugError, DataError, InputError, SourceError, TargetError
 from shoal.io import sha256_of
-from shoal.policy.references import End, Reference
-from shoal.policy.several import SeveralTables, load_any
-from shoal.pseudonyms.for_this_run import ForThisRun
+from shoal.policy.multi_table import MultiTablePolicy, load_any
+from shoal.policy.references import Reference, ReferenceEnd
+from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
-from shoal.release import several as job
-from shoal.release.references import Keys, Lost, follow, names_fit
-from shoal.release.releases import SeveralReleases
-from shoal.release.several import check_tables, release_tables
+from shoal.release.multi_table import run as job
+from shoal.release.multi_table.run import check_tables, release_tables
+from shoal.release.multi_table.summary import MultiTableRelease
 
 SHY = "Zyxwvut"
 """A value that stands in the data and must never leave."""
@@ -95,14 +95,14 @@ def clinic(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def policy(folder: Path, text: str = POLICY + DECLARED) -> SeveralTables:
+def policy(folder: Path, text: str = POLICY + DECLARED) -> MultiTablePolicy:
     (folder / "policy.yaml").write_text(text)
     found = load_any(folder / "policy.yaml")
-    assert isinstance(found, SeveralTables)
+    assert isinstance(found, MultiTablePolicy)
     return found
 
 
-def released(whole: SeveralReleases, table: str) -> pl.DataFrame:
+def released(whole: MultiTableRelease, table: str) -> pl.DataFrame:
     return pl.read_csv(whole.releases[table].data, infer_schema=False)
 
 
@@ -137,7 +137,7 @@ def test_another_run_has_other_pseudonyms_and_a_seed_the_same_ones(clinic: Path)
 
 
 def test_secrets_that_last_give_every_run_the_same_pseudonyms(clinic: Path) -> None:
-    secrets = ForThisRun(Randomness(5))
+    secrets = RunSecrets(Randomness(5))
     runs = [release_tables(policy(clinic), clinic / name, secrets=secrets) for name in ("a", "b")]
     assert released(runs[0], "visits")["patient"].equals(released(runs[1], "visits")["patient"])
 
@@ -214,7 +214,7 @@ def test_references_are_found_in_files_and_say_why(clinic: Path) -> None:
     ],
 )
 def test_names_that_fit(child: str, parent: str, fits: bool) -> None:
-    assert names_fit(End.parse(child), End.parse(parent)) is fits
+    assert names_fit(ReferenceEnd.parse(child), ReferenceEnd.parse(parent)) is fits
 
 
 PLAIN = """\
@@ -317,24 +317,27 @@ def test_a_sampled_child_has_no_more_orphans_than_before(clinic: Path) -> None:
 @pytest.mark.parametrize(
     ("after", "lost", "broken"),
     [
-        (Keys(50, 60, 4), Lost(child=False, parent=False), False),
-        (Keys(50, 59, 4), Lost(child=False, parent=False), True),
-        (Keys(49, 60, 4), Lost(child=False, parent=False), True),
-        (Keys(50, 60, 5), Lost(child=False, parent=False), True),
-        (Keys(50, 60, 3), Lost(child=False, parent=False), True),
-        (Keys(49, 60, 3), Lost(child=True, parent=False), False),
-        (Keys(49, 60, 5), Lost(child=True, parent=False), True),
-        (Keys(50, 40, 9), Lost(child=False, parent=True), False),
-        (Keys(49, 40, 9), Lost(child=False, parent=True), True),
+        (ReferenceKeys(50, 60, 4), LostRecords(child=False, parent=False), False),
+        (ReferenceKeys(50, 59, 4), LostRecords(child=False, parent=False), True),
+        (ReferenceKeys(49, 60, 4), LostRecords(child=False, parent=False), True),
+        (ReferenceKeys(50, 60, 5), LostRecords(child=False, parent=False), True),
+        (ReferenceKeys(50, 60, 3), LostRecords(child=False, parent=False), True),
+        (ReferenceKeys(49, 60, 3), LostRecords(child=True, parent=False), False),
+        (ReferenceKeys(49, 60, 5), LostRecords(child=True, parent=False), True),
+        (ReferenceKeys(50, 40, 9), LostRecords(child=False, parent=True), False),
+        (ReferenceKeys(49, 40, 9), LostRecords(child=False, parent=True), True),
     ],
 )
-def test_what_can_t_be_is_a_bug_and_nothing_leaves(after: Keys, lost: Lost, broken: bool) -> None:
-    reference, before = Reference(End("visits", "patient"), End("patients", "id")), Keys(50, 60, 4)
+def test_what_can_t_be_is_a_bug_and_nothing_leaves(after: ReferenceKeys, lost: LostRecords, broken: bool) -> None:
+    reference, before = (
+        Reference(ReferenceEnd("visits", "patient"), ReferenceEnd("patients", "id")),
+        ReferenceKeys(50, 60, 4),
+    )
     if broken:
         with pytest.raises(BugError, match="not joined as those they come from"):
-            follow(reference, before, after, lost)
+            follow_reference(reference, before, after, lost)
     else:
-        assert follow(reference, before, after, lost).left_out == max(0, after.orphans - 4)
+        assert follow_reference(reference, before, after, lost).left_out == max(0, after.orphans - 4)
 
 
 def test_tables_that_come_apart_are_noticed_in_the_written_files(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -396,7 +399,7 @@ def test_a_table_that_can_t_be_anonymised_leaves_the_old_release(clinic: Path) -
 def test_a_process_that_is_killed_leaves_nothing_that_the_next_doesn_t_remove(clinic: Path) -> None:
     policy(clinic)
     code = (
-        "import os, signal; from pathlib import Path; from shoal.policy.several import load_any\n"
+        "import os, signal; from pathlib import Path; from shoal.policy.multi_table import load_any\n"
         "from shoal.release import several as job\n"
         "whole = job.release_folder\n"
         "def killed(chosen, folder, **more):\n"

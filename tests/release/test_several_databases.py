@@ -16,10 +16,10 @@ from tests.servers import mariadb, mariadb_url, postgres, postgres_url
 
 from shoal.errors import DataError, TargetError
 from shoal.io import Target, open_source, open_target, parse_source, parse_target, write_all
-from shoal.policy.several import SeveralTables, any_from_text
-from shoal.release import several as job
-from shoal.release.several import check_tables, release_tables
-from shoal.schema.streams import streamed
+from shoal.kernels.batch_streams import streamed
+from shoal.policy.multi_table import MultiTablePolicy, any_from_text
+from shoal.release.multi_table import run as job
+from shoal.release.multi_table.run import check_tables, release_tables
 
 __all__ = ["mariadb", "mariadb_url", "postgres", "postgres_url"]
 
@@ -96,9 +96,9 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return found
 
 
-def policy(url: str, *, target: str | None = None, if_exists: str = "fail", more: str = "") -> SeveralTables:
+def policy(url: str, *, target: str | None = None, if_exists: str = "fail", more: str = "") -> MultiTablePolicy:
     found = any_from_text(POLICY.format(url=url, target=target or url, if_exists=if_exists) + more)
-    assert isinstance(found, SeveralTables)
+    assert isinstance(found, MultiTablePolicy)
     return found
 
 
@@ -128,21 +128,21 @@ def test_foreign_keys_are_found_and_people_are_the_same_everywhere(url: str, tmp
 def test_a_foreign_key_whose_ends_would_come_apart_is_refused(url: str, tmp_path: Path) -> None:
     text = POLICY.format(url=url, target=url, if_exists="fail").replace("domain: patients}}", "domain: others}}", 1)
     apart = any_from_text(text)
-    assert isinstance(apart, SeveralTables)
+    assert isinstance(apart, MultiTablePolicy)
     with pytest.raises(
         DataError, match=r"visits\.who refers to patients\.id \(a foreign key of the database\)"
     ) as said:
         check_tables(apart, None)
     assert "domain must be the same at both ends" in str(said.value)
     let_go = any_from_text(text + "references: [{from: visits.who, to: patients.id, keep: false}]\n")
-    assert isinstance(let_go, SeveralTables)
+    assert isinstance(let_go, MultiTablePolicy)
     assert [one.keep for one in check_tables(let_go, None)] == [False]
 
 
 def test_a_foreign_key_in_a_column_that_the_policy_does_not_know_is_that_column_s_problem(url: str) -> None:
     text = POLICY.format(url=url, target=url, if_exists="fail")
     unknown = any_from_text("".join(line for line in text.splitlines(keepends=True) if "who:" not in line))
-    assert isinstance(unknown, SeveralTables)
+    assert isinstance(unknown, MultiTablePolicy)
     with pytest.raises(DataError, match="who"):
         check_tables(unknown, None)
 
@@ -243,7 +243,7 @@ tables:
     attributes: {{patient: {{role: direct, technique: {{pseudonymise: {{domain: p}}}}}}, "*": suppress}}
 """
     several = any_from_text(text)
-    assert isinstance(several, SeveralTables)
+    assert isinstance(several, MultiTablePolicy)
     whole = release_tables(several, tmp_path / "out")
     assert [(str(one.reference), one.orphans) for one in whole.references] == [("bills.patient → patients.id", 0)]
     assert whole.references[0].reference.reason == "all its values are there, each once, and both name the person"

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.release.measure_request import MeasureRequest
-from shoal.release.measuring import measure_data
+from shoal.assess.measure.request import MeasureRequest
+from shoal.assess.measure.table_measurement import measure_data
 
 pytestmark = pytest.mark.requirement("R-06")
 

@@ -19,12 +19,12 @@ import pytest
 import shoal
 from shoal.cli import main
 from shoal.discover.profile import profile
-from shoal.discover.suggest import suggest
+from shoal.discover.suggestion.one_table import suggest
 from shoal.examples import hospital
-from shoal.hierarchy.flat import Flat
+from shoal.hierarchy.kinds.flat import FlatHierarchy
+from shoal.io.frames import source_at
 from shoal.policy import Policy, UseCase
-from shoal.release.frames import source_at
-from shoal.schema.detect import detect
+from shoal.schema.type_detection import detect
 
 pytestmark = pytest.mark.requirement("D-07", "S-01", "R-04")
 
@@ -215,7 +215,7 @@ def _ladder(policy: Policy, name: str, both: pl.DataFrame, table: pl.DataFrame) 
     before = both[name + BEFORE]
     counted = table[name].value_counts(name="records").rename({name: "value"})
     column = detect(table.lazy(), [name])[name]
-    bound = (policy.attributes[name].hierarchy or Flat()).bind(column, counted)
+    bound = (policy.attributes[name].hierarchy or FlatHierarchy()).bind(column, counted)
     yield before.cast(pl.String).alias("label")
     for level in range(1, bound.height):
         yield bound.generalise(before, level).cast(pl.String).alias("label")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from shoal.attack.coverage import Coverage
+from shoal.assess.comparison.label_vocabulary import Vocabulary
+from shoal.attack.matching.coverage import Coverage
 from shoal.policy import Policy
 from shoal.policy.treatment import treatments
-from shoal.release.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.requirement("R-09")
 

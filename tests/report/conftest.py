@@ -23,13 +23,13 @@ from shoal.report import (
     DistributionFacts,
     FigureTable,
     ModelFacts,
-    Outcome,
     ReassessmentFacts,
+    ReassessmentOutcome,
     ReportFacts,
     RiskFacts,
     UsefulnessFacts,
 )
-from shoal.report.tries import Exploration, Found, Try
+from shoal.results.exploration import Exploration, ExplorationOutcome, ExplorationTrial
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -285,12 +285,12 @@ TABLES = (
 )
 
 
-def _tries() -> Iterator[Try]:
+def _tries() -> Iterator[ExplorationTrial]:
     for k in (2, 5, 10, 25):
         for limit in (0.0, 0.05):
             loss = 0.06 * k**0.5 * (1 if limit else 1.3)
-            found = Found({"age": 2, "sex": 0}, loss, loss, True, 40, 0.008, k, 3.5 * k, 1 / k, 0.4 / k)
-            yield Try(k, limit, "global", 0.2, k == 5 and limit > 0, found)
+            found = ExplorationOutcome({"age": 2, "sex": 0}, loss, loss, True, 40, 0.008, k, 3.5 * k, 1 / k, 0.4 / k)
+            yield ExplorationTrial(k, limit, "global", 0.2, k == 5 and limit > 0, found)
 
 
 EXPLORATION = Exploration("hospital-2026", "hospital.csv", 5003, tuple(_tries()))
@@ -299,13 +299,13 @@ HISTORY = (
         datetime(2027, 1, 9, 8, 0, tzinfo=UTC),
         "Linked with the voters' roll of 2027",
         "1.9% linked, guessing 1.7%",
-        Outcome.HOLDS,
+        ReassessmentOutcome.HOLDS,
     ),
     ReassessmentFacts(
         datetime(2027, 6, 1, 8, 0, tzinfo=UTC),
         "Linked with a leaked list",
         "14.2% linked, guessing 1.7%",
-        Outcome.BROKEN,
+        ReassessmentOutcome.BROKEN,
     ),
 )
 

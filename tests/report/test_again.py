@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import pytest
 
-from shoal.report import Outcome, ReassessmentFacts, ReportFacts, look_again, render
+from shoal.report import ReassessmentFacts, ReassessmentOutcome, ReportFacts, add_reassessments, render
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -30,13 +30,15 @@ History: TypeAlias = tuple[ReassessmentFacts, ...]
 
 
 def again(report: str, history: History) -> str:
-    page = look_again(report, history)
+    page = add_reassessments(report, history)
     assert page is not None
     return page
 
 
 def test_every_look_is_told_with_its_result(full: ReportFacts, history: History, read: Read) -> None:
-    others = [replace(history[0], outcome=outcome) for outcome in (Outcome.OPEN, Outcome.NOTHING)]
+    others = [
+        replace(history[0], outcome=outcome) for outcome in (ReassessmentOutcome.OPEN, ReassessmentOutcome.NOTHING)
+    ]
     rows = read(again(render(full), (*history, *others))).rows[CAPTION]
     assert [row[3] for row in rows] == ["Result", "holds", "no longer holds", "not shown to hold", "says nothing"]
     assert rows[2][:3] == ["1 June 2027, 08:00 UTC", "Linked with a leaked list", "14.2% linked, guessing 1.7%"]
@@ -54,15 +56,15 @@ def test_a_release_that_no_longer_holds_is_not_shown_as_a_good_one(
 @pytest.mark.parametrize(
     ("outcomes", "said"),
     [
-        ((Outcome.HOLDS,), None),
-        ((Outcome.NOTHING,), None),
-        ((Outcome.OPEN,), "not shown to hold"),
-        ((Outcome.OPEN, Outcome.HOLDS), None),
-        ((Outcome.BROKEN, Outcome.HOLDS, Outcome.OPEN), "no longer holds"),
+        ((ReassessmentOutcome.HOLDS,), None),
+        ((ReassessmentOutcome.NOTHING,), None),
+        ((ReassessmentOutcome.OPEN,), "not shown to hold"),
+        ((ReassessmentOutcome.OPEN, ReassessmentOutcome.HOLDS), None),
+        ((ReassessmentOutcome.BROKEN, ReassessmentOutcome.HOLDS, ReassessmentOutcome.OPEN), "no longer holds"),
     ],
 )
 def test_what_is_said_first(
-    full: ReportFacts, history: History, read: Read, outcomes: tuple[Outcome, ...], said: str | None
+    full: ReportFacts, history: History, read: Read, outcomes: tuple[ReassessmentOutcome, ...], said: str | None
 ) -> None:
     """A broken promise stays broken; what was left open is settled by a later look."""
     page = again(render(full), tuple(replace(history[0], outcome=one) for one in outcomes))
@@ -93,7 +95,7 @@ def test_a_report_can_be_filled_again_and_again(full: ReportFacts, history: Hist
 
 
 def test_a_recipients_page_has_no_place_for_it(full: ReportFacts, history: History) -> None:
-    assert look_again(render(full, recipient=True), history) is None
+    assert add_reassessments(render(full, recipient=True), history) is None
     assert "<!--" not in render(full, recipient=True)
 
 
@@ -108,4 +110,4 @@ def test_no_name_can_pass_for_a_place(facts: ReportFacts, history: History, read
 
 
 def test_a_page_of_another_kind_is_left_alone(history: History) -> None:
-    assert look_again("<p>not a report</p>", history) is None
+    assert add_reassessments("<p>not a report</p>", history) is None

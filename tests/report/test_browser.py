@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shoal.report import FigureTable, ReassessmentFacts, ReportFacts, look_again, render, render_exploration
+from shoal.report import FigureTable, ReassessmentFacts, ReportFacts, add_reassessments, render, render_exploration
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page, Request
@@ -193,7 +193,7 @@ def test_nothing_sticks_out_at_any_width(
 def test_nothing_sticks_out_of_a_report_that_was_looked_at_again(
     page: Page, full: ReportFacts, history: tuple[ReassessmentFacts, ...], text: str
 ) -> None:
-    looked = look_again(render(full), [replace(one, what=text, verdict=text) for one in history])
+    looked = add_reassessments(render(full), [replace(one, what=text, verdict=text) for one in history])
     assert looked is not None
     page.set_content(looked)
     for width in WIDTHS:

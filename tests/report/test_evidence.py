@@ -22,7 +22,7 @@ from shoal.report import (
     UsefulnessFacts,
     render,
 )
-from shoal.report.multiples import MOST_BARS, distribution, interval, reach
+from shoal.report.small_multiples import MOST_BARS, distribution, interval, reach
 
 EVIDENCE = (
     "assessment", "attackers", "attacks", "distributions", "usefulness", "purpose", "tables", "exploration", "limits",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.report.figures import count, number, one_in, percent
+from shoal.results.number_format import count, number, one_in, percent
 
 
 @given(st.floats(0, 1))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.report.plots import THRESHOLDS, Pin, bar, class_bins, gauge
+from shoal.report.plots import THRESHOLDS, RiskMarker, bar, class_bins, gauge
 
 SIZES = st.lists(st.integers(1, 10_000), max_size=200)
 
@@ -79,8 +79,8 @@ def _pins(drawing: str) -> dict[str, float]:
 
 
 def _drawn(after: float, before: float | None = None) -> str:
-    pins = [] if before is None else [Pin(before, "before", "before")]
-    return gauge([*pins, Pin(after, "after", "this file" if before is None else "after")])
+    pins = [] if before is None else [RiskMarker(before, "before", "before")]
+    return gauge([*pins, RiskMarker(after, "after", "this file" if before is None else "after")])
 
 
 @pytest.mark.requirement("R-02")
@@ -106,7 +106,7 @@ def test_a_gauge_says_in_words_what_it_shows() -> None:
 
 @pytest.mark.requirement("R-02")
 def test_the_limit_to_keep_is_drawn_at_its_risk_and_named() -> None:
-    drawing = gauge([Pin(1 / 8, "after", "after")], ("limit for medium potential harm", 0.05))
+    drawing = gauge([RiskMarker(1 / 8, "after", "after")], ("limit for medium potential harm", 0.05))
     line = re.search(r'<line class="keep" x1="([\d.]+)%"', drawing)
     assert line is not None
     assert float(line.group(1)) == pytest.approx(100 * np.log(20) / np.log(1000), abs=0.01)
@@ -115,6 +115,6 @@ def test_the_limit_to_keep_is_drawn_at_its_risk_and_named() -> None:
 
 
 def test_labels_of_pins_stand_in_rows_of_their_own() -> None:
-    drawing = gauge([Pin(1 / 8, kind, kind) for kind in ("before", "after", "assessed")])
+    drawing = gauge([RiskMarker(1 / 8, kind, kind) for kind in ("before", "after", "assessed")])
     rows = re.findall(r'class="pin-label [^>]* y="(\d+)"', drawing)
     assert len(set(rows)) == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.report.several import JoinedFacts, joined_verdict
+from shoal.report.multi_table import JoinedFacts, joined_verdict
 
 WORDS = "joined by a.id, b.a, the tables leave k = 1"
 

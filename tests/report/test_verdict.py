@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from shoal.report import ReportFacts, render
-from shoal.report.words import give_verdict
+from shoal.report.wording import give_verdict
 
 pytestmark = pytest.mark.requirement("R-10")
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.errors import DataError
 from shoal.sandbox.child import Channel
-from shoal.sandbox.workbooks import hand_over
+from shoal.sandbox.excel_task import hand_over
 
 SHY = "Zyxwvut"
 """A value that must not be seen anywhere."""

@@ -18,15 +18,15 @@ import pytest
 from tests.sandbox.tasks import SHY
 
 from shoal.errors import DataError, SourceError
-from shoal.sandbox import Limits, Message, Request, limits, read, reading
+from shoal.sandbox import Limits, Message, ReadRequest, limits, parent_process, read
 from shoal.sandbox.limits import MEMORY_VARIABLE, SECONDS_VARIABLE
 
 pytestmark = pytest.mark.requirement("V-05", "D-01")
 SMALL = Limits(memory_mb=400, seconds=1)
 
 
-def request(task: str, limits: Limits = SMALL, **arguments: object) -> Request:
-    return Request(f"tests.sandbox.tasks:{task}", arguments, "a.bin", "is not whole", 0, limits)
+def request(task: str, limits: Limits = SMALL, **arguments: object) -> ReadRequest:
+    return ReadRequest(f"tests.sandbox.tasks:{task}", arguments, "a.bin", "is not whole", 0, limits)
 
 
 def told(task: str, **arguments: object) -> list[Message]:
@@ -133,7 +133,7 @@ def test_the_environment_allows_more(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_child_has_nothing_of_the_environment_that_it_does_not_need(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOAL_KEY", SHY)
-    monkeypatch.setattr(reading, "_idle", reading._Idle())
+    monkeypatch.setattr(parent_process, "_idle", parent_process._Idle())
     assert "SHOAL_KEY" not in told("environment")[0].told["names"]
 
 
@@ -180,7 +180,7 @@ def test_the_child_dies_with_its_parent() -> None:
 
 
 def test_where_no_process_can_be_started_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_idle", reading._Idle())
+    monkeypatch.setattr(parent_process, "_idle", parent_process._Idle())
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(SourceError, match="no process can be started"):
         told("environment")

@@ -15,7 +15,7 @@ from polars.io.plugins import register_io_source
 
 from shoal.errors import DataError
 from shoal.schema import Column, ValueType
-from shoal.schema.detect import DATE_FORMATS, AmbiguousDate, Candidates, detect, screen
+from shoal.schema.type_detection import DATE_FORMATS, AmbiguousDate, TypeCandidates, detect, screen
 
 pytestmark = pytest.mark.requirement("D-05")
 
@@ -227,9 +227,9 @@ def test_only_the_asked_columns_in_the_asked_order() -> None:
 
 def test_screening_keeps_the_narrowest_number() -> None:
     candidates = screen(pl.DataFrame({"a": ["1"], "b": ["1.5"], "c": ["x"], "d": [1]}))
-    assert candidates["a"] == Candidates(integer=True)
-    assert candidates["b"] == Candidates(decimal=True)
-    assert candidates["c"] == candidates["d"] == Candidates()
+    assert candidates["a"] == TypeCandidates(integer=True)
+    assert candidates["b"] == TypeCandidates(decimal=True)
+    assert candidates["c"] == candidates["d"] == TypeCandidates()
 
 
 @pytest.mark.parametrize(("last", "scans"), [("1", 2), ("1.5", 3)])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.schema import grouping
-from shoal.schema.grouping import count_groups
+from shoal.kernels import group_counts
+from shoal.kernels.group_counts import count_groups
 
 pytestmark = pytest.mark.requirement("S-01")
 
@@ -26,7 +26,7 @@ def test_any_segments_give_the_count_by_hand(
 ) -> None:
     table = pl.DataFrame(rows, schema={"p": pl.String, "q": pl.Int64}, orient="row")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(grouping, "BATCH_RECORDS", batch)
+        patched.setattr(group_counts, "BATCH_RECORDS", batch)
         counted = count_groups(table.lazy(), ("p", "q"), "n", segment_records=segment)
     assert {row[:2]: row[2] for row in counted.rows()} == Counter(rows)
     assert counted.columns == ["p", "q", "n"]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.schema import Counts, keyed
-from shoal.schema.keyed import count_combinations
+from shoal.schema import Counts, packed_counts
+from shoal.schema.packed_counts import count_combinations
 
 pytestmark = pytest.mark.requirement("S-01")
 
@@ -42,7 +42,7 @@ def assert_same(found: Counts, expected: Counts) -> None:
 def test_any_batches_give_the_counts_of_a_group_by(rows: list[tuple[object, ...]], segment: int, batch: int) -> None:
     table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(keyed, "BATCH_RECORDS", batch)
+        patched.setattr(packed_counts, "BATCH_RECORDS", batch)
         found = count_combinations(table.lazy(), tuple(SCHEMA), segment_records=segment)
     assert_same(found, by_group(table))
 
@@ -52,8 +52,8 @@ def refuse(*_: object, **__: object) -> pl.DataFrame:
 
 
 def test_new_values_late_in_the_table_are_packed_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyed, "BATCH_RECORDS", 10)
-    monkeypatch.setattr(keyed, "count_groups", refuse)
+    monkeypatch.setattr(packed_counts, "BATCH_RECORDS", 10)
+    monkeypatch.setattr(packed_counts, "count_groups", refuse)
     numbers = [0] * 30 + list(range(-500, 500, 7)) + [900, -900]
     table = pl.DataFrame(
         {"word": [f"w{number}" for number in numbers], "number": numbers, "none": [None] * len(numbers)}

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import BugError
-from shoal.schema.growing import Growing
-from shoal.schema.memo import Distinct, Hashes, Memo
+from shoal.kernels.appendable_column import AppendableColumn
+from shoal.kernels.memo import Hashes, Memo, StringIndex
 
 TEXTS = st.text(max_size=3) | st.text("ab", max_size=20) | st.sampled_from(["", "Pune", "Thiruvananthapuram"])
 BATCHES = st.lists(st.lists(st.none() | TEXTS, max_size=30), max_size=6)
@@ -78,7 +78,7 @@ def test_answers_like_a_dictionary_and_computes_each_text_once(
 def test_codes_are_places_in_the_order_of_adding(
     hashed: Callable[[pl.Series], Hashes] | None, known: list[str], asked: list[str]
 ) -> None:
-    index = Distinct(hashed)
+    index = StringIndex(hashed)
     for cut in (known[:7], known[7:]):
         index.add(column(cut))
     places = {text: place for place, text in enumerate(known)}
@@ -87,7 +87,7 @@ def test_codes_are_places_in_the_order_of_adding(
 
 def test_many_texts_through_many_growths() -> None:
     texts = column([f"person {number}" if number % 2 else str(number) for number in range(60_000)])
-    index = Distinct()
+    index = StringIndex()
     for start in range(0, 60_000, 7_001):
         index.add(texts[start : start + 7_001])
     order = np.random.default_rng(7).permutation(60_000)
@@ -164,7 +164,7 @@ def test_threads_share_one_memo() -> None:
 @given(chunks=st.lists(st.lists(TEXTS, max_size=20), max_size=8))
 @settings(max_examples=60)
 def test_a_growing_column_holds_what_was_appended(chunks: list[list[str]]) -> None:
-    growing = Growing()
+    growing = AppendableColumn()
     earlier: list[tuple[pl.Series, list[str]]] = []
     held: list[str] = []
     for chunk in chunks:

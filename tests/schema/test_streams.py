@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import polars as pl
 import pytest
 
-from shoal.schema.streams import ahead
+from shoal.kernels.batch_streams import ahead
 
 
 def batches(number: int, made: list[int]) -> Iterator[pl.DataFrame]:

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from shoal.errors import InfeasibleError
 from shoal.privacy import Histograms, SensitiveModel
 from shoal.privacy.base import Figures
-from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.schema import Counts
-from shoal.solve import Ladder, Problem, Solution, Tally
+from shoal.solve import Ladder, Problem, SensitiveCounts, Solution
 from shoal.solve.cells import patterns, solve_cells, solve_rare
 
 pytestmark = pytest.mark.requirement("T-03", "T-13")
@@ -256,7 +256,7 @@ class Varied(SensitiveModel):
 def test_models_on_sensitive_values_are_met() -> None:
     """Four people of size-2 classes without variety: only the star on q brings two values together."""
     problem = table([(0, 0)] * 2 + [(1, 0)] * 2 + [(2, 1)] * 2, 2, 0.0, [1.0, 1.0])
-    tally = Tally(np.array([0, 1, 2, 2]), np.array([0, 1, 0, 1]), np.array([2, 2, 1, 1]), 2)
+    tally = SensitiveCounts(np.array([0, 1, 2, 2]), np.array([0, 1, 0, 1]), np.array([2, 2, 1, 1]), 2)
     models = [KAnonymity(k=2), Varied(attribute="s")]
     solution = solve_cells(Problem(problem.counts, problem.ladders, models, {"s": tally}))
     assert solution.cells is not None

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.privacy import PrivacyModel
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.l_diversity import LDiversity
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.l_diversity import LDiversity
 from shoal.schema import Counts
 from shoal.solve import Ladder, Problem, Solution, build_problem, solve_cells, solve_lattice
 from shoal.solve.decoys import fill_up, k_without_decoys

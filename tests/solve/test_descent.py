@@ -17,14 +17,15 @@ from hypothesis import strategies as st
 from tests.support.lattice import problems
 
 from shoal.errors import InfeasibleError
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.t_closeness import Distance, TCloseness
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.t_closeness import ClosenessDistance, TCloseness
 from shoal.schema import Counts
-from shoal.solve import Ladder, Problem, lattice, relaxation, solve_lattice
-from shoal.solve.budget import Budget
-from shoal.solve.descent import Descent, raise_lowest
+from shoal.solve import Ladder, Problem, solve_lattice
+from shoal.solve.global_recoding import relaxation, solver
+from shoal.solve.global_recoding.budget import Budget
+from shoal.solve.global_recoding.descent import Descent, raise_lowest
+from shoal.solve.global_recoding.lattice_search import LatticeSearch
 from shoal.solve.rollup import ClassTable
-from shoal.solve.search import Search
 from shoal.solve.utility import Utility, make_utility
 
 pytestmark = pytest.mark.requirement("S-07")
@@ -53,7 +54,7 @@ def test_downhill_meets_the_models_and_its_bound_is_one(
 ) -> None:
     problem = adult.problem(QUASI, [KAnonymity(k=5)], limit=0.02)
     best = solve_lattice(problem, utility)
-    monkeypatch.setattr(lattice, "MOST_NODES", 1)
+    monkeypatch.setattr(solver, "MOST_NODES", 1)
     found = solve_lattice(problem, utility)
     assert not found.optimal
     assert found.nodes_total == best.nodes_total
@@ -92,7 +93,7 @@ def test_levels_that_are_too_low_are_left_out_and_no_others(adult: Adult) -> Non
 def test_a_lattice_that_becomes_small_enough_is_searched_exactly(adult: Adult, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = adult.problem(("age", "native-country", "education"), [KAnonymity(k=100)], limit=0.01)
     best = solve_lattice(problem)
-    monkeypatch.setattr(lattice, "MOST_NODES", best.nodes_total - 1)
+    monkeypatch.setattr(solver, "MOST_NODES", best.nodes_total - 1)
     found = solve_lattice(problem)
     assert found.optimal
     assert (found.objective, found.nodes_total) == (best.objective, best.nodes_total)
@@ -100,7 +101,7 @@ def test_a_lattice_that_becomes_small_enough_is_searched_exactly(adult: Adult, m
 
 def test_hundreds_of_millions_of_nodes() -> None:
     problem = wide(11, 3000)
-    assert lattice.lattice_size(problem) > 3e8
+    assert solver.lattice_size(problem) > 3e8
     found = solve_lattice(problem)
     assert found.suppressed <= problem.allowed
     assert 0 < found.loss < 1
@@ -139,7 +140,7 @@ HELD_OUT: dict[str, Callable[[Path], Problem]] = {
     "labour force, 20 columns, 30 %": lambda shared: halved(survey(shared, SURVEY, 20), [KAnonymity(k=5)], limit=0.3),
     "adult, 24 columns, t=0.3, 10 %": lambda shared: halved(
         adult_24(shared),
-        [KAnonymity(k=5), TCloseness(attribute="occupation", t=0.3, distance=Distance.EQUAL)],
+        [KAnonymity(k=5), TCloseness(attribute="occupation", t=0.3, distance=ClosenessDistance.EQUAL)],
         limit=0.1,
         sensitive="occupation",
     ),
@@ -235,25 +236,25 @@ def test_cut_short_it_is_no_worse_than_the_heuristic_alone(
         assert cut.objective <= descent.cost
         assert cut.bound is not None
         assert cut.bound <= cut.objective
-    monkeypatch.setattr(lattice, "MOST_NODES", 1)
+    monkeypatch.setattr(solver, "MOST_NODES", 1)
     alone = solve_lattice(problem, utility)
     monkeypatch.undo()
-    monkeypatch.setattr(lattice, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(solver, "MOST_SECONDS", 0.0)
     assert solve_lattice(problem, utility).objective <= alone.objective
 
 
 def test_what_the_heuristic_finds_is_handed_over(adult: Adult, monkeypatch: pytest.MonkeyPatch) -> None:
     """By itself, the exact search would end in a worse node here."""
-    monkeypatch.setattr(lattice, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(solver, "MOST_SECONDS", 0.0)
     problem = adult.problem(QUASI, [KAnonymity(k=5)], limit=0.05)
-    search = Search(problem, make_utility("loss", problem))
+    search = LatticeSearch(problem, make_utility("loss", problem))
     search.run(Budget(0.0))
     assert solve_lattice(problem).objective < search.cost
 
 
 def test_the_exact_search_has_a_limit_of_its_own(adult: Adult, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lattice, "MOST_SECONDS", 0.0)
-    monkeypatch.setattr(lattice, "LARGE_SECONDS", 0.0)
+    monkeypatch.setattr(solver, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(solver, "LARGE_SECONDS", 0.0)
     found = solve_lattice(adult.problem(QUASI, [KAnonymity(k=5)], limit=0.02))
     assert not found.optimal
     assert found.nodes_checked < 100

@@ -15,22 +15,22 @@ from tests.support.definitions import by_definition
 from tests.support.lattice import MEASURES, SENSITIVE, check, nodes, problems
 
 from shoal.privacy import PrivacyModel, privacy_models
-from shoal.privacy.alpha_k import AlphaK
-from shoal.privacy.beta_likeness import BetaLikeness
-from shoal.privacy.delta_disclosure import DeltaDisclosure
-from shoal.privacy.delta_presence import DeltaPresence
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.k_map import KMap
-from shoal.privacy.l_diversity import LDiversity
-from shoal.privacy.lkc import Lkc
-from shoal.privacy.p_sensitive import PSensitive
-from shoal.privacy.population_uniqueness import PopulationUniqueness
-from shoal.privacy.risk import AverageRisk, MaximumRisk
-from shoal.privacy.sample_uniqueness import SampleUniqueness
-from shoal.privacy.t_closeness import TCloseness
+from shoal.privacy.models.alpha_k import AlphaK
+from shoal.privacy.models.beta_likeness import BetaLikeness
+from shoal.privacy.models.delta_disclosure import DeltaDisclosure
+from shoal.privacy.models.delta_presence import DeltaPresence
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.k_map import KMap
+from shoal.privacy.models.l_diversity import LDiversity
+from shoal.privacy.models.lkc import Lkc
+from shoal.privacy.models.p_sensitive import PSensitive
+from shoal.privacy.models.population_uniqueness import PopulationUniqueness
+from shoal.privacy.models.re_identification_risk import AverageRisk, MaximumRisk
+from shoal.privacy.models.sample_uniqueness import SampleUniqueness
+from shoal.privacy.models.t_closeness import TCloseness
 from shoal.schema import Counts
 from shoal.solve import Ladder, Problem, solve_lattice
-from shoal.solve.search import Search
+from shoal.solve.global_recoding.lattice_search import LatticeSearch
 from shoal.solve.utility import Utility, make_utility
 from shoal.solve.utility.base import Bounds
 
@@ -134,7 +134,7 @@ def test_what_one_node_tells_of_others_is_never_too_much(utility: str, data: st.
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measure, "tighten", watched)
-        Search(problem, measure).run()
+        LatticeSearch(problem, measure).run()
 
 
 def test_people_who_are_absent_may_break_a_lower_bound_higher_up() -> None:

@@ -14,19 +14,19 @@ import polars as pl
 import pytest
 from benchmarks.adult import Adult
 
+from shoal.kernels.arrays import Floats, Integers
 from shoal.privacy import PrivacyModel
-from shoal.privacy.beta_likeness import BetaLikeness
-from shoal.privacy.delta_presence import DeltaPresence
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.k_map import KMap
-from shoal.privacy.l_diversity import LDiversity
-from shoal.privacy.population_uniqueness import PopulationUniqueness
-from shoal.privacy.risk import AverageRisk
-from shoal.privacy.sample_uniqueness import SampleUniqueness
-from shoal.privacy.t_closeness import TCloseness
-from shoal.schema.arrays import Floats, Integers
+from shoal.privacy.models.beta_likeness import BetaLikeness
+from shoal.privacy.models.delta_presence import DeltaPresence
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.k_map import KMap
+from shoal.privacy.models.l_diversity import LDiversity
+from shoal.privacy.models.population_uniqueness import PopulationUniqueness
+from shoal.privacy.models.re_identification_risk import AverageRisk
+from shoal.privacy.models.sample_uniqueness import SampleUniqueness
+from shoal.privacy.models.t_closeness import TCloseness
 from shoal.solve import Problem, solve_lattice
-from shoal.solve.problem import Turns
+from shoal.solve.problem import TieBreakOrder
 from shoal.solve.rollup import ClassTable
 
 pytestmark = pytest.mark.requirement("S-01", "S-02", "S-03", "S-04", "S-07")
@@ -107,7 +107,7 @@ def takes_smallest(case: dict[str, Any]) -> bool:
     return any(criterion["model"] in SMALLEST_GO for criterion in case["criteria"])
 
 
-def turns_of(case: dict[str, Any], adult: Adult, problem: Problem) -> Turns:
+def turns_of(case: dict[str, Any], adult: Adult, problem: Problem) -> TieBreakOrder:
     """Equal classes in the reference's order: by what they lose, if it measures the loss; then as the file has them."""
     rows = adult.table.with_row_index("row").group_by(case["qis"]).agg(pl.col("row").min())
     where = problem.counts.frame().join(rows, on=case["qis"], how="left", maintain_order="left")["row"].to_numpy()

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.support.lattice import MEASURES, check, nodes, problems
 
 from shoal.errors import InfeasibleError
-from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.schema import Counts
 from shoal.solve import Ladder, Problem, solve_lattice
-from shoal.solve.search import Search
+from shoal.solve.global_recoding.lattice_search import LatticeSearch
 from shoal.solve.utility import Utility, make_utility
 
 pytestmark = pytest.mark.requirement("S-01", "S-07", "T-09")
@@ -105,7 +105,7 @@ def test_no_models_change_nothing() -> None:
 
 def test_looking_above_rules_out_most_of_the_lattice(adult: Adult) -> None:
     problem = adult.problem(("age", "race", "education", "workclass", "occupation"), [KAnonymity(k=5)], limit=0.05)
-    search = Search(problem, make_utility("loss", problem))
+    search = LatticeSearch(problem, make_utility("loss", problem))
     search.run()
     assert search.proven
     assert search.checked < search.size / 3

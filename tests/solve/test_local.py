@@ -16,16 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InfeasibleError
-from shoal.hierarchy.rare import Rare
+from shoal.hierarchy.kinds.rare import RareHierarchy
 from shoal.privacy import Histograms, PrivacyModel, SensitiveModel
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.l_diversity import Kind, LDiversity
-from shoal.privacy.t_closeness import Distance, TCloseness
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.l_diversity import DiversityKind, LDiversity
+from shoal.privacy.models.t_closeness import ClosenessDistance, TCloseness
 from shoal.schema import Column, Counts
-from shoal.solve import Ladder, Problem, Solution, Tally, build_ladder, solve_rare
-from shoal.solve.local import classes as labelled
-from shoal.solve.local import join, regroup, solve_local, sweep
-from shoal.solve.local.sweep import cheapest_nodes
+from shoal.solve import Ladder, Problem, SensitiveCounts, Solution, build_ladder, solve_rare
+from shoal.solve.local_recoding import class_joining, lattice_sweep, regrouping, solve_local
+from shoal.solve.local_recoding import labelled_classes as labelled
+from shoal.solve.local_recoding.lattice_sweep import cheapest_nodes
 
 pytestmark = pytest.mark.requirement("S-08")
 
@@ -91,7 +91,7 @@ def problems(draw: st.DrawFn) -> Problem:
     counts, where = everything.project(names)
     ladders = [nested_ladder(draw, name, len(values)) for name, values in zip(names, counts.values, strict=True)]
     values = everything.codes[:, -1].astype(np.int64)
-    tally = Tally(where, values, everything.records, int(values.max()) + 1)
+    tally = SensitiveCounts(where, values, everything.records, int(values.max()) + 1)
     models: list[PrivacyModel] = [KAnonymity(k=draw(st.integers(1, 6)))]
     models += draw(st.sampled_from([[], [DistinctValues(attribute="s")], [NearWhole(attribute="s", t=0.3)]]))
     if draw(st.integers(0, 3)) == 0:
@@ -184,10 +184,10 @@ def test_what_is_released_meets_the_models(problem: Problem) -> None:
 @settings(max_examples=60)
 def test_a_lattice_too_large_to_sweep_is_climbed(problem: Problem) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep, "NODES", 2)
-        patch.setattr(sweep, "WORK", 0)
-        patch.setattr(join, "CHUNK", 2)
-        patch.setattr(join, "CANDIDATES", 2)
+        patch.setattr(lattice_sweep, "NODES", 2)
+        patch.setattr(lattice_sweep, "WORK", 0)
+        patch.setattr(class_joining, "CHUNK", 2)
+        patch.setattr(class_joining, "CANDIDATES", 2)
         try:
             check(problem, solve_local(problem))
         except InfeasibleError:
@@ -204,8 +204,8 @@ def test_classes_divided_anew_are_large_enough_and_lose_no_more(seed: int, k: in
     member = rng.permutation(np.minimum(np.arange(size) // (2 * k), max(0, size // (2 * k) - 1)))
     before = labelled.label(problem, member, int(member.max()) + 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regroup, "WINDOW", window)
-        found, number = regroup.regroup(problem, member, len(before.records), 1, k)
+        patch.setattr(regrouping, "WINDOW", window)
+        found, number = regrouping.regroup(problem, member, len(before.records), 1, k)
     after = labelled.label(problem, found, number)
     assert (np.flatnonzero(found == 0) == np.flatnonzero(member == 0)).all()
     assert after.records.sum() == before.records.sum()
@@ -315,7 +315,7 @@ def test_adult_by_k_loses_less_than_six_per_cent(adult: Adult) -> None:
 
 
 def test_adult_by_l_loses_little_more_than_by_k(adult: Adult) -> None:
-    models = [KAnonymity(k=5), LDiversity(attribute="occupation", l=5, kind=Kind.DISTINCT)]
+    models = [KAnonymity(k=5), LDiversity(attribute="occupation", l=5, kind=DiversityKind.DISTINCT)]
     problem = adult.problem(EIGHT, models, sensitive=("occupation",))
     solution = solve_local(problem)
     assert solution.cells is not None
@@ -330,7 +330,7 @@ def test_adult_by_l_loses_little_more_than_by_k(adult: Adult) -> None:
 
 
 def test_adult_by_t_loses_less_than_forty_per_cent(adult: Adult) -> None:
-    models = [KAnonymity(k=5), TCloseness(attribute="occupation", t=0.2, distance=Distance.EQUAL)]
+    models = [KAnonymity(k=5), TCloseness(attribute="occupation", t=0.2, distance=ClosenessDistance.EQUAL)]
     problem = adult.problem(EIGHT, models, sensitive=("occupation",), limit=1.0)
     solution = solve_local(problem)
     assert solution.cells is not None
@@ -353,7 +353,7 @@ def _races(records: dict[str, int], models: list[PrivacyModel], others: int = 2)
         orient="row",
     )
     counts = Counts.from_frame(frame.group_by("race", "side").len("n"), ("race", "side"), "n")
-    bound = Rare(minimum=10).bind(Column("race"), counts.value_counts("race"))
+    bound = RareHierarchy(minimum=10).bind(Column("race"), counts.value_counts("race"))
     values = counts.values_of("race").alias("race")
     side = Ladder("side", (np.arange(others), np.zeros(others, np.int64)), (np.zeros(others), np.ones(others)), 0, 1, 2)
     labels = [bound.generalise(values, level).to_list() for level in range(bound.height + 1)]

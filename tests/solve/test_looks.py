@@ -7,11 +7,11 @@ import pytest
 from benchmarks.adult import ACCIDENTS, EIGHT, Adult, Fars
 
 from shoal.privacy import Classes
-from shoal.privacy.delta_presence import DeltaPresence
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.k_map import KMap
-from shoal.privacy.lkc import Lkc
-from shoal.privacy.t_closeness import Distance, TCloseness
+from shoal.privacy.models.delta_presence import DeltaPresence
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.k_map import KMap
+from shoal.privacy.models.lkc import Lkc
+from shoal.privacy.models.t_closeness import ClosenessDistance, TCloseness
 from shoal.solve import rollup, solve_lattice
 from shoal.solve.rollup import Rollup
 
@@ -45,8 +45,8 @@ def test_k_map_with_a_population_table(fars: Fars) -> None:
     assert solution.nodes_checked <= 100
 
 
-@pytest.mark.parametrize("distance", Distance)
-def test_t_closeness_needs_no_k_beside_it(adult: Adult, distance: Distance) -> None:
+@pytest.mark.parametrize("distance", ClosenessDistance)
+def test_t_closeness_needs_no_k_beside_it(adult: Adult, distance: ClosenessDistance) -> None:
     close = TCloseness(attribute="occupation", t=0.2, distance=distance)
     alone = adult.problem(EIGHT, [close], limit=0.05, sensitive=("occupation",))
     beside = adult.problem(EIGHT, [KAnonymity(k=5), close], limit=0.05, sensitive=("occupation",))
@@ -56,7 +56,7 @@ def test_t_closeness_needs_no_k_beside_it(adult: Adult, distance: Distance) -> N
 
 
 def test_nobody_is_looked_for_above_where_nothing_can_be_ruled_out(fars: Fars) -> None:
-    close = TCloseness(attribute="istatenum", t=0.2, distance=Distance.ORDERED)
+    close = TCloseness(attribute="istatenum", t=0.2, distance=ClosenessDistance.ORDERED)
     problem = fars.problem(SEVEN, [close], limit=1.0, sensitive=("istatenum",))
     solution = solve_lattice(problem, "average_class_size")
     assert solution.objective == pytest.approx(14.136834733893558)

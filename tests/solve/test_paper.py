@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InfeasibleError, InputError
-from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.schema import Counts
 from shoal.solve import Ladder, Problem
 from shoal.solve.clusters import Clusters, information_loss, solution_of, solve_clusters

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.adult import Adult
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.solve import Problem, Solution, solve_cells, solve_lattice, solve_local, solve_rare
 
 pytestmark = pytest.mark.requirement("S-01")

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InfeasibleError, InputError
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.risk import MaximumRisk
+from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.models.re_identification_risk import MaximumRisk
 from shoal.schema import Counts
 from shoal.solve import Ladder, Problem, Solution
-from shoal.solve.cells import company, solve_cells, solve_wildcards
+from shoal.solve.cells import solve_cells, solve_wildcards, wildcard_options
 
 pytestmark = pytest.mark.requirement("T-03")
 
@@ -232,7 +232,7 @@ def test_lowest_levels_merge_what_looks_alike() -> None:
 
 
 def test_holds_too_when_there_are_too_many_patterns_to_see(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(company, "MOST_PATTERNS", 2)
+    monkeypatch.setattr(wildcard_options, "MOST_PATTERNS", 2)
     generator = np.random.default_rng(1)
     problem = table([tuple(row) for row in generator.integers(0, 4, size=(60, 5)).tolist()], 5)
     solution = solve_wildcards(problem)

@@ -20,7 +20,7 @@ from scipy.stats import poisson
 from tests.support.lattice import SENSITIVE, Cells
 
 from shoal.privacy import PrivacyModel
-from shoal.privacy.population import Sample, uniques
+from shoal.privacy.population_estimators import SampleSizes, uniques
 from shoal.solve import Problem
 
 Model = Any
@@ -207,7 +207,7 @@ def sample_uniqueness(model: Model, sizes: Sequence[int]) -> list[int]:
 def population_uniqueness(model: Model, sizes: Sequence[int]) -> list[int]:
     """The estimate may rise and fall: with any of these numbers it will do, with one fewer it would not."""
     estimates = [
-        uniques(Sample.of(np.array(sizes[end:])), model.population_size, model.model)
+        uniques(SampleSizes.of(np.array(sizes[end:])), model.population_size, model.model)
         for end in range(sizes.count(1) + 1)
     ]
     met = [estimate is not None and estimate / model.population_size <= model.maximum for estimate in estimates]

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 from hypothesis import strategies as st
 
-from shoal.hierarchy import TOP, BoundHierarchy, Flat, Hierarchy, parse_hierarchy
+from shoal.hierarchy import TOP, BoundHierarchy, FlatHierarchy, Hierarchy, parse_hierarchy
 from shoal.schema import Column, ValueType
 
 
@@ -160,7 +160,7 @@ def rares(draw: st.DrawFn) -> Case:
 
 @st.composite
 def flats(draw: st.DrawFn) -> Case:
-    return case(draw, Flat(), Column("sex"), st.sampled_from(["F", "M"]), pl.String())
+    return case(draw, FlatHierarchy(), Column("sex"), st.sampled_from(["F", "M"]), pl.String())
 
 
 CASES = {

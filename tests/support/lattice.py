@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from shoal.errors import InfeasibleError
 from shoal.privacy import PrivacyModel, kept_by
 from shoal.schema import Counts
-from shoal.solve import Ladder, Problem, Sensitive, solve_lattice
-from shoal.solve.population import join_population
+from shoal.solve import Ladder, Problem, SensitiveAttribute, solve_lattice
+from shoal.solve.population_join import join_population
 
 SENSITIVE = "s"
 Cells = tuple[int, ...]
@@ -60,7 +60,7 @@ def problems(
     ladders = [nested_ladder(draw, name, len(combinations.values_of(name))) for name in quasi]
     values = len(counts.values_of(SENSITIVE))
     tree = (np.minimum(np.arange(values), 1), np.zeros(values, dtype=np.int64))
-    tallies = {SENSITIVE: Sensitive(np.arange(values), tree).tally(counts, where, SENSITIVE)}
+    tallies = {SENSITIVE: SensitiveAttribute(np.arange(values), tree).tally(counts, where, SENSITIVE)}
     limit = draw(st.sampled_from([0.0, 0.1, 0.5, 1.0]))
     return Problem(combinations, ladders, models, tallies, known, limit)
 

@@ -21,8 +21,8 @@ from scipy.optimize import linprog
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import Column, ValueType
-from shoal.techniques.aggregate import Aggregate, AggregateStep
 from shoal.techniques.base import Context, Lowers, Scope
+from shoal.techniques.statistical.aggregation.aggregate import Aggregate, AggregateStep
 
 pytestmark = pytest.mark.requirement("T-18")
 

@@ -18,7 +18,7 @@ from scipy import stats
 from shoal.errors import BugError, DataError, InfeasibleError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts
-from shoal.techniques.anatomise import Anatomise, AnatomiseStep, deal
+from shoal.techniques.anatomisation.anatomise import Anatomise, AnatomiseStep, assign_classes
 from shoal.techniques.base import Context, Lowers, Scope
 
 pytestmark = pytest.mark.requirement("T-24")
@@ -153,7 +153,7 @@ def test_it_is_refused_only_where_no_partition_is_diverse(least: int) -> None:
 def test_dealing_never_gives_a_class_a_value_twice(sizes: list[int], least: int, seed: int) -> None:
     assume(max(sizes) * least <= sum(sizes))
     kinds = np.repeat(np.arange(len(sizes)), sizes)
-    slots = deal(kinds, least, Randomness(seed).stream("deal"))
+    slots = assign_classes(kinds, least, Randomness(seed).stream("deal"))
     assert len(set(zip(slots.tolist(), kinds.tolist(), strict=True))) == len(kinds)
     assert np.bincount(slots)[1:].min() >= least
     assert np.ptp(np.bincount(slots)[1:]) <= 1

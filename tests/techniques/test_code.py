@@ -15,7 +15,7 @@ from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts, ValueType
 from shoal.techniques import Context, Lowers, techniques
-from shoal.techniques.code import Code
+from shoal.techniques.generalisation.code import Code
 
 pytestmark = pytest.mark.requirement("T-11")
 

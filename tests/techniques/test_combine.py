@@ -14,7 +14,7 @@ from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, ValueType
 from shoal.techniques import Context, Lowers, techniques
-from shoal.techniques.combine import Combine
+from shoal.techniques.generalisation.combine import Combine
 
 pytestmark = pytest.mark.requirement("T-12")
 

@@ -18,13 +18,13 @@ from scipy import stats
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import BugError, DataError
 from shoal.io import file_target
-from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Counts, Scope
 from shoal.solve import Ladder, Solution, build_problem
 from shoal.solve.decoys import fill_up
 from shoal.techniques import Context, Step
-from shoal.techniques.decoys import LONE_SHARE, Decoys, DecoysStep, lone_share
+from shoal.techniques.synthetic.decoys import LONE_SHARE, Decoys, DecoysStep, lone_share
 
 pytestmark = pytest.mark.requirement("S-12")
 

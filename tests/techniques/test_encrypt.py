@@ -16,16 +16,16 @@ from pydantic import ValidationError
 from shoal.crypto import Key
 from shoal.errors import AccessError, DataError, InputError, PolicyError
 from shoal.policy.load import load_policy
-from shoal.pseudonyms.base import Format
-from shoal.pseudonyms.for_this_run import ForThisRun
+from shoal.pseudonyms.formats.base import PseudonymFormat
+from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, ValueType
 from shoal.techniques import Context, Lowers, techniques
-from shoal.techniques.encrypt import FACTS, TAKES, Encrypt, Scheme
+from shoal.techniques.cryptographic.encryption.encrypt import FACTS, TAKES, Encrypt, EncryptionScheme
 
 NAME = Column("value", rows=3)
 KEY_HEX = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
-MADE_HERE = (Scheme.DETERMINISTIC, Scheme.FORMAT_PRESERVING)
+MADE_HERE = (EncryptionScheme.DETERMINISTIC, EncryptionScheme.FORMAT_PRESERVING)
 CARDS = st.text("0123456789 -", max_size=12).map(lambda text: f"{text}123456")
 
 
@@ -41,14 +41,14 @@ class Kept:
         self.asked.append((domain, purpose))
         return Key(bytes(32)).derive(domain, purpose)
 
-    def issue(self, domain: str, values: pl.Series, form: Format) -> pl.Series:
+    def issue(self, domain: str, values: pl.Series, form: PseudonymFormat) -> pl.Series:
         raise AssertionError("encryption issues no pseudonyms")
 
     def remember(self, domain: str, pseudonyms: pl.Series, values: pl.Series) -> None:
         raise AssertionError("encryption issues no pseudonyms")
 
 
-def context(secrets: Kept | ForThisRun | None = None) -> Context:
+def context(secrets: Kept | RunSecrets | None = None) -> Context:
     return Context({}, Randomness(0).stream("encrypt"), secrets=secrets or Kept())
 
 
@@ -152,7 +152,7 @@ def test_key_tweak_and_scheme_make_other_ciphertexts() -> None:
 
 
 @pytest.mark.parametrize("scheme", MADE_HERE)
-def test_batches_do_not_matter_and_missing_stays_missing(scheme: Scheme) -> None:
+def test_batches_do_not_matter_and_missing_stays_missing(scheme: EncryptionScheme) -> None:
     values = [None if number % 7 == 0 else f"{number % 30:010d}" for number in range(100)]
     frame = pl.DataFrame({"value": values, ROW: pl.Series(range(100), dtype=pl.UInt64)})
     technique = encryption(scheme=scheme)
@@ -176,7 +176,7 @@ def test_batches_do_not_matter_and_missing_stays_missing(scheme: Scheme) -> None
 )
 @pytest.mark.parametrize("scheme", MADE_HERE)
 def test_other_types_are_encrypted_as_text(
-    scheme: Scheme, type_: ValueType, values: pl.Series, same: list[str | None]
+    scheme: EncryptionScheme, type_: ValueType, values: pl.Series, same: list[str | None]
 ) -> None:
     technique = encryption(scheme=scheme)
     column = Column("value", type_, values.dtype, scale=1, rows=2)
@@ -212,8 +212,8 @@ def test_keys_come_from_the_vault_by_name() -> None:
         encryption().bind(Column("名前"), context())
 
 
-@pytest.mark.parametrize("secrets", [None, ForThisRun(Randomness(1))])
-def test_a_key_that_is_forgotten_is_refused(secrets: ForThisRun | None) -> None:
+@pytest.mark.parametrize("secrets", [None, RunSecrets(Randomness(1))])
+def test_a_key_that_is_forgotten_is_refused(secrets: RunSecrets | None) -> None:
     with pytest.raises(InputError, match=r"forgotten with this run.*--vault"):
         encryption(key="people").bind(NAME, Context({}, Randomness(0).stream("x"), secrets=secrets))
 
@@ -222,7 +222,7 @@ def test_a_key_that_is_forgotten_is_refused(secrets: ForThisRun | None) -> None:
 def test_a_key_file_is_raw_or_hexadecimal_and_needs_no_vault(tmp_path: Path, held: bytes) -> None:
     (tmp_path / "people.key").write_bytes(held)
     technique = encryption(key="file:people.key").resolve(tmp_path)
-    without = Context({}, Randomness(0).stream("x"), secrets=ForThisRun(Randomness(1)))
+    without = Context({}, Randomness(0).stream("x"), secrets=RunSecrets(Randomness(1)))
     frame = pl.DataFrame({"value": ["Asha"]})
     (made,) = technique.bind(NAME, without).apply(frame)["value"]
     assert technique.undo("value", texts([made]), None).to_list() == ["Asha"]
@@ -287,12 +287,12 @@ def test_a_boolean_has_no_format_to_keep() -> None:
 @pytest.mark.requirement("T-28")
 def test_facts_are_the_lines_of_table_a1() -> None:
     assert techniques.get("encrypt") is Encrypt
-    assert Encrypt.facts is FACTS[Scheme.DETERMINISTIC]
-    for scheme in Scheme:
+    assert Encrypt.facts is FACTS[EncryptionScheme.DETERMINISTIC]
+    for scheme in EncryptionScheme:
         facts = encryption(scheme=scheme).facts
         assert facts.truthful
-        linking = Lowers.NO if scheme is Scheme.HOMOMORPHIC else Lowers.PARTIALLY
+        linking = Lowers.NO if scheme is EncryptionScheme.HOMOMORPHIC else Lowers.PARTIALLY
         assert (facts.singling_out, facts.linking, facts.inference) == (Lowers.NO, linking, Lowers.NO)
-    clauses = [FACTS[scheme].clause.rsplit(" ", 1)[1] for scheme in sorted(Scheme)]
+    clauses = [FACTS[scheme].clause.rsplit(" ", 1)[1] for scheme in sorted(EncryptionScheme)]
     assert clauses == ["9.2.2", "9.2.4", "9.2.5", "9.2.3"]
-    assert set(TAKES) == set(Scheme)
+    assert set(TAKES) == set(EncryptionScheme)

@@ -15,7 +15,8 @@ import shoal
 from shoal.crypto import Key
 from shoal.crypto.homomorphic import SLOTS
 from shoal.errors import DataError, IntegrityError, SourceError
-from shoal.release.homomorphic import (
+from shoal.schema import ROW, Column, ValueType
+from shoal.secure_aggregation.homomorphic import (
     ALL,
     EncryptedTotals,
     encrypted_file,
@@ -23,9 +24,8 @@ from shoal.release.homomorphic import (
     encrypted_sums,
     open_totals,
 )
-from shoal.schema import ROW, Column, ValueType
-from shoal.techniques.encrypt import Encrypt
-from shoal.techniques.encrypt_homomorphic import bind_homomorphic
+from shoal.techniques.cryptographic.encryption.encrypt import Encrypt
+from shoal.techniques.cryptographic.encryption.homomorphic import bind_homomorphic
 
 pytest.importorskip("tenseal", reason="homomorphic encryption needs the extra `crypto`")
 pytestmark = pytest.mark.requirement("T-22")

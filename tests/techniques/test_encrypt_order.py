@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import shoal
-from shoal.attack.frequencies import Paired, cumulative, sorting
+from shoal.attack.codes.frequency_analysis import PairedColumn, cumulative, sorting
 from shoal.crypto import Key
 from shoal.crypto.order_preserving import OrderPreserving
 from shoal.errors import DataError, InputError
 from shoal.schema import ROW, Column, ValueType
-from shoal.techniques.encrypt import Encrypt
-from shoal.techniques.encrypt_order import bind_order, cipher_of, undo_order
+from shoal.techniques.cryptographic.encryption.encrypt import Encrypt
+from shoal.techniques.cryptographic.encryption.order_preserving import bind_order, cipher_of, undo_order
 
 pytestmark = pytest.mark.requirement("T-20")
 
@@ -109,9 +109,9 @@ def test_its_leakage_is_found_by_the_attacks() -> None:
     ages = np.clip(generator.normal(45, 18, 20_000), 0, 99).astype(np.int64)
     elsewhere = np.clip(generator.normal(45, 18, 20_000), 0, 99).astype(np.int64)
     released = run(order(bounds=(0, 120)), pl.Series("age", ages), AGE)
-    known = cumulative(Paired.of(released.alias("age"), pl.Series("age", ages)))
-    similar = cumulative(Paired.of(released.alias("age"), pl.Series("age", ages), pl.Series("age", elsewhere)))
-    dense = sorting(Paired.of(released.alias("age"), pl.Series("age", ages)))
+    known = cumulative(PairedColumn.of(released.alias("age"), pl.Series("age", ages)))
+    similar = cumulative(PairedColumn.of(released.alias("age"), pl.Series("age", ages), pl.Series("age", elsewhere)))
+    dense = sorting(PairedColumn.of(released.alias("age"), pl.Series("age", ages)))
     assert known.success.share == dense.success.share == 1.0
     assert known.baseline.share < 0.05
     assert similar.success.share > 10 * similar.baseline.share

@@ -21,13 +21,13 @@ from shoal.hierarchy import BoundHierarchy
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts, ValueType
 from shoal.techniques import Context, Lowers, techniques
-from shoal.techniques.generalise import Generalise, GeneraliseStep, Output
+from shoal.techniques.generalisation.generalise import Generalise, GeneralisedOutput, GeneraliseStep
 
 pytestmark = pytest.mark.requirement("T-08")
 
 AGE = Column("age", ValueType.INTEGER, pl.Int64())
 STREAM = Randomness(11).stream("generalise")
-POINTS = [Output.MIDPOINT, Output.RANDOM]
+POINTS = [GeneralisedOutput.MIDPOINT, GeneralisedOutput.RANDOM]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def run(technique: Generalise, column: Column, values: list[object]) -> pl.Serie
     return applied[column.name]
 
 
-def by_tens(output: Output = Output.RANGE) -> Generalise:
+def by_tens(output: GeneralisedOutput = GeneralisedOutput.RANGE) -> Generalise:
     return Generalise.model_validate({"hierarchy": {"intervals": [10]}, "output": output})
 
 
@@ -98,7 +98,7 @@ def test_level_0_of_a_solution_leaves_the_column_as_it_is() -> None:
 
 
 def test_midpoints() -> None:
-    assert run(by_tens(Output.MIDPOINT), AGE, [20, 29, None, -1]).to_list() == [24, 24, None, -6]
+    assert run(by_tens(GeneralisedOutput.MIDPOINT), AGE, [20, 29, None, -1]).to_list() == [24, 24, None, -6]
     weight = Column("weight", ValueType.DECIMAL, scale=1)
     halves = Generalise.model_validate({"hierarchy": {"intervals": [0.5]}, "output": "midpoint"})
     assert run(halves, weight, ["64.2", None]).to_list() == [64.2, None]
@@ -110,7 +110,7 @@ def test_midpoints() -> None:
 @given(ages=st.lists(st.none() | st.integers(-200, 200), min_size=1, max_size=20))
 @settings(max_examples=30)
 def test_a_random_value_lies_in_the_range(ages: list[int | None]) -> None:
-    drawn = run(by_tens(Output.RANDOM), AGE, list(ages)).to_list()
+    drawn = run(by_tens(GeneralisedOutput.RANDOM), AGE, list(ages)).to_list()
     for age, value in zip(ages, drawn, strict=True):
         assert (value is None) == (age is None)
         assert age is None or value // 10 == age // 10
@@ -148,7 +148,7 @@ def test_random_dates_lie_in_the_period() -> None:
 
 def test_every_value_of_the_range_is_equally_likely() -> None:
     """χ² with 9 degrees of freedom: 0.1 % of honest draws exceed 27.9; a range without its last value is far off."""
-    drawn = run(by_tens(Output.RANDOM), AGE, [25] * 5000).to_numpy()
+    drawn = run(by_tens(GeneralisedOutput.RANDOM), AGE, [25] * 5000).to_numpy()
     seen = np.bincount(drawn - 20, minlength=10)
     assert len(seen) == 10
     assert ((seen - 500) ** 2 / 500).sum() < 27.9
@@ -156,8 +156,8 @@ def test_every_value_of_the_range_is_equally_likely() -> None:
     assert ((wrong - 500) ** 2 / 500).sum() > 27.9
 
 
-@pytest.mark.parametrize("output", list(Output))
-def test_batches_do_not_matter(output: Output) -> None:
+@pytest.mark.parametrize("output", list(GeneralisedOutput))
+def test_batches_do_not_matter(output: GeneralisedOutput) -> None:
     frame = table(AGE, [*range(10, 60), None])
     step = by_tens(output).bind(AGE, context(AGE, frame))
     whole = step.apply(frame)
@@ -169,7 +169,7 @@ def test_same_label_same_midpoint_whatever_the_value() -> None:
     """The output is a function of the group alone: other values in the group, the same result."""
     domain: list[object] = [0, 99]
     assert run(by_tens(), AGE, [*domain, 20, 24, 29])[2:].n_unique() == 1
-    assert run(by_tens(Output.MIDPOINT), AGE, [*domain, 20, 24, 29])[2:].n_unique() == 1
+    assert run(by_tens(GeneralisedOutput.MIDPOINT), AGE, [*domain, 20, 24, 29])[2:].n_unique() == 1
 
 
 @pytest.mark.requirement("T-29")

@@ -18,13 +18,13 @@ from shoal.errors import DataError, InfeasibleError
 from shoal.randomness import Randomness
 from shoal.schema import Column, Role, ValueType
 from shoal.schema.counts import Counts
-from shoal.techniques import itemset_baskets
 from shoal.techniques.base import Context, Lowers, Missing, Scope
-from shoal.techniques.itemset import Itemset, ItemsetStep
-from shoal.techniques.itemset_baskets import Baskets
-from shoal.techniques.itemset_cut import Tree
-from shoal.techniques.itemset_search import least_loss
-from shoal.techniques.itemset_suppress import common_cells
+from shoal.techniques.generalisation.itemsets import baskets
+from shoal.techniques.generalisation.itemsets.baskets import Baskets
+from shoal.techniques.generalisation.itemsets.hierarchy_cut import ItemTree
+from shoal.techniques.generalisation.itemsets.item_suppression import common_cells
+from shoal.techniques.generalisation.itemsets.itemset import Itemset, ItemsetStep
+from shoal.techniques.generalisation.itemsets.least_loss import least_loss
 
 pytestmark = pytest.mark.requirement("T-26")
 
@@ -173,7 +173,7 @@ def test_the_loss_is_no_more_than_that_of_leaving_out_alone(sets, k, m):
     items = np.array([ITEMS.index(item) for _, item in cells], dtype=np.int64)
     labels = sorted(UNDER)
     rungs = [[PATHS[item][min(level, len(PATHS[item]) - 1)] for item in ITEMS] for level in range(4)]
-    tree = Tree(
+    tree = ItemTree(
         np.array([[labels.index(label) for label in rung] for rung in rungs]),
         np.array([[(UNDER[label] - 1) / 5 for label in rung] for rung in rungs]),
     )
@@ -223,7 +223,7 @@ def test_a_label_that_holds_the_separator_would_read_as_two_items():
 
 
 def test_more_combinations_than_can_be_held_are_an_error(monkeypatch):
-    monkeypatch.setattr(itemset_baskets, "MOST", 5)
+    monkeypatch.setattr(baskets, "MOST", 5)
     with pytest.raises(DataError, match="6 combinations of items would have to be looked at, 5 is the most"):
         released(["a;b;c", "a;b;c"], k=2, m=2)
     assert released(["a;b", "a;b"], k=2, m=2) == ["a;b", "a;b"]

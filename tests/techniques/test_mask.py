@@ -16,9 +16,9 @@ from stdnum import luhn, verhoeff
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, ValueType
 from shoal.techniques import Context, Lowers, techniques
-from shoal.techniques.mask import Mask
-from shoal.techniques.mask_cover import SEPARATORS, Cover
-from shoal.techniques.mask_formats import NUMBERS, Kind
+from shoal.techniques.suppression.mask import Mask
+from shoal.techniques.suppression.mask_formats import NUMBERS, MaskFormat
+from shoal.techniques.suppression.mask_positions import SEPARATORS, PositionMask
 
 pytestmark = pytest.mark.requirement("T-04")
 
@@ -106,7 +106,7 @@ def test_covers_all_but_separators_as_defined(value: str, first: int, last: int,
 def test_columns_are_covered_value_by_value(
     values: list[str | None], start: int, first: int, last: int, char: str
 ) -> None:
-    cover = Cover(first, last, char)
+    cover = PositionMask(first, last, char)
     column = pl.Series(values, dtype=pl.String)[start:]
     alone = [None if value is None else expected(value, first, last, char, None, separators=False) for value in column]
     assert cover.mask(column).to_list() == alone
@@ -196,26 +196,26 @@ def test_fixed_length_hides_the_length(values: list[str]) -> None:
     ],
 )
 def test_formats(kind: str, value: str, masked: str) -> None:
-    assert mask_one(Mask(kind=Kind(kind)), value) == masked
+    assert mask_one(Mask(kind=MaskFormat(kind)), value) == masked
 
 
 def test_email_options() -> None:
     addresses: list[str | None] = ["asha@example.org", "b@x.in", None]
-    assert mask(Mask(kind=Kind.EMAIL, keep_first=1), addresses) == ["a***@example.org", "*@x.in", None]
-    hidden = Mask(kind=Kind.EMAIL, keep_domain=False, length=5)
+    assert mask(Mask(kind=MaskFormat.EMAIL, keep_first=1), addresses) == ["a***@example.org", "*@x.in", None]
+    hidden = Mask(kind=MaskFormat.EMAIL, keep_domain=False, length=5)
     assert mask(hidden, addresses) == ["*****@*****", "*****@*****", None]
 
 
 def test_a_kept_prefix_and_a_fixed_length_of_numbers() -> None:
-    assert mask_one(Mask(kind=Kind.NRIC, keep_first=1), "S1234567D") == "S****567*"
-    assert mask_one(Mask(kind=Kind.CARD, length=6), "4111 1111 1111 1111") == "**1111"
-    assert mask_one(Mask(kind=Kind.NRIC, length=6), "S1234567D") == "**567*"
+    assert mask_one(Mask(kind=MaskFormat.NRIC, keep_first=1), "S1234567D") == "S****567*"
+    assert mask_one(Mask(kind=MaskFormat.CARD, length=6), "4111 1111 1111 1111") == "**1111"
+    assert mask_one(Mask(kind=MaskFormat.NRIC, length=6), "S1234567D") == "**567*"
 
 
 @pytest.mark.parametrize("kind", list(NUMBERS))
 @given(data=st.data())
 @settings(max_examples=15)
-def test_covered_digits_leave_no_trace(kind: Kind, data: st.DataObject) -> None:
+def test_covered_digits_leave_no_trace(kind: MaskFormat, data: st.DataObject) -> None:
     shape = NUMBERS[kind]
     lead, trail = ("S", "D") if shape.trail else ("", "")
     digits = st.text("0123456789", min_size=shape.most, max_size=shape.most)
@@ -245,13 +245,13 @@ def nric_letter(body: str) -> str:
 def test_a_check_character_never_gives_the_covered_ones_back() -> None:
     """Naive masking of a card's middle leaves a thousand numbers, of an NRIC a few hundred; here 10^4 stay."""
     assert possible("41111111****1111", luhn.calc_check_digit) == 10**3
-    card = mask_one(Mask(kind=Kind.CARD, keep_first=8, keep_last=4), "4111111111111111")
+    card = mask_one(Mask(kind=MaskFormat.CARD, keep_first=8, keep_last=4), "4111111111111111")
     assert card == "41111111****111*"
     assert possible(card, luhn.calc_check_digit) == 10**4
     assert possible("S****567" + nric_letter("S1234567"), nric_letter) < 10**3
-    nric = mask_one(Mask(kind=Kind.NRIC, keep_first=1), "S1234567" + nric_letter("S1234567"))
+    nric = mask_one(Mask(kind=MaskFormat.NRIC, keep_first=1), "S1234567" + nric_letter("S1234567"))
     assert possible(nric, nric_letter) == 10**4
-    aadhaar = mask_one(Mask(kind=Kind.AADHAAR, keep_first=4, keep_last=4), "234567891234")
+    aadhaar = mask_one(Mask(kind=MaskFormat.AADHAAR, keep_first=4, keep_last=4), "234567891234")
     assert aadhaar == "2345****123*"
     assert possible(aadhaar, verhoeff.calc_check_digit) == 10**4
 
@@ -259,7 +259,7 @@ def test_a_check_character_never_gives_the_covered_ones_back() -> None:
 @pytest.mark.parametrize("kind", list(NUMBERS))
 @given(first=st.integers(0, 20), last=st.integers(0, 20))
 @settings(max_examples=40)
-def test_numbers_cover_enough_or_are_refused(kind: Kind, first: int, last: int) -> None:
+def test_numbers_cover_enough_or_are_refused(kind: MaskFormat, first: int, last: int) -> None:
     shape = NUMBERS[kind]
     try:
         technique = Mask(kind=kind, keep_first=first, keep_last=last)
@@ -304,7 +304,7 @@ def test_wrong_parameters(parameters: dict[str, object], problem: str) -> None:
         Mask(keep_first=2, keep_last=2),
         Mask(keep_first=2, keep_last=2, length=6),
         Mask(keep_first=2, keep_last=2, keep_separators=True),
-        *(Mask(kind=kind) for kind in Kind),
+        *(Mask(kind=kind) for kind in MaskFormat),
     ],
     ids=str,
 )

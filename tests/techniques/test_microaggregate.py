@@ -18,10 +18,10 @@ from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, ValueType
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Lowers, Missing, Scope, Step
-from shoal.techniques.microaggregate import Microaggregate
-from shoal.techniques.microaggregate_mdav import mdav_groups
-from shoal.techniques.microaggregate_points import Points
-from shoal.techniques.microaggregate_univariate import join_runs, optimal_runs
+from shoal.techniques.randomisation.microaggregation.mdav import mdav_groups
+from shoal.techniques.randomisation.microaggregation.microaggregate import Microaggregate
+from shoal.techniques.randomisation.microaggregation.points import Points
+from shoal.techniques.randomisation.microaggregation.univariate import join_runs, optimal_runs
 
 pytestmark = pytest.mark.requirement("T-16")
 

@@ -18,7 +18,7 @@ from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Role, ValueType
 from shoal.techniques.base import Context, Lowers, Scope, Step
-from shoal.techniques.noise import Noise
+from shoal.techniques.randomisation.noise.noise import Noise
 
 pytestmark = pytest.mark.requirement("T-14")
 

@@ -19,7 +19,7 @@ from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Role, ValueType
 from shoal.techniques.base import ANY_TYPE, Context, Lowers, Scope, Step
-from shoal.techniques.permute import Permute
+from shoal.techniques.randomisation.permute import Permute
 
 pytestmark = pytest.mark.requirement("T-15")
 

@@ -17,8 +17,8 @@ from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts, ValueType
 from shoal.techniques.base import Context, Lowers, Scope, Step
-from shoal.techniques.pram import Pram
-from shoal.techniques.transitions import transition_matrix
+from shoal.techniques.randomisation.pram import Pram
+from shoal.techniques.randomisation.transition_matrix import transition_matrix
 
 pytestmark = pytest.mark.requirement("T-27")
 

@@ -15,21 +15,21 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import shoal
-from shoal.attack.pseudonyms import attack_column
+from shoal.attack.attacks.pseudonym_attacks import attack_column
 from shoal.crypto.passphrase import Effort
 from shoal.discover.recognisers import RECOGNISERS
 from shoal.errors import DataError, InputError, PolicyError
 from shoal.policy import Policy, warnings_in
-from shoal.pseudonyms import Uniqueness, formats
-from shoal.pseudonyms.base32 import Base32
-from shoal.pseudonyms.for_this_run import ForThisRun
-from shoal.pseudonyms.integer import Integer
-from shoal.pseudonyms.issuing import serials_of
-from shoal.pseudonyms.texts import text_of
+from shoal.pseudonyms import Uniqueness, pseudonym_formats
+from shoal.pseudonyms.canonical_text import canonical_text
+from shoal.pseudonyms.formats.base32 import Base32
+from shoal.pseudonyms.formats.integer import Integer
+from shoal.pseudonyms.issuance import serials_of
+from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts, Role, ValueType
 from shoal.techniques.base import ANY_TYPE, Context, Lowers, Missing, Scope, Step
-from shoal.techniques.pseudonymise import Pseudonymise
+from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
 from shoal.vault import Passphrase, Vault
 
 pytestmark = pytest.mark.requirement("T-06")
@@ -38,7 +38,7 @@ PEOPLE = ["Joe Phang", "Zack Lim", "Eu Cheng San", "Linnie Mok", "Jeslyn Tan", "
 """PDPC, Guide to Basic Anonymisation, annex A."""
 
 
-class Kept(ForThisRun):
+class Kept(RunSecrets):
     """Stands for a vault: what it is told to remember lasts."""
 
     lasting = True
@@ -64,7 +64,7 @@ def bound(values, *, dtype=None, secrets=None, seed=3, **parameters) -> Step:
     for wanted in technique.wants("id"):
         counted = frame.group_by(wanted, maintain_order=True).agg(pl.len().alias("n"))
         counts[wanted] = Counts.from_frame(counted, wanted, "n")
-    context = Context({}, randomness.stream("id"), counts, secrets=secrets or ForThisRun(Randomness(9)))
+    context = Context({}, randomness.stream("id"), counts, secrets=secrets or RunSecrets(Randomness(9)))
     return technique.bind(Column("id", storage=frame["id"].dtype), context)
 
 
@@ -121,7 +121,7 @@ def test_a_column_without_values_stays_so(parameters):
 @pytest.mark.requirement("V-04")
 @pytest.mark.parametrize("parameters", KINDS, ids=named)
 def test_the_same_in_every_table_of_a_domain_and_unrelated_in_another(parameters):
-    secrets = ForThisRun(Randomness(1))
+    secrets = RunSecrets(Randomness(1))
     patients = dict(zip(PEOPLE, pseudonyms(PEOPLE, secrets=secrets, domain="patients", **parameters), strict=True))
     visits = [*PEOPLE[::-1], "somebody new", *PEOPLE]
     again = pseudonyms(visits, secrets=secrets, seed=4, domain="patients", **parameters)
@@ -131,7 +131,7 @@ def test_the_same_in_every_table_of_a_domain_and_unrelated_in_another(parameters
 
 
 def test_the_domain_is_the_attribute_unless_it_is_named():
-    secrets = ForThisRun(Randomness(1))
+    secrets = RunSecrets(Randomness(1))
     assert pseudonyms(PEOPLE, secrets=secrets) == pseudonyms(PEOPLE, secrets=secrets, domain="id")
     assert Pseudonymise().domain_of("Patient ID") == "patient_id"
     with pytest.raises(InputError, match="name a `domain`"):
@@ -142,7 +142,7 @@ class TestTexts:
     """The person is the same, whatever a table stores the value as."""
 
     def test_stored_in_another_way(self):
-        secrets = ForThisRun(Randomness(1))
+        secrets = RunSecrets(Randomness(1))
         whole = [["7", "12"], [7, 12], [7.0, 12.0], [Decimal("7.00"), Decimal("12.00")]]
         assert len({tuple(pseudonyms(values, secrets=secrets)) for values in whole}) == 1
         days = [datetime.date(2026, 3, 1), datetime.date(1999, 12, 31)]
@@ -160,7 +160,7 @@ class TestTexts:
         ],
     )
     def test_the_text_of_a_value(self, values, texts):
-        assert text_of(pl.Series([*values, None])).to_list() == [*texts, None]
+        assert canonical_text(pl.Series([*values, None])).to_list() == [*texts, None]
 
 
 class TestMethod:
@@ -412,8 +412,8 @@ class TestPolicy:
     def test_the_json_schema_knows_each_format_as_a_word_and_as_a_key(self):
         kinds = Policy.json_schema()["$defs"]
         words, key = kinds["Pseudonymise"]["properties"]["format"]["anyOf"]
-        assert words["enum"] == list(formats.names())
-        assert set(kinds[key["$ref"].split("/")[-1]]["properties"]) == set(formats.names())
+        assert words["enum"] == list(pseudonym_formats.names())
+        assert set(kinds[key["$ref"].split("/")[-1]]["properties"]) == set(pseudonym_formats.names())
         assert kinds["Pseudonymise"]["properties"]["format"]["default"] == "base32"
         assert kinds["Integer"]["properties"]["digits"]["maximum"] == 18
         assert "key" in kinds["Pseudonymise"]["properties"]

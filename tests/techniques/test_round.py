@@ -17,7 +17,7 @@ from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, ValueType
 from shoal.techniques import Context, Lowers, Scope, techniques
-from shoal.techniques.round import Method, Round
+from shoal.techniques.generalisation.round import Round, RoundingMethod
 
 pytestmark = pytest.mark.requirement("T-10")
 
@@ -96,10 +96,10 @@ def test_nearest_is_decimal_arithmetic(cents: list[int | None], base: str) -> No
     assert run(rounding(float(base)), CENTS, list(values)) == exact
 
 
-@pytest.mark.parametrize("method", list(Method))
+@pytest.mark.parametrize("method", list(RoundingMethod))
 @given(values=st.lists(st.integers(-(10**6), 10**6), max_size=20), base=st.integers(1, 50), seed=st.integers(0, 99))
 @settings(max_examples=40)
-def test_one_of_two_neighbours(method: Method, values: list[int], base: int, seed: int) -> None:
+def test_one_of_two_neighbours(method: RoundingMethod, values: list[int], base: int, seed: int) -> None:
     once = run(rounding(base, method), WHOLE, list(values), seed)
     for value, rounded in zip(values, once, strict=True):
         assert rounded in (value // base * base, -(-value // base) * base)
@@ -109,7 +109,7 @@ def test_one_of_two_neighbours(method: Method, values: list[int], base: int, see
 @given(cents=st.lists(st.integers(-(10**6), 10**6), max_size=20), seed=st.integers(0, 99))
 @settings(max_examples=40)
 def test_decimal_neighbours(cents: list[int], seed: int) -> None:
-    for method in Method:
+    for method in RoundingMethod:
         rounded = run(rounding(0.3, method), CENTS, [cent / 100 for cent in cents], seed)
         for cent, value in zip(cents, rounded, strict=True):
             assert value in (cent // 30 * 3 / 10, -(-cent // 30) * 3 / 10)

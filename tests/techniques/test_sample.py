@@ -16,14 +16,14 @@ from scipy import stats
 from shoal.randomness import Randomness
 from shoal.schema import ROW
 from shoal.techniques.base import Context, Lowers, Scope, Step
-from shoal.techniques.sample import Sample
+from shoal.techniques.statistical.sample import Sampling
 
 pytestmark = pytest.mark.requirement("T-17")
 
 
 def bound(fraction: float, *, within: tuple[str, ...] = (), person: str | None = None, seed: int = 17) -> Step:
     stream = Randomness(seed).stream("sample")
-    return Sample(fraction=fraction, within=within).bind(Context({}, stream, person=person))
+    return Sampling(fraction=fraction, within=within).bind(Context({}, stream, person=person))
 
 
 def table(rows: int, **columns: object) -> pl.DataFrame:
@@ -99,11 +99,11 @@ def test_pickling_the_empty_frame_and_what_it_reads():
 @pytest.mark.parametrize("fraction", [0, -0.1, 1.01, float("nan")])
 def test_wrong_fractions(fraction):
     with pytest.raises(ValidationError):
-        Sample(fraction=fraction)
+        Sampling(fraction=fraction)
 
 
 @pytest.mark.requirement("T-28")
 def test_facts_of_table_a1():
-    facts = Sample.facts
+    facts = Sampling.facts
     assert facts.truthful
     assert {facts.singling_out, facts.linking, facts.inference} == {Lowers.PARTIALLY}

@@ -11,13 +11,13 @@ from tests.text.known_forms import annotator
 
 import shoal
 from shoal.errors import DataError, InputError
-from shoal.plan.scrubbers import Scrubbers
-from shoal.pseudonyms.for_this_run import ForThisRun
-from shoal.pseudonyms.rehearsal import Rehearsal
+from shoal.plan.text_scrubbers import ScrubberFactory
+from shoal.pseudonyms.rehearsal_secrets import RehearsalSecrets
+from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts
 from shoal.techniques import Context
-from shoal.techniques.scrub import Scrub, ScrubStep
+from shoal.techniques.free_text.scrub import Scrub, ScrubStep
 
 pytestmark = pytest.mark.requirement("X-08")
 
@@ -26,7 +26,7 @@ REMARKS = ["Asha Rao called, mail a@b.in", "nothing", None, "Rao again", "nothin
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.text.scrubbing.standard_annotator", lambda *_: annotator())
+    monkeypatch.setattr("shoal.scrub.scrubber.standard_annotator", lambda *_: annotator())
 
 
 def table(values, dtype=pl.String) -> pl.DataFrame:
@@ -37,13 +37,13 @@ def table(values, dtype=pl.String) -> pl.DataFrame:
 def bound(values, *, secrets=None, dtype=pl.String, **parameters) -> ScrubStep:
     technique = Scrub.model_validate(parameters)
     counted = table(values, dtype).group_by("remark").len("records")
-    secrets = secrets or ForThisRun(Randomness(1))
+    secrets = secrets or RunSecrets(Randomness(1))
     context = Context(
         {},
         Randomness(1).stream("scrub"),
         {("remark",): Counts.from_frame(counted, ("remark",), "records")},
         secrets=secrets,
-        scrubber=Scrubbers(secrets),
+        scrubber=ScrubberFactory(secrets),
     )
     return technique.bind(Column("remark"), context)
 
@@ -74,7 +74,7 @@ def test_what_was_found_is_told_by_type_over_all_records():
     assert bound(REMARKS).told == "found 2 email + 3 person in 3 records"
     assert bound(["nothing", None]).told == "found nothing"
     assert bound(["Rao"], replace="pseudonym").told.endswith("stand-ins are of this run only")
-    assert "run only" not in bound(["Rao"], replace="pseudonym", secrets=Rehearsal(Randomness(1))).told
+    assert "run only" not in bound(["Rao"], replace="pseudonym", secrets=RehearsalSecrets(Randomness(1))).told
 
 
 @pytest.mark.parametrize("values", [[], [None, None], ["Rao"]])
@@ -152,7 +152,7 @@ def test_remarks_inside_a_run(engine_batches, tmp_path):
 def test_with_lasting_secrets_stand_ins_last():
     visits = pl.DataFrame({"name": ["a", "b"], "age": [31, 32], "remark": ["Asha Rao came", "x"]})
     policy = shoal.Policy.from_text(POLICY % "pseudonym")
-    secrets = Rehearsal(Randomness(5))
+    secrets = RehearsalSecrets(Randomness(5))
     one, other, strange = (
         shoal.anonymise(visits, policy, vault=vault).data["remark"].to_list() for vault in (secrets, secrets, None)
     )

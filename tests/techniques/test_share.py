@@ -18,10 +18,10 @@ from pydantic import ValidationError
 import shoal
 from shoal.errors import DataError, InputError, IntegrityError, ShoalError, SourceError
 from shoal.randomness import Randomness
-from shoal.release.shares import rebuild, sum_of_shares, together
 from shoal.schema import ROW, Column, ValueType
+from shoal.secure_aggregation.secret_sharing import combine_shares, rebuild, sum_of_shares
 from shoal.techniques import Context
-from shoal.techniques.share import Share
+from shoal.techniques.cryptographic.share import SecretSharing
 
 pytestmark = pytest.mark.requirement("T-23")
 
@@ -71,10 +71,10 @@ def test_several_columns_make_one_table(release: Any) -> None:
 
 
 def test_each_party_adds_up_for_itself(release: Any) -> None:
-    total = together([sum_of_shares(file(release, party)) for party in (3, 2)])
+    total = combine_shares([sum_of_shares(file(release, party)) for party in (3, 2)])
     assert (total.sum, total.records, total.present) == (Decimal("101170.24"), 5, 4)
     assert total.mean == pytest.approx(25292.56)
-    visits = together([sum_of_shares(file(release, party, "visits")) for party in (1, 2, 3)])
+    visits = combine_shares([sum_of_shares(file(release, party, "visits")) for party in (1, 2, 3)])
     assert (visits.sum, visits.present) == (5, 5)
 
 
@@ -86,8 +86,8 @@ def test_a_party_sees_neither_values_nor_gaps(release: Any) -> None:
         assert (shares["share"] > 1 << 32).all()
 
 
-@pytest.mark.parametrize("technique", [Share(parties=2), Share(parties=4, threshold=2)])
-def test_shares_depend_on_the_record_and_not_on_the_batch(technique: Share) -> None:
+@pytest.mark.parametrize("technique", [SecretSharing(parties=2), SecretSharing(parties=4, threshold=2)])
+def test_shares_depend_on_the_record_and_not_on_the_batch(technique: SecretSharing) -> None:
     column = Column("value", ValueType.INTEGER, rows=8, missing=1)
     bound = technique.bind(column, _context())
     step = pickle.loads(pickle.dumps(bound))  # noqa: S301  # our own bytes
@@ -106,7 +106,7 @@ def test_shares_depend_on_the_record_and_not_on_the_batch(technique: Share) -> N
 def test_what_was_split_can_be_joined(values: list[int | None], sizes: tuple[int, int]) -> None:
     parties, threshold = sizes
     column = Column("value", ValueType.INTEGER, rows=len(values), missing=values.count(None))
-    step = Share(parties=parties, threshold=threshold).bind(column, _context())
+    step = SecretSharing(parties=parties, threshold=threshold).bind(column, _context())
     rows = pl.Series(range(len(values)), dtype=pl.UInt64)
     hidden = step.apply(pl.DataFrame({"value": pl.Series(values, dtype=pl.Int64), ROW: rows}))
     files = [
@@ -115,7 +115,7 @@ def test_what_was_split_can_be_joined(values: list[int | None], sizes: tuple[int
         if beside.shape is not None
     ]
     assert rebuild(files[-threshold:])["value"].to_list() == values
-    total = together([sum_of_shares(each) for each in files[:threshold]])
+    total = combine_shares([sum_of_shares(each) for each in files[:threshold]])
     assert total.sum == sum(value for value in values if value is not None)
     assert total.present == len(values) - values.count(None)
 
@@ -181,28 +181,28 @@ def test_files_that_dont_fit_are_refused(release: Any, files: Any, error: type[S
 def test_sums_that_dont_fit_are_refused(release: Any) -> None:
     other = shoal.anonymise(PEOPLE, shoal.Policy.from_text(POLICY))
     with pytest.raises(IntegrityError, match="different releases"):
-        together([sum_of_shares(file(release, 1)), sum_of_shares(file(other, 2))])
+        combine_shares([sum_of_shares(file(release, 1)), sum_of_shares(file(other, 2))])
     with pytest.raises(IntegrityError, match="same records"):
-        together([sum_of_shares(file(release, 1)), sum_of_shares(file(release, 2).head(2))])
+        combine_shares([sum_of_shares(file(release, 1)), sum_of_shares(file(release, 2).head(2))])
     with pytest.raises(InputError, match="are needed"):
-        together([sum_of_shares(file(release, 1))])
+        combine_shares([sum_of_shares(file(release, 1))])
 
 
 def test_parameters_have_limits() -> None:
     for wrong in ({"parties": 1}, {"parties": 3, "threshold": 4}, {"parties": 3, "threshold": 1}, {"parties": 256}):
         with pytest.raises(ValidationError):
-            Share(**wrong)
+            SecretSharing(**wrong)
 
 
 def test_what_cant_be_shared_is_refused() -> None:
-    assert "works on" in (Share(parties=2).refuse(Column("name")) or "")
-    assert "decimals" in (Share(parties=2, decimals=2).refuse(Column("visits", ValueType.INTEGER)) or "")
-    assert Share(parties=2).refuse(Column("visits", ValueType.INTEGER)) is None
+    assert "works on" in (SecretSharing(parties=2).refuse(Column("name")) or "")
+    assert "decimals" in (SecretSharing(parties=2, decimals=2).refuse(Column("visits", ValueType.INTEGER)) or "")
+    assert SecretSharing(parties=2).refuse(Column("visits", ValueType.INTEGER)) is None
 
 
 def test_numbers_too_large_and_gaps_that_came_later_stop_the_run() -> None:
     rows = pl.Series([0, 1], dtype=pl.UInt64)
-    step = Share(parties=3, threshold=2).bind(Column("pay", ValueType.INTEGER, rows=2), _context())
+    step = SecretSharing(parties=3, threshold=2).bind(Column("pay", ValueType.INTEGER, rows=2), _context())
     with pytest.raises(DataError, match=r"1 value.*too many digits") as raised:
         step.apply(pl.DataFrame({"pay": [1, 1 << 61], ROW: rows}))
     assert str(1 << 61) not in str(raised.value)

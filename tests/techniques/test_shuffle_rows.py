@@ -15,7 +15,7 @@ from scipy import stats
 from shoal.randomness import Randomness
 from shoal.schema import ROW
 from shoal.techniques.base import Context, Scope
-from shoal.techniques.shuffle_rows import ShuffleRows, ShuffleRowsStep
+from shoal.techniques.randomisation.shuffle_rows import ShuffleRows, ShuffleRowsStep
 
 pytestmark = pytest.mark.requirement("T-15")
 

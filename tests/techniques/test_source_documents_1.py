@@ -29,7 +29,7 @@ from collections.abc import Sequence
 import polars as pl
 import pytest
 
-from shoal.hierarchy import Flat
+from shoal.hierarchy import FlatHierarchy
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts, ValueType
 from shoal.techniques import Context, Technique, techniques
@@ -52,7 +52,7 @@ def apply(how: Technique, values: Sequence[object], column: Column | None = None
     frame = pl.DataFrame([pl.Series("value", values, dtype=column.storage), rows])
     counted = frame.group_by("value").agg(pl.len().alias("records"))
     counts = {("value",): Counts.from_frame(counted, ("value",), "records")}
-    flat = Flat().bind(column, counted)
+    flat = FlatHierarchy().bind(column, counted)
     assert how.refuse(column) is None
     step = how.bind(column, Context({"value": column}, Randomness(1).stream("golden"), counts, flat))
     after: list[object] = step.apply(frame)["value"].to_list()

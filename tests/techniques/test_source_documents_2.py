@@ -29,11 +29,11 @@ import pytest
 
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, ValueType
-from shoal.techniques.aggregate import Aggregate
 from shoal.techniques.base import Context
-from shoal.techniques.noise import Noise
-from shoal.techniques.permute import Permute
-from shoal.techniques.suppress_records import SuppressRecords, WithholdClassesStep
+from shoal.techniques.randomisation.noise.noise import Noise
+from shoal.techniques.randomisation.permute import Permute
+from shoal.techniques.statistical.aggregation.aggregate import Aggregate
+from shoal.techniques.suppression.suppress_records import SuppressRecords, WithholdClassesStep
 
 
 def context(seed: int = 0, *columns: Column) -> Context:

@@ -10,7 +10,7 @@ import pytest
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Role, ValueType
 from shoal.techniques import Context, Lowers, Missing, techniques
-from shoal.techniques.suppress import Suppress, SuppressStep
+from shoal.techniques.suppression.suppress import Suppress, SuppressStep
 
 pytestmark = pytest.mark.requirement("T-01")
 

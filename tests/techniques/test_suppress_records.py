@@ -15,7 +15,7 @@ from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts, ValueType
 from shoal.techniques.base import Context, Lowers, Scope, Step
-from shoal.techniques.suppress_records import SuppressRecords, WithholdClassesStep
+from shoal.techniques.suppression.suppress_records import SuppressRecords, WithholdClassesStep
 
 pytestmark = pytest.mark.requirement("T-02")
 

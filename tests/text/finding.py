@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from shoal.text import Annotator
-from shoal.text.words import Words
+from shoal.text.lexicon_finder import LexiconFinder
 
-ANNOTATOR = Annotator((Words(),))
+ANNOTATOR = Annotator((LexiconFinder(),))
 
 
 def found(text: str, *types: str) -> list[tuple[str, str]]:

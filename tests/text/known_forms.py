@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shoal.text.annotating import Annotator
+from shoal.text.annotator import Annotator
 from shoal.text.spans import Span
 
 NAMES = (

@@ -13,10 +13,10 @@ from tests.text.finding import found
 
 from shoal.errors import InputError
 from shoal.text import Annotator, Span
-from shoal.text.annotating import without_held
-from shoal.text.learned import MODELS, Learned, available
+from shoal.text.annotator import without_contained
+from shoal.text.lexicon_finder import LexiconFinder
+from shoal.text.spacy_finder import MODELS, SpacyFinder, available
 from shoal.text.spans import merged
-from shoal.text.words import Words
 
 pytestmark = pytest.mark.requirement("X-01")
 needs_model = pytest.mark.skipif(available() is None, reason="no language model installed: extra 'text'")
@@ -28,12 +28,14 @@ def test_an_address_holds_its_town_and_code() -> None:
 
 def test_a_name_inside_an_email_is_the_email() -> None:
     inside = Span(0, 4, "person", 0.9, "names")
-    assert without_held([inside, Span(0, 16, "email", 0.97, "email")], 0.5) == [Span(0, 16, "email", 0.97, "email")]
+    assert without_contained([inside, Span(0, 16, "email", 0.97, "email")], 0.5) == [
+        Span(0, 16, "email", 0.97, "email")
+    ]
 
 
 def test_a_doubtful_holder_does_not_swallow_a_sure_span() -> None:
     spans = [Span(0, 4, "person", 0.9, "names"), Span(0, 16, "organisation", 0.51, "model")]
-    assert without_held(spans, 0.5) == spans
+    assert without_contained(spans, 0.5) == spans
 
 
 def test_a_surname_is_found_again_alone() -> None:
@@ -43,11 +45,11 @@ def test_a_surname_is_found_again_alone() -> None:
 
 def test_types_choose() -> None:
     text = "Dr. Asha Rao lives in Singapore."
-    assert {span.type for span in Annotator((Words(),), types=frozenset({"place"})).annotate(text)} == {"place"}
+    assert {span.type for span in Annotator((LexiconFinder(),), types=frozenset({"place"})).annotate(text)} == {"place"}
 
 
 def test_without_a_model_there_is_none() -> None:
-    assert not any(isinstance(finder, Learned) for finder in Annotator.standard("none").finders)
+    assert not any(isinstance(finder, SpacyFinder) for finder in Annotator.standard("none").finders)
 
 
 def test_an_unknown_model_is_named() -> None:
@@ -64,11 +66,11 @@ def test_the_model_in_batches_agrees_with_one_by_one() -> None:
 
 @needs_model
 def test_long_texts_are_cut_and_places_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.text.learned.LONGEST", 500)
+    monkeypatch.setattr("shoal.text.spacy_finder.LONGEST", 500)
     name = available()
     assert name is not None
     text = "They went on. " * 90 + "\nBarack Obama visited Berlin."
-    assert any(text[span.start : span.end] == "Barack Obama" for span in Learned(name).find(text))
+    assert any(text[span.start : span.end] == "Barack Obama" for span in SpacyFinder(name).find(text))
 
 
 def test_importing_loads_neither_lists_nor_model() -> None:
@@ -105,7 +107,7 @@ PIECES = st.sampled_from(
 @settings(max_examples=150)
 @given(st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".join)))
 def test_any_text_gives_spans_in_order_inside_it(text: str) -> None:
-    annotator = Annotator((Words(),))
+    annotator = Annotator((LexiconFinder(),))
     spans = annotator.annotate(text)
     assert all(0 <= span.start < span.end <= len(text) and 0.5 <= span.score <= 1 for span in spans)
     assert all(one.end <= other.start for one, other in pairwise(spans))
@@ -133,4 +135,4 @@ def test_merging_covers_what_was_found_and_the_surest_names_each_place(spans: li
 
 def test_long_repeats_end() -> None:
     for piece in ("A", "A. ", "Dr. ", "12 ", "Aa ", "Aa, ", "1-", "of the ", "\n", "12 Aa ", "é "):
-        assert isinstance(Annotator((Words(),)).annotate(piece * 3000), list)
+        assert isinstance(Annotator((LexiconFinder(),)).annotate(piece * 3000), list)

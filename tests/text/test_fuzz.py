@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from tests.text.hostile import HALVES, hostile, whole
 
-from shoal.pseudonyms.for_this_run import ForThisRun
+from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
+from shoal.scrub.scrubber import Scrubber
 from shoal.text import Annotator
-from shoal.text.patterns import Patterns
-from shoal.text.scrubbing import Scrubber
+from shoal.text.lexicon_finder import LexiconFinder
+from shoal.text.matching.patterns import PatternFinder
 from shoal.text.spans import Finder
-from shoal.text.words import Words
 
 pytestmark = pytest.mark.requirement("D-03", "X-01")
 
-FINDERS = {"patterns": Patterns(), "words": Words()}
+FINDERS = {"patterns": PatternFinder(), "words": LexiconFinder()}
 ANNOTATOR = Annotator()
 CHOICES = {
     "label": {"replace": "label"},
@@ -28,7 +28,7 @@ CHOICES = {
     "dates moved, ages by the decade": {"replace": "label", "dates": "shift", "ages": "generalise"},
 }
 SCRUBBERS = {
-    name: Scrubber(ANNOTATOR, secrets=ForThisRun(Randomness(1)), **choices)  # type: ignore[arg-type]
+    name: Scrubber(ANNOTATOR, secrets=RunSecrets(Randomness(1)), **choices)  # type: ignore[arg-type]
     for name, choices in CHOICES.items()
 }
 

@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.text.hostile import PERIODS, repeated
 
+from shoal.scrub.scrubber import Scrubber
 from shoal.text import Annotator
-from shoal.text.patterns import Patterns
-from shoal.text.scrubbing import Scrubber
+from shoal.text.lexicon_finder import LexiconFinder
+from shoal.text.matching.patterns import PatternFinder
 from shoal.text.spans import Span
-from shoal.text.words import Words
 
 pytestmark = pytest.mark.requirement("D-03", "X-01")
 
@@ -38,7 +38,7 @@ MANY_ROUNDS = ("Mr ",)
 """Each round takes one title, and makes what follows look like a name to the title before it."""
 
 Work = Callable[[str], object]
-PATTERNS, WORDS, ANNOTATOR = Patterns(), Words(), Annotator()
+PATTERNS, WORDS, ANNOTATOR = PatternFinder(), LexiconFinder(), Annotator()
 FINDERS: dict[str, Work] = {
     "patterns": lambda text: list(PATTERNS.find(text)),
     "words": lambda text: list(WORDS.find(text)),

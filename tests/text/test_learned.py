@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.text import Annotator
-from shoal.text.learned import LABELS, Learned, available
+from shoal.text.spacy_finder import LABELS, SpacyFinder, available
 
 pytestmark = [
     pytest.mark.requirement("D-03", "X-01"),
@@ -14,7 +14,7 @@ pytestmark = [
 
 
 def _found(text: str) -> list[tuple[str, str]]:
-    return [(span.type, text[span.start : span.end]) for span in Learned(available() or "").find(text)]
+    return [(span.type, text[span.start : span.end]) for span in SpacyFinder(available() or "").find(text)]
 
 
 @pytest.mark.parametrize(

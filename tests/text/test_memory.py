@@ -15,9 +15,9 @@ from collections.abc import Iterator
 import pytest
 
 import shoal
-from shoal.text.learned import available
-from shoal.text.memory import Memory, remembered
-from shoal.text.words import Words
+from shoal.text.lexicon_finder import LexiconFinder
+from shoal.text.scoped_cache import ScopedCache, cached_in_scope
+from shoal.text.spacy_finder import available
 
 pytestmark = pytest.mark.requirement("X-02")
 
@@ -57,7 +57,7 @@ def found():
 
 def read(model):
     from shoal.scan.annotators import annotate_by
-    from shoal.text.scrubbing import Scrubber, standard_annotator
+    from shoal.scrub.scrubber import Scrubber, standard_annotator
     for replace in ("label", "pseudonym", "mask"):
         scrubber = Scrubber(standard_annotator(model), replace)
         scrubber.scrub_many(texts(), "who")
@@ -93,12 +93,12 @@ def modules() -> Iterator[types.ModuleType]:
 
 KEYS_OF_OURS = {
     "shoal.discover.recognisers.checks.check_named": "the name of a check, from a recogniser's file",
-    "shoal.pseudonyms.name.names_of": "a locale",
-    "shoal.pseudonyms.phone._beginnings": "a country",
-    "shoal.text.gazetteers.sections_in": "the name of a list",
-    "shoal.text.learned._loaded": "the name of a model",
-    "shoal.text.stand_ins._known": "a locale",
-    "shoal.privacy.population_uniqueness._too_many": "sizes of classes",
+    "shoal.pseudonyms.formats.name.names_of": "a locale",
+    "shoal.pseudonyms.formats.phone._beginnings": "a country",
+    "shoal.text.lexicon.gazetteers.sections_in": "the name of a list",
+    "shoal.text.spacy_finder._loaded": "the name of a model",
+    "shoal.scrub.surrogates._known": "a locale",
+    "shoal.privacy.models.population_uniqueness._too_many": "sizes of classes",
 }
 """What module-level caches may be asked for by text: names that the program or the policy's author gave, no data."""
 
@@ -128,23 +128,23 @@ def test_a_cache_of_texts_would_be_seen() -> None:
 
 
 def test_each_finder_remembers_for_itself() -> None:
-    one, other = Words(), Words()
+    one, other = LexiconFinder(), LexiconFinder()
     one.find("Dear Asha Rao")
-    assert one.memory.table(Words)
-    assert not other.memory.table(Words)
+    assert one.memory.table(LexiconFinder)
+    assert not other.memory.table(LexiconFinder)
     assert one == other
-    assert not pickle.loads(pickle.dumps(one)).memory.table(Words)  # noqa: S301
+    assert not pickle.loads(pickle.dumps(one)).memory.table(LexiconFinder)  # noqa: S301
 
 
 def test_what_is_remembered_is_bounded_and_goes_with_its_memory() -> None:
     asked: list[str] = []
 
-    @remembered(most=3)
+    @cached_in_scope(most=3)
     def of(word: str) -> str:
         asked.append(word)
         return word
 
-    memory = Memory()
+    memory = ScopedCache()
     with memory.in_use():
         for word in "abcab":
             of(word)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.text.finding import found, values
 
-from shoal.text.shapes import looks_like_a_name, looks_made
+from shoal.text.lexicon.word_shapes import looks_coined, looks_like_a_name
 
 pytestmark = pytest.mark.requirement("D-03", "X-01")
 
@@ -127,5 +127,5 @@ def test_an_article_is_no_initial() -> None:
 def test_what_a_word_on_no_list_looks_like() -> None:
     names = ["monjeau", "glyceria", "brabec", "vedrashko", "okonjo", "hamaguchi"]
     made = ["brightwater", "papertrail", "zanderly", "swiftpay", "novasoft", "goodroot"]
-    assert [word for word in names if not looks_like_a_name(word) or looks_made(word)] == []
-    assert [word for word in made if looks_like_a_name(word) or not looks_made(word)] == []
+    assert [word for word in names if not looks_like_a_name(word) or looks_coined(word)] == []
+    assert [word for word in made if looks_like_a_name(word) or not looks_coined(word)] == []

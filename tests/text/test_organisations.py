@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.text.finding import found, values
 
-from shoal.text.names import persons
-from shoal.text.organisations import organisations
-from shoal.text.reading import runs_in
+from shoal.text.lexicon.capitalised_runs import runs_in
+from shoal.text.organisation_names.finder import organisations
+from shoal.text.person_names.finder import persons
 
 pytestmark = pytest.mark.requirement("D-03", "X-01")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.text.finding import found, values
 
-from shoal.text.peoples import named_after_countries
+from shoal.text.personal_facts.groups_and_beliefs import named_after_countries
 
 pytestmark = pytest.mark.requirement("D-03")
 

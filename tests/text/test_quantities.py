@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.text.finding import found, values
 
-from shoal.text.listed import listed
+from shoal.text.listed_phrases import find_listed
 
 pytestmark = pytest.mark.requirement("D-03")
 
@@ -75,4 +75,4 @@ def test_sums_of_money(text: str, value: str) -> None:
 
 @given(st.from_regex(r"(he|no\.|case|has|[0-9]{1,5}|years|kg|of|[ ,/]){1,12}", fullmatch=True))
 def test_all_digits_are_the_same_to_the_lists(text: str) -> None:
-    assert list(listed(text)) == list(listed(re.sub("[0-9]", "5", text)))
+    assert list(find_listed(text)) == list(find_listed(re.sub("[0-9]", "5", text)))

@@ -16,19 +16,19 @@ from hypothesis import strategies as st
 from shoal.discover.recognisers import RECOGNISERS, InText, Recogniser
 from shoal.discover.recognisers.expressions import LinearError, linear, spans, within_edges
 from shoal.schema import Role
-from shoal.text import gates, scanning
-from shoal.text.annotating import Annotator
-from shoal.text.gates import Match
-from shoal.text.outlines import DIGIT, SIGNS, least, outline
-from shoal.text.patterns import LONGEST_CHECKED, UNCHECKED, Patterns
-from shoal.text.plain_forms import as_read
-from shoal.text.scanning import Scanner
+from shoal.text.annotator import Annotator
+from shoal.text.matching import prefilter, scanner
+from shoal.text.matching.character_forms import as_read
+from shoal.text.matching.context_words import ContextWords
+from shoal.text.matching.pattern_shape import DIGIT, SIGNS, least, pattern_shape
+from shoal.text.matching.patterns import LONGEST_CHECKED, UNCHECKED, PatternFinder
+from shoal.text.matching.prefilter import Match
+from shoal.text.matching.scanner import PatternScanner
 from shoal.text.spans import Span
-from shoal.text.surroundings import Surroundings
 
 pytestmark = pytest.mark.requirement("D-03")
 
-PLAIN = Patterns(engine="re2", least=0)
+PLAIN = PatternFinder(engine="re2", least=0)
 EXPRESSIONS = [each.text.expression for each in RECOGNISERS if each.text]
 PIECES = (
     "asha.rao@example.org",
@@ -58,7 +58,7 @@ PIECES = (
     "４２",
     "\ud800",
 )
-FRUGAL = Patterns(engine="re2")
+FRUGAL = PatternFinder(engine="re2")
 texts = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=20)), max_size=40).map("".join)
 
 
@@ -67,16 +67,16 @@ def _each(matches: Iterable[Match]) -> list[tuple[int, int, int]]:
 
 
 @pytest.fixture(scope="module")
-def fast() -> Patterns:
+def fast() -> PatternFinder:
     pytest.importorskip("hyperscan", reason="Hyperscan is not installed: pip install 'shoal[text]'")
-    patterns = Patterns(engine="hyperscan", least=0)
+    patterns = PatternFinder(engine="hyperscan", least=0)
     list(patterns.find(""))
     return patterns
 
 
 @settings(max_examples=150)
 @given(text=texts)
-def test_both_engines_find_the_same(fast: Patterns, text: str) -> None:
+def test_both_engines_find_the_same(fast: PatternFinder, text: str) -> None:
     assert sorted(fast.find(text)) == sorted(PLAIN.find(text))
 
 
@@ -90,27 +90,29 @@ def test_both_engines_find_the_same(fast: Patterns, text: str) -> None:
 def test_engines_agree_where_matches_overlap(patterns: list[str], text: str) -> None:
     pytest.importorskip("hyperscan", reason="Hyperscan is not installed: pip install 'shoal[text]'")
     given_ = [within_edges(pattern, edges) for pattern in patterns for edges in ("both", "none")]
-    assert _each(Scanner(given_, "hyperscan").matches(text)) == _each(Scanner(given_, "re2").matches(text))
+    assert _each(PatternScanner(given_, "hyperscan").matches(text)) == _each(
+        PatternScanner(given_, "re2").matches(text)
+    )
 
 
 def test_too_large_for_starts_is_found_all_the_same() -> None:
     pytest.importorskip("hyperscan", reason="Hyperscan is not installed: pip install 'shoal[text]'")
     large = within_edges("[a-z0-9-]{20,200}x")
-    engine = scanning.Hyperscan([large, within_edges("abc")])
+    engine = scanner.HyperscanEngine([large, within_edges("abc")])
     assert engine.large == {0}
     assert _each(engine.matches(b"abc " + b"d" * 30 + b"x", 0, 35)) == [(0, 4, 35), (1, 0, 3)]
 
 
-SCANNER = Scanner(EXPRESSIONS)
-GATED = [place for place, each in enumerate(EXPRESSIONS) if gates.is_number(each) or gates.holds_at(each)]
-UNGATED = scanning.RE2([EXPRESSIONS[place] for place in GATED])
+SCANNER = PatternScanner(EXPRESSIONS)
+GATED = [place for place, each in enumerate(EXPRESSIONS) if prefilter.is_number(each) or prefilter.holds_at(each)]
+UNGATED = scanner.Re2Engine([EXPRESSIONS[place] for place in GATED])
 
 
 @settings(max_examples=200)
 @given(texts)
 def test_gates_leave_nothing_out(text: str) -> None:
     """What is looked for in stretches of digits or around an @ is what a search of the whole text gives."""
-    data = as_read(text).encode("utf-8", "replace").translate(scanning._SIGNS)
+    data = as_read(text).encode("utf-8", "replace").translate(scanner._SIGNS)
     found = [one for one in SCANNER._in_block(data, None, 0, len(data)) if one[0] in GATED]
     assert _each(found) == _each((GATED[place], where) for place, where in UNGATED.matches(data, 0, len(data)))
 
@@ -135,8 +137,8 @@ def test_most_patterns_are_behind_gates() -> None:
 @given(st.binary(max_size=80).map(lambda raw: re.sub(b"[a-f]", b"7", raw)))
 def test_both_ways_to_find_digits_agree(data: bytes) -> None:
     for part in ((0, len(data)), (3, max(3, len(data) - 2))):
-        assert gates._by_search(data, *part) == (
-            gates._by_arrays(data, *part) if re.search(b"[0-9]", data[slice(*part)]) else []
+        assert prefilter._by_search(data, *part) == (
+            prefilter._by_arrays(data, *part) if re.search(b"[0-9]", data[slice(*part)]) else []
         )
 
 
@@ -147,7 +149,7 @@ def test_an_outline_fits_whatever_the_pattern_matches(data: st.DataObject) -> No
         st.sampled_from(["[A-Z]{2}[0-9]{1,3} ?X|1[.-]2", "[0-9a-f]{4}(?:-[0-9]+)*", "[^a]x", r"\d\b.[%&]"])
     )
     match = data.draw(st.from_regex(re.compile(pattern, re.ASCII), fullmatch=True)).encode()
-    form = outline(pattern)
+    form = pattern_shape(pattern)
     assert form
     assert linear(form).fullmatch(match.translate(SIGNS))
     assert sum(sign == ord(DIGIT) for sign in match.translate(SIGNS)) >= least(pattern)
@@ -207,8 +209,8 @@ def test_looks_grow_with_the_text_and_not_faster(monkeypatch: pytest.MonkeyPatch
         shown[0] += end - start
         return spans(compiled, data, start, end)
 
-    monkeypatch.setattr(gates, "spans", counting)
-    monkeypatch.setattr(scanning, "spans", counting)
+    monkeypatch.setattr(prefilter, "spans", counting)
+    monkeypatch.setattr(scanner, "spans", counting)
     line = " ".join(PIECES[:13]) + "\n"
     work = []
     for times in (20, 40):
@@ -230,7 +232,7 @@ def test_places_are_characters(before: str) -> None:
 def test_blocks_do_not_shift_places(monkeypatch: pytest.MonkeyPatch, *, plain: bool) -> None:
     text = "\n".join(f"line {n} {'' if plain else 'é中'} S1234567D" for n in range(50))
     whole = sorted(PLAIN.find(text))
-    monkeypatch.setattr(scanning, "BLOCK", 64)
+    monkeypatch.setattr(scanner, "BLOCK", 64)
     assert sorted(PLAIN.find(text)) == whole
     assert len([span for span in whole if span.type == "nric"]) == 50
 
@@ -267,7 +269,7 @@ def broken(_value: str) -> bool:
 
 
 def test_a_check_that_breaks_fails_closed() -> None:
-    patterns = Patterns((own(broken),))
+    patterns = PatternFinder((own(broken),))
     assert list(patterns.find("no 123")) == [Span(3, 6, UNCHECKED, 1.0, "own")]
     assert patterns.failures == {"own": 1}
     assert [span.type for span in Annotator((patterns,)).annotate("no 123")] == [UNCHECKED]
@@ -275,7 +277,7 @@ def test_a_check_that_breaks_fails_closed() -> None:
 
 def test_a_check_is_not_given_more_than_it_can_bear() -> None:
     given_: list[int] = []
-    patterns = Patterns((own(lambda value: bool(given_.append(len(value)))),))
+    patterns = PatternFinder((own(lambda value: bool(given_.append(len(value)))),))
     found = list(patterns.find("1" * (LONGEST_CHECKED + 1) + " " + "2" * LONGEST_CHECKED))
     assert [(span.type, span.length) for span in found] == [(UNCHECKED, LONGEST_CHECKED + 1)]
     assert given_ == [LONGEST_CHECKED]
@@ -287,7 +289,7 @@ def test_copies_find_the_same() -> None:
     assert list(copy.find("S1234567D")) == list(PLAIN.find("S1234567D"))
 
 
-def test_threads_do_not_meet(fast: Patterns) -> None:
+def test_threads_do_not_meet(fast: PatternFinder) -> None:
     text = "mail asha@example.org, IP 10.2.3.4, www.example.org\n" * 200
     expected = sorted(fast.find(text))
     results: list[list[Span]] = []
@@ -300,25 +302,27 @@ def test_threads_do_not_meet(fast: Patterns) -> None:
 
 
 def test_nothing_is_found_by_nobody() -> None:
-    assert list(Patterns(()).find("asha@example.org")) == []
+    assert list(PatternFinder(()).find("asha@example.org")) == []
     assert list(PLAIN.find("")) == []
 
 
 def test_a_pattern_with_a_long_lead_is_not_taken_for_a_number() -> None:
     lead = replace(own(None).text, pattern="EMPLOYEE NUMBER OF THE HOUSE [0-9]{4}")  # type: ignore[type-var]
-    assert not gates.is_number(lead.expression)
+    assert not prefilter.is_number(lead.expression)
     text = "employee number of the house 1234"
-    found = list(Patterns((replace(own(None), text=lead),)).find(text))
+    found = list(PatternFinder((replace(own(None), text=lead),)).find(text))
     assert [(span.start, span.end) for span in found] == [(0, len(text))]
 
 
 @settings(max_examples=60)
 @given(texts)
 def test_what_can_not_be_believed_is_all_that_is_left_out(text: str) -> None:
-    assert sorted(Patterns.find(USUAL, text)) == sorted(span for span in PLAIN.find(text) if span.score >= USUAL.least)
+    assert sorted(PatternFinder.find(USUAL, text)) == sorted(
+        span for span in PLAIN.find(text) if span.score >= USUAL.least
+    )
 
 
-USUAL = Patterns()
+USUAL = PatternFinder()
 
 
 class TestSurroundings:
@@ -344,12 +348,12 @@ class TestSurroundings:
     )
     def test_words_that_are_near(self, text: str, place: int, near: bool) -> None:
         start = text.index("42")
-        assert Surroundings(self.CONTEXT).of(text)(place, start, start + 2) is near
+        assert ContextWords(self.CONTEXT).of(text)(place, start, start + 2) is near
 
     @settings(max_examples=100)
     @given(st.lists(st.sampled_from(["tel", "card", "é", "42", " ", "電話", "x" * 30]), max_size=60).map("".join))
     def test_over_bytes_nothing_that_is_near_is_far(self, text: str) -> None:
-        near = Surroundings(self.CONTEXT).of(text)
+        near = ContextWords(self.CONTEXT).of(text)
         over = near.in_bytes(text.encode())
         for found in re.finditer("42", text):
             start, end = (len(text[:place].encode()) for place in found.span())
@@ -359,6 +363,6 @@ class TestSurroundings:
     @settings(max_examples=50)
     @given(st.integers(0, 200))
     def test_many_pieces_and_few_are_alike(self, count: int) -> None:
-        near = Surroundings(self.CONTEXT).of("tel" + " " * 3000 + "car" + " " * 5000)
+        near = ContextWords(self.CONTEXT).of("tel" + " " * 3000 + "car" + " " * 5000)
         pieces = [(37 * place, 37 * place + 9) for place in range(count)]
         assert list(near.those_near(pieces)) == [piece for piece in pieces for _ in near.those_near([piece])]

@@ -15,15 +15,15 @@ from tests.text.known_forms import FORMS, annotator
 
 from shoal.crypto import Key
 from shoal.errors import InputError
-from shoal.pseudonyms.for_this_run import ForThisRun
+from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
-from shoal.text.ages import generalised_age
-from shoal.text.choices import chosen_types
-from shoal.text.dates import days_for, shifted_date
-from shoal.text.outcome import Action
-from shoal.text.people import people_in
-from shoal.text.scrubbing import Scrubber
-from shoal.text.stand_ins import NUMBERS, is_stand_in_number
+from shoal.scrub.age_ranges import generalised_age
+from shoal.scrub.choices import chosen_types
+from shoal.scrub.coreference import resolve_people
+from shoal.scrub.date_shift import days_for, shifted_date
+from shoal.scrub.outcome import ScrubAction
+from shoal.scrub.scrubber import Scrubber
+from shoal.scrub.surrogates import NUMBERS, is_surrogate_number
 
 pytestmark = pytest.mark.requirement("X-02")
 
@@ -62,7 +62,7 @@ TEXTS = st.lists(st.one_of(VALUES, FILLER), max_size=12).map(" ".join)
 
 
 def scrubber(replace="label", seed=1, **choices) -> Scrubber:
-    return Scrubber(annotator(), replace, ForThisRun(Randomness(seed)), **choices)
+    return Scrubber(annotator(), replace, RunSecrets(Randomness(seed)), **choices)
 
 
 def text_of(text: str, replace="label", **choices) -> str:
@@ -127,7 +127,7 @@ def test_actions_tell_the_places_before_and_after_and_the_rest_is_untouched(repl
 def test_actions_hold_no_value():
     done = scrubber().scrub(SENTENCE)
     told = repr(done.actions) + repr([action.to_dict() for action in done.actions])
-    assert done.actions[0] == Action(0, 12, 0, 8, "person")
+    assert done.actions[0] == ScrubAction(0, 12, 0, 8, "person")
     assert all(word not in told for word in ("Asha", "Rao", "clinic", "98765"))
     assert done.counts == {"person": 2, "age": 1, "date": 1, "phone": 1, "email": 1}
 
@@ -206,7 +206,7 @@ def test_stand_ins_are_the_same_in_every_document_of_a_domain():
     ],
 )
 def test_who_is_who(names, people):
-    assert list(people_in(names).values()) == people
+    assert list(resolve_people(names).values()) == people
 
 
 def test_numbers_are_nobodys_and_keep_their_form():
@@ -224,8 +224,8 @@ def test_numbers_are_nobodys_and_keep_their_form():
 def test_stand_ins_of_numbers_are_known_again(kind):
     form = NUMBERS[kind]
     made = form.write(np.linspace(0, form.size - 1, 50).astype(np.int64).clip(0, form.size - 1))
-    assert all(is_stand_in_number(value) for value in made)
-    assert not any(is_stand_in_number(value + "0") for value in made)
+    assert all(is_surrogate_number(value) for value in made)
+    assert not any(is_surrogate_number(value + "0") for value in made)
 
 
 def test_however_a_number_is_written_its_stand_in_is_the_same():

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shoal.pseudonyms.for_this_run import ForThisRun
+from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
-from shoal.text.choices import known_types
-from shoal.text.scrubbing import Scrubber, standard_annotator
+from shoal.scrub.choices import known_types
+from shoal.scrub.scrubber import Scrubber, standard_annotator
 
 pytestmark = pytest.mark.requirement("X-01", "X-02")
 
@@ -26,7 +26,7 @@ def sentences(shared: Path) -> list[str]:
 @pytest.mark.parametrize("replace", ["label", "mask", "pseudonym"])
 def test_a_second_time_changes_nothing_and_nothing_is_left_to_find(replace, sentences):
     annotator = standard_annotator()
-    worker = Scrubber(annotator, replace, ForThisRun(Randomness(1)))
+    worker = Scrubber(annotator, replace, RunSecrets(Randomness(1)))
     found = 0
     for sentence in sentences:
         done = worker.scrub(sentence)

@@ -14,22 +14,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.discover.recognisers import RECOGNISERS, InText, Recogniser
-from shoal.pseudonyms.for_this_run import ForThisRun
+from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.schema import Role
-from shoal.text import gates, mentions, patterns, reading, surroundings, words
-from shoal.text.annotating import Annotator, without_held
-from shoal.text.patterns import Patterns
-from shoal.text.scrubbing import Scrubber
-from shoal.text.side_by_side import THICKNESS, SideBySide, wall_for
+from shoal.scrub.scrubber import Scrubber
+from shoal.text import lexicon_finder
+from shoal.text.annotator import Annotator, without_contained
+from shoal.text.lexicon import capitalised_runs
+from shoal.text.lexicon_finder import LexiconFinder, find_by_lexicon, with_normalised_digits
+from shoal.text.matching import context_words, patterns, prefilter
+from shoal.text.matching.batch import THICKNESS, BatchedPatternFinder, separator_for
+from shoal.text.matching.patterns import PatternFinder
+from shoal.text.person_names import repeated_mentions
 from shoal.text.spans import Span, merged
-from shoal.text.words import Words, found, with_even_digits
 
 pytestmark = pytest.mark.requirement("X-02")
 
-PATTERNS = Patterns()
-SIDE_BY_SIDE = SideBySide(PATTERNS)
-ANNOTATOR = Annotator((PATTERNS, Words()))
+PATTERNS = PatternFinder()
+SIDE_BY_SIDE = BatchedPatternFinder(PATTERNS)
+ANNOTATOR = Annotator((PATTERNS, LexiconFinder()))
 LINES = [
     '2026-11-01T00:00:03.017Z INFO web[12] 10.2.31.4 GET /login 200 2837 6ms "Mozilla/5.0 (X11; Linux) Gecko"\n',
     "2026-11-01T00:00:04Z DEBUG pool[907] card 4111 1111 1111 1111 declined for asha.rao@example.org\n",
@@ -89,8 +92,8 @@ def sentences(shared) -> list[str]:
 
 def slowly(text: str) -> list[Span]:
     """The annotation without any short cut."""
-    everything = [*PATTERNS.find(text), *found(text)]
-    spans = merged(without_held(everything, ANNOTATOR.threshold), ANNOTATOR.threshold)
+    everything = [*PATTERNS.find(text), *find_by_lexicon(text)]
+    spans = merged(without_contained(everything, ANNOTATOR.threshold), ANNOTATOR.threshold)
     again = _again(text, spans)
     spans = merged([*spans, *again], ANNOTATOR.threshold) if again else spans
     bare = [(span, text[span.start : span.end]) for span in spans]
@@ -104,10 +107,13 @@ def slowly(text: str) -> list[Span]:
 def _again(text: str, spans: list[Span]) -> list[Span]:
     from ahocorasick_rs import AhoCorasick, MatchKind
 
-    parts = mentions._parts(text, spans)
+    parts = repeated_mentions._parts(text, spans)
     matches = AhoCorasick(list(parts), matchkind=MatchKind.LeftmostLongest).find_matches_as_indexes(text)
-    seen = [Span(start, end, list(parts.values())[index], mentions.AGAIN, mentions.BY) for index, start, end in matches]
-    apart = [span for span in seen if mentions.stands_apart(text, span.start, span.end)]
+    seen = [
+        Span(start, end, list(parts.values())[index], repeated_mentions.AGAIN, repeated_mentions.BY)
+        for index, start, end in matches
+    ]
+    apart = [span for span in seen if repeated_mentions.stands_apart(text, span.start, span.end)]
     return [span for span in apart if not any(other.holds(span) for other in spans)]
 
 
@@ -142,18 +148,18 @@ def test_texts_that_are_read_together_don_t_touch_each_other(texts):
 def test_spans_that_don_t_overlap_are_settled_as_by_merging(spans):
     text = "a" * 50
     settled = Annotator(())._settled(text, list(spans))
-    alone = merged(without_held(spans, 0.5), 0.5)
+    alone = merged(without_contained(spans, 0.5), 0.5)
     assert settled == merged([*alone, *_again(text, alone)], 0.5)
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
 
-_ANYWHERE = re.compile(rf"(?<![\w@])(?:{reading._RUN.pattern})")
+_ANYWHERE = re.compile(rf"(?<![\w@])(?:{capitalised_runs._RUN.pattern})")
 
 
 def test_runs_begin_where_the_whole_form_fits(sentences):
     for text in [*LINES, *sentences]:
-        assert list(reading._spans(text)) == [match.span() for match in _ANYWHERE.finditer(text)]
+        assert list(capitalised_runs._spans(text)) == [match.span() for match in _ANYWHERE.finditer(text)]
 
 
 @given(
@@ -166,11 +172,11 @@ def test_runs_begin_where_the_whole_form_fits(sentences):
 @settings(max_examples=300)
 def test_runs_begin_where_the_whole_form_fits_in_any_text(parts):
     text = "".join(parts)
-    assert list(reading._spans(text)) == [match.span() for match in _ANYWHERE.finditer(text)]
-    for run in reading.runs_in(text):
+    assert list(capitalised_runs._spans(text)) == [match.span() for match in _ANYWHERE.finditer(text)]
+    for run in capitalised_runs.runs_in(text):
         assert [text[word.start : word.end] for word in run.words] == [word.text for word in run.words]
         line = text[max(0, run.start - 36) : run.start].rsplit("\n", 1)[-1].rsplit(". ", 1)[-1].lower()
-        before = reading._LAST_WORDS.findall(line)[-4:]
+        before = capitalised_runs._LAST_WORDS.findall(line)[-4:]
         assert run.before == tuple([word for word in before if word[0].isalnum() or word[-1].isalnum()][-3:])
 
 
@@ -183,16 +189,16 @@ def test_finders_take_texts_for_the_same_whose_digits_are_evened_out(sentences, 
     for text in [*LINES, *sentences[::3]]:
         drawn = iter(stream.uniform(np.arange(len(text), dtype=np.uint64), lane=len(text)).tolist())
         changed = re.sub("[0-9]", lambda _, drawn=drawn: digits[int(next(drawn) * len(digits))], text)
-        assert list(Words().find(changed)) == found(changed)
+        assert list(LexiconFinder().find(changed)) == find_by_lexicon(changed)
 
 
 @given(LOG_LINES | TEXTS)
 @settings(max_examples=300, deadline=None)
 def test_any_line_is_found_in_as_without_memory(line):
-    assert list(Words().find(line)) == found(line)
+    assert list(LexiconFinder().find(line)) == find_by_lexicon(line)
     if line.isascii():
-        assert len(with_even_digits(line)) == len(line)
-        assert with_even_digits(with_even_digits(line).decode()) == with_even_digits(line)
+        assert len(with_normalised_digits(line)) == len(line)
+        assert with_normalised_digits(with_normalised_digits(line).decode()) == with_normalised_digits(line)
 
 
 KEPT_APART = r"\(\?:1\[89\]\|20\)|\(\?:19\|20\)|\[1-9\]|^0$"
@@ -234,19 +240,19 @@ def test_no_finder_tells_more_digits_apart_than_are_kept():
 
 
 def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr(words, "MOST_REMEMBERED", 16)
-    finder = Words()
+    monkeypatch.setattr(lexicon_finder, "MOST_REMEMBERED", 16)
+    finder = LexiconFinder()
     for number in range(100):
         finder.find(f"line {'x' * number}")
-        assert 0 < len(finder.memory.table(Words)) <= 16
+        assert 0 < len(finder.memory.table(LexiconFinder)) <= 16
 
 
 # --- walls ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_wall_is_thicker_than_anything_reaches():
-    assert max(surroundings.REACH, patterns.JUST_BEFORE, 2 * gates.AROUND + gates.APART) < THICKNESS
-    assert wall_for(PATTERNS) is not None
+    assert max(context_words.REACH, patterns.JUST_BEFORE, 2 * prefilter.AROUND + prefilter.APART) < THICKNESS
+    assert separator_for(PATTERNS) is not None
 
 
 @given(st.lists(TEXTS | LOG_LINES, min_size=4, max_size=12))
@@ -261,10 +267,10 @@ def test_without_a_wall_each_text_is_looked_through_by_itself(pattern):
     stranger = Recogniser(
         "stranger", "a thing", Role.DIRECT, "it is", type="stranger", text=InText(pattern, 0.8, 0.9, edges="none")
     )
-    own = Patterns((*RECOGNISERS, stranger))
-    assert wall_for(own) is None
+    own = PatternFinder((*RECOGNISERS, stranger))
+    assert separator_for(own) is None
     texts = ["<x", "x>", "ax", "xa", "x"] * 2
-    assert SideBySide(own).find_many(texts) == [list(own.find(text)) for text in texts]
+    assert BatchedPatternFinder(own).find_many(texts) == [list(own.find(text)) for text in texts]
 
 
 # --- scrubbing --------------------------------------------------------------------------------------------------------
@@ -272,7 +278,7 @@ def test_without_a_wall_each_text_is_looked_through_by_itself(pattern):
 
 @pytest.mark.parametrize("replace", ["label", "mask", "pseudonym"])
 def test_texts_are_scrubbed_together_as_each_alone(sentences, replace):
-    scrubber = Scrubber(ANNOTATOR, replace, ForThisRun(Randomness(1)))
+    scrubber = Scrubber(ANNOTATOR, replace, RunSecrets(Randomness(1)))
     texts = [*LINES, *sentences[::12]]
     together = scrubber.scrub_many(texts, "somebody")
     assert together == [scrubber.scrub(text, "somebody") for text in texts]

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from tests.text.known_forms import annotator
 
 from shoal.errors import InputError
-from shoal.pseudonyms.for_this_run import ForThisRun
+from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
-from shoal.text.scrubbing import Scrubber
-from shoal.text.segments import OVERLAP, pieces_of, segment_table, type_frequencies, words_of
+from shoal.scrub.scrubber import Scrubber
+from shoal.scrub.segments import OVERLAP, pieces_of, segment_table, type_frequencies, words_of
 
 LETTERS = [("one", "Asha Rao, aged 34, came on 2024-03-05."), ("two", "Mail asha@clinic.in for Asha Rao")]
 WORDS = st.lists(st.sampled_from("the cat sat on a mat and then it ran off".split()), max_size=30).map(" ".join)  # noqa: SIM905
 
 
 def scrubber(replace="label") -> Scrubber:
-    return Scrubber(annotator(), replace, ForThisRun(Randomness(1)))
+    return Scrubber(annotator(), replace, RunSecrets(Randomness(1)))
 
 
 def pieces(texts, seed=1, **choices) -> pl.DataFrame:

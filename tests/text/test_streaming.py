@@ -16,19 +16,19 @@ from hypothesis import strategies as st
 from tests.text.known_forms import annotator
 
 from shoal.errors import InputError
-from shoal.pseudonyms.for_this_run import ForThisRun
+from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
-from shoal.text.accounts import Account
-from shoal.text.files import Cleaner
-from shoal.text.logging import WITHHELD, ScrubbingFilter, ScrubbingFormatter
-from shoal.text.scrubbing import Scrubber
-from shoal.text.streaming import STACK_TRACE, read_lines, scrub_lines, scrub_together
+from shoal.scrub.account import ScrubAccount
+from shoal.scrub.files import FileScrubber
+from shoal.scrub.log_filter import WITHHELD, ScrubbingFilter, ScrubbingFormatter
+from shoal.scrub.scrubber import Scrubber
+from shoal.scrub.streams import STACK_TRACE, read_lines, scrub_lines, scrub_together
 
 pytestmark = pytest.mark.requirement("X-05")
 
 
 def scrubber(replace="label") -> Scrubber:
-    return Scrubber(annotator(), replace, ForThisRun(Randomness(1)))
+    return Scrubber(annotator(), replace, RunSecrets(Randomness(1)))
 
 
 def test_each_line_is_passed_on_before_the_next_is_read():
@@ -163,7 +163,7 @@ def test_nothing_waits_for_a_line_that_is_yet_to_come():
     reader, writer = os.pipe()
     seen, out = os.pipe()
     with os.fdopen(reader, "rb") as source, os.fdopen(out, "wb") as target:
-        cleaner = Cleaner(scrubber(), Account())
+        cleaner = FileScrubber(scrubber(), ScrubAccount())
         thread = threading.Thread(target=cleaner.stream, args=(source, target), daemon=True)
         thread.start()
         os.write(writer, b"Asha Rao\nLim\nhalf a l")
@@ -194,8 +194,8 @@ def test_a_character_is_never_torn_apart():
 
 def test_line_ends_stay():
     out = io.BytesIO()
-    account = Account()
-    Cleaner(scrubber(), account).stream(io.BytesIO(b"Asha Rao\r\n\r\nLim\n\nx"), out)
+    account = ScrubAccount()
+    FileScrubber(scrubber(), account).stream(io.BytesIO(b"Asha Rao\r\n\r\nLim\n\nx"), out)
     assert out.getvalue() == b"[PERSON]\r\n\r\n[PERSON]\n\nx"
     assert account.counts == {"person": 2}
 
@@ -208,9 +208,9 @@ def test_the_side_file_and_the_table_are_whole_even_if_the_work_breaks_off():
             return super().write(data)
 
     side, table = io.StringIO(), io.StringIO()
-    account = Account(side, table)
+    account = ScrubAccount(side, table)
     with pytest.raises(KeyboardInterrupt):
-        Cleaner(scrubber(), account).stream(io.BytesIO(b"Asha Rao\na@b.in\n"), Breaking())
+        FileScrubber(scrubber(), account).stream(io.BytesIO(b"Asha Rao\na@b.in\n"), Breaking())
     account.finish()
     told = json.loads(side.getvalue())
     assert told["documents"][0]["actions"][0] == {"start": 0, "end": 8, "new_start": 0, "new_end": 8, "type": "person"}

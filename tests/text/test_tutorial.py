@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from shoal.examples import hospital, papers
+from shoal.examples import documents, hospital
 
 pytest.importorskip("pikepdf", reason="the extra 'documents' is not installed: pip install 'shoal[documents]'")
 pytestmark = pytest.mark.requirement("D-02", "D-04", "D-07", "X-02", "X-05")
@@ -80,7 +80,7 @@ def test_the_policy_runs_and_keeps_its_promise(said: tuple[dict[str, tuple[int, 
 
 
 def test_what_is_recognised_is_gone_from_log_mail_and_pdf(said: tuple[dict[str, tuple[int, str]], Path]) -> None:
-    original = "\n".join(content.decode("latin-1") for content in papers.papers().values()).lower()
+    original = "\n".join(content.decode("latin-1") for content in documents.papers().values()).lower()
     assert [secret for secret in SECRETS if secret not in original] == []
     mail = (said[1] / "clean" / "question.eml").read_bytes()
     body = message_from_bytes(mail, policy=policy.default).get_content()
@@ -93,7 +93,7 @@ def test_what_is_recognised_is_gone_from_log_mail_and_pdf(said: tuple[dict[str, 
 
 
 def test_masks_keep_every_character_in_its_place(said: tuple[dict[str, tuple[int, str]], Path]) -> None:
-    before = papers.papers()["frontdesk.log"].decode().splitlines()
+    before = documents.papers()["frontdesk.log"].decode().splitlines()
     after = told(said, "shoal scrub papers/frontdesk.log --replace mask").splitlines()
     assert [len(line) for line in after] == [len(line) for line in before]
     assert after[-1].endswith("INFO  queue empty, 0 jobs waiting")

@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, make_url
 from tests.servers import postgres, postgres_url
 
 from shoal.crypto.passphrase import Effort
-from shoal.pseudonyms.base32 import Base32
+from shoal.pseudonyms.formats.base32 import Base32
 from shoal.vault import Passphrase, Right, Vault
 from shoal.vault.tables import metadata
 

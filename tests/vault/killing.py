@@ -19,8 +19,8 @@ from pathlib import Path
 import polars as pl
 from tests.vault.conftest import ANITA, REASON
 
-from shoal.pseudonyms.base32 import Base32
-from shoal.vault import Vault, renewing
+from shoal.pseudonyms.formats.base32 import Base32
+from shoal.vault import Vault, key_lifecycle
 
 BATCH = 100
 NEW = 800
@@ -37,7 +37,7 @@ def insert(vault: Vault, number: int, tell: Callable[[str], None]) -> None:
 
 
 def rotate(vault: Vault, number: int, tell: Callable[[str], None]) -> None:
-    renewing.BATCH = BATCH
+    key_lifecycle.BATCH = BATCH
     vault.rotate("people")
 
 

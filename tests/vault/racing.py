@@ -18,8 +18,8 @@ from typing import Any
 import polars as pl
 from tests.vault.conftest import ANITA
 
-from shoal.pseudonyms.base32 import Base32
-from shoal.vault import Vault, renewing
+from shoal.pseudonyms.formats.base32 import Base32
+from shoal.vault import Vault, key_lifecycle
 
 PEOPLE = 1500
 AT_ONCE = 300
@@ -37,7 +37,7 @@ def issue(vault: Vault, seed: int, rounds: int) -> dict[str, str]:
 
 
 def rotate(vault: Vault, until: Path) -> int:
-    renewing.BATCH = 100
+    key_lifecycle.BATCH = 100
     times = 0
     while not until.exists():
         vault.rotate("people")

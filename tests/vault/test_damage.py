@@ -17,10 +17,10 @@ from sqlalchemy import Connection
 from tests.vault.conftest import ANITA, FORM, MEI, QUICK, RAVI, REASON, Room
 
 from shoal.errors import IntegrityError, ShoalError, SourceError
-from shoal.pseudonyms.issuing import serials_of
+from shoal.pseudonyms.issuance import serials_of
 from shoal.vault import Passphrase, Right, Vault, domains
 from shoal.vault.entries import chosen
-from shoal.vault.rows import Rows, fetch_places
+from shoal.vault.entry_rows import EntryRows, fetch_places
 
 pytestmark = pytest.mark.requirement("V-01", "V-02")
 
@@ -378,7 +378,7 @@ def test_a_vault_that_vanishes(known: Known) -> None:
 def test_rows_that_a_look_up_misses_though_they_are_whole(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     """As when a damaged row of another domain leads the search of the database astray."""
 
-    def misses(connection: Connection, domain: int, places: Sequence[bytes]) -> Rows:
+    def misses(connection: Connection, domain: int, places: Sequence[bytes]) -> EntryRows:
         return chosen(fetch_places(connection, domain, places), np.arange(0))
 
     vault = known.room.open()

@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.errors import InputError
-from shoal.release.job import release_folder
+from shoal.release.run import release_folder
 from shoal.vault import Passphrase, Right, Vault
 
 pytestmark = pytest.mark.requirement("S-10", "V-02")

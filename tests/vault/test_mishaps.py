@@ -11,7 +11,7 @@ from tests.vault.conftest import ANITA, FORM, Room
 
 from shoal.errors import AccessError, IntegrityError, ShoalError, SourceError, TargetError
 from shoal.vault import Vault
-from shoal.vault.mishaps import explained
+from shoal.vault.db_errors import database_error
 from shoal.vault.padding import BLOCK, padded, unpadded
 
 
@@ -34,7 +34,7 @@ from shoal.vault.padding import BLOCK, padded, unpadded
     ],
 )
 def test_a_database_says_what_is_wrong(said: str, kind: type[ShoalError]) -> None:
-    error = explained("people.vault", said.lower())
+    error = database_error("people.vault", said.lower())
     assert type(error) is kind
     assert str(error).startswith("people.vault: ")
     assert said not in str(error)
@@ -82,7 +82,7 @@ def test_the_memory_of_this_machine_fails_in_the_middle(file_room: Room, monkeyp
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("shoal.vault.anchor._replace", full)
+    monkeypatch.setattr("shoal.vault.rollback_guard._replace", full)
     with pytest.raises(TargetError, match="can't be kept"):
         vault.issue("patients", pl.Series(["Asha"]), FORM)
     monkeypatch.undo()

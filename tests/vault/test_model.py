@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from tests.vault.conftest import ANITA, FORM, REASON, Room
 
-from shoal.vault import Vault, renewing
-from shoal.vault.copying import seen_in
+from shoal.vault import Vault, key_lifecycle
+from shoal.vault.backup_copy import seen_in
 
 PEOPLE = st.lists(st.text(max_size=3), min_size=1, max_size=6)
 
@@ -64,8 +64,8 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def rotate_in_part(self) -> None:
-        self.vault._in_one(renewing.Right.MANAGE, lambda session: renewing.begin_rotation(session, "people"))
-        self.vault._in_one(renewing.Right.MANAGE, lambda session: renewing.rotate_some(session, "people"))
+        self.vault._in_one(key_lifecycle.Right.MANAGE, lambda session: key_lifecycle.begin_rotation(session, "people"))
+        self.vault._in_one(key_lifecycle.Right.MANAGE, lambda session: key_lifecycle.rotate_some(session, "people"))
 
     @rule()
     def change_master(self) -> None:
@@ -102,7 +102,7 @@ class Machine(RuleBasedStateMachine):
 
 @pytest.mark.requirement("T-05", "V-03", "V-04")
 def test_one_valid_pseudonym_per_person_and_none_for_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renewing, "BATCH", 3)
+    monkeypatch.setattr(key_lifecycle, "BATCH", 3)
     case = Machine.TestCase
     case.settings = settings(max_examples=8, stateful_step_count=10, deadline=None, derandomize=True)
     case().runTest()

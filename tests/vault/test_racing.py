@@ -15,7 +15,7 @@ from tests.vault.conftest import FORM, Room
 from tests.vault.racing import PEOPLE
 
 from shoal.errors import ShoalError, TargetError
-from shoal.vault.rows import every
+from shoal.vault.entry_rows import every
 
 pytestmark = pytest.mark.requirement("T-05", "V-01")
 
@@ -69,7 +69,7 @@ def test_rows_come_from_the_server_in_parts(server_room: Room, monkeypatch: pyte
     vault = server_room.create()
     vault.add_domain("people")
     vault.issue("people", pl.Series([f"p{number}" for number in range(1000)]), FORM)
-    monkeypatch.setattr("shoal.vault.rows._FETCHED", 100)
+    monkeypatch.setattr("shoal.vault.entry_rows._FETCHED", 100)
     with vault._store.reading() as connection:
         parts = every(connection, 1)
         assert len(next(parts)) == 100

@@ -17,11 +17,11 @@ from tests.vault.conftest import FORM, QUICK, REASON, Room
 import shoal
 from shoal.crypto import Key
 from shoal.errors import ShoalError
-from shoal.pseudonyms.integer import Integer
-from shoal.release.job import release_folder
+from shoal.pseudonyms.formats.integer import Integer
+from shoal.release.run import release_folder
 from shoal.vault import KeyFile, Passphrase, Right, Vault, domains, make_key_file
-from shoal.vault.entries import Entries, Sought
-from shoal.vault.people import Opened
+from shoal.vault.credentials import VaultKeys
+from shoal.vault.entries import DomainEntries, EntryLookup
 
 pytestmark = pytest.mark.requirement("V-05")
 
@@ -79,10 +79,10 @@ def life(room: Room, vault: Vault) -> Iterator[object]:
     with vault._reading() as session:
         found = domains.get(session, "patients")
         yield from (session, session.held, domains.keys(session, found), found)
-        yield (sought := Sought(PEOPLE))
-        yield (entries := Entries(session, found))
-        yield from (entries.find(sought), Sought(issued, issued.cast(pl.Binary)))
-    yield from (OWNER, Opened.new(), vault._box, vault._store, vault._anchor, vault._anchor.seen())
+        yield (sought := EntryLookup(PEOPLE))
+        yield (entries := DomainEntries(session, found))
+        yield from (entries.find(sought), EntryLookup(issued, issued.cast(pl.Binary)))
+    yield from (OWNER, VaultKeys.new(), vault._box, vault._store, vault._anchor, vault._anchor.seen())
 
 
 def failures(room: Room, vault: Vault) -> Iterator[Callable[[], object]]:

@@ -19,7 +19,7 @@ from scipy.stats import spearmanr
 from tests.vault.conftest import ANITA, FORM, Room
 
 from shoal.vault import Vault, domains
-from shoal.vault.rows import every
+from shoal.vault.entry_rows import every
 
 pytestmark = pytest.mark.requirement("V-01")
 

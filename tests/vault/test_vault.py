@@ -11,10 +11,10 @@ import pytest
 from tests.vault.conftest import ANITA, FORM, MEI, QUICK, RAVI, REASON, Clock, Room
 
 from shoal.errors import AccessError, DataError, InputError, IntegrityError, ShoalError, SourceError, TargetError
-from shoal.pseudonyms import Format, formats
-from shoal.pseudonyms.base32 import Base32
-from shoal.pseudonyms.integer import Integer
-from shoal.vault import Passphrase, Right, Vault, renewing
+from shoal.pseudonyms import PseudonymFormat, pseudonym_formats
+from shoal.pseudonyms.formats.base32 import Base32
+from shoal.pseudonyms.formats.integer import Integer
+from shoal.vault import Passphrase, Right, Vault, key_lifecycle
 
 NAMES = pl.Series(["Asha", "Ravi Kumar", "Li Wei", "", "Zoë", "x" * 5000])
 
@@ -63,16 +63,16 @@ def test_nothing_and_nobody(vault: Vault) -> None:
 
 
 def test_letters_that_only_look_alike_are_different_values(vault: Vault) -> None:
-    """A value is taken as it stands, as ``shoal.pseudonyms.texts`` says."""
+    """A value is taken as it stands, as ``shoal.pseudonyms.canonical_text`` says."""
     assert vault.issue("patients", pl.Series(["Zoe\u0308", "Zo\u00eb", "zoë", "Zoë "]), FORM).n_unique() == 4
 
 
-@pytest.mark.parametrize("name", formats.names())
+@pytest.mark.parametrize("name", pseudonym_formats.names())
 @pytest.mark.requirement("T-05")
 def test_every_format_is_issued_once_and_found_again(name: str, file_room: Room) -> None:
-    wanted = formats.get(name)
+    wanted = pseudonym_formats.get(name)
     assert wanted is not None
-    form: Format = wanted(may_be_issued=True) if "may_be_issued" in wanted.model_fields else wanted()
+    form: PseudonymFormat = wanted(may_be_issued=True) if "may_be_issued" in wanted.model_fields else wanted()
     vault = file_room.create()
     vault.add_domain("patients")
     people = pl.Series([f"person {number}" for number in range(300)])
@@ -179,7 +179,7 @@ def test_everybody_is_given_a_new_pseudonym_after_a_loss(vault: Vault, revealed:
 
 @pytest.mark.requirement("V-03")
 def test_a_reissue_in_many_batches(file_room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renewing, "BATCH", 7)
+    monkeypatch.setattr(key_lifecycle, "BATCH", 7)
     vault = file_room.create()
     vault.add_domain("patients")
     people = pl.Series([f"p{number}" for number in range(100)])
@@ -194,7 +194,7 @@ def test_a_reissue_in_many_batches(file_room: Room, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.requirement("V-01")
 def test_rotation_changes_every_sealed_value_and_no_pseudonym(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renewing, "BATCH", 2)
+    monkeypatch.setattr(key_lifecycle, "BATCH", 2)
     first = vault.issue("patients", NAMES, FORM)
     vault.revoke("patients", [first[5]], "the card was lost")
     before = stored(vault)
@@ -207,7 +207,7 @@ def test_rotation_changes_every_sealed_value_and_no_pseudonym(vault: Vault, monk
     assert not {sealed for _, sealed in before} & {sealed for _, sealed in after}
     assert vault.issue("patients", NAMES[:5], FORM).to_list() == first[:5].to_list()
     with vault._reading() as session:
-        held = renewing.domains.keys(session, renewing.domains.get(session, "patients"))
+        held = key_lifecycle.domains.keys(session, key_lifecycle.domains.get(session, "patients"))
         assert list(held.data) == [2]
     vault.verify()
 
@@ -222,7 +222,7 @@ def stored(vault: Vault) -> list[tuple[bytes, bytes]]:
 def test_a_rotation_that_was_cut_short_hinders_nobody_and_goes_on(
     vault: Vault, room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(renewing, "BATCH", 2)
+    monkeypatch.setattr(key_lifecycle, "BATCH", 2)
     first = vault.issue("patients", NAMES, FORM)
 
     def stop(done: int, total: int) -> None:
@@ -247,7 +247,7 @@ def test_a_rotation_that_was_cut_short_hinders_nobody_and_goes_on(
 
 @pytest.mark.requirement("V-01")
 def test_others_work_while_keys_are_rotated(vault: Vault, room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renewing, "BATCH", 1)
+    monkeypatch.setattr(key_lifecycle, "BATCH", 1)
     first = vault.issue("patients", NAMES, FORM)
     other, given = room.open(MEI), []
 
@@ -608,8 +608,8 @@ def test_a_step_that_fails_leaves_nothing_behind(vault: Vault, monkeypatch: pyte
 @pytest.mark.requirement("T-05")
 def test_pseudonyms_in_bulk_over_several_chunks(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shoal.vault.entries.CHUNK", 700)
-    monkeypatch.setattr("shoal.vault.rows._AT_ONCE", 300)
-    monkeypatch.setattr("shoal.vault.rows._FETCHED", 400)
+    monkeypatch.setattr("shoal.vault.entry_rows._AT_ONCE", 300)
+    monkeypatch.setattr("shoal.vault.entry_rows._FETCHED", 400)
     vault = room.create()
     vault.add_domain("patients", validity_days=1)
     people = pl.Series([f"person {number}" for number in range(5000)])

@@ -12,11 +12,11 @@ from sqlalchemy import create_engine, text
 from tests.vault.conftest import ANITA, QUICK, Room
 
 from shoal.crypto import Key
-from shoal.crypto.boxes import close_box
+from shoal.crypto.hpke import close_box
 from shoal.crypto.passphrase import RFC_9106_SECOND
 from shoal.errors import AccessError, InputError, IntegrityError, ShoalError, TargetError
-from shoal.vault import KeyFile, Passphrase, Right, Service, Vault, WayIn, make_key_file
-from shoal.vault.people import Opened
+from shoal.vault import Credential, KeyFile, Passphrase, Right, Service, Vault, make_key_file
+from shoal.vault.credentials import VaultKeys
 
 pytestmark = pytest.mark.requirement("V-01")
 
@@ -39,7 +39,7 @@ def offered(group: str) -> list[SimpleNamespace]:
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.vault.people.entry_points", offered)
+    monkeypatch.setattr("shoal.vault.credentials.entry_points", offered)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_passphrase_typed_on_another_keyboard(file_room: Room) -> None:
 @pytest.mark.usefixtures("service")
 def test_every_way_in_opens_and_survives_a_new_master_key(file_room: Room, key_file: Path) -> None:
     vault = file_room.create()
-    ways: list[WayIn] = [KeyFile("robot", key_file), Service("cloud", "toy")]
+    ways: list[Credential] = [KeyFile("robot", key_file), Service("cloud", "toy")]
     for way in ways:
         vault.admit(way, [Right.USE, Right.MANAGE])
     for way in ways:
@@ -94,7 +94,7 @@ def test_the_wrong_one_opens_nothing(file_room: Room, key_file: Path, tmp_path: 
     vault.admit(KeyFile("robot", key_file), [Right.USE])
     make_key_file(tmp_path / "another")
     (tmp_path / "no key").write_text("hello")
-    wrong: list[tuple[WayIn, str]] = [
+    wrong: list[tuple[Credential, str]] = [
         (Passphrase("anita", "anita's long passphras"), "not the right one"),
         (Passphrase("anita", ""), "not the right one"),
         (Passphrase("nobody", "anita's long passphrase"), "nobody called"),
@@ -128,7 +128,7 @@ def test_a_key_service_that_is_absent_or_fails(file_room: Room, monkeypatch: pyt
     vault = file_room.create()
     with pytest.raises(InputError, match="no key service 'toy'"):
         vault.admit(Service("cloud", "toy"), [Right.USE])
-    monkeypatch.setattr("shoal.vault.people.entry_points", offered)
+    monkeypatch.setattr("shoal.vault.credentials.entry_points", offered)
     vault.admit(Service("cloud", "toy"), [Right.USE])
     sql(file_room, "UPDATE shoal_person SET box = X'00' WHERE name = 'cloud'")
     with pytest.raises(AccessError, match="doesn't unwrap") as told:
@@ -152,7 +152,7 @@ def test_a_box_with_somebody_elses_master_key_is_no_way_in(file_room: Room, tmp_
 
 
 def _box_for(public: str) -> bytes:
-    return close_box(base64.b64decode(public), Opened(Key.new(), Key.new()).content, b"shoal vault master key")
+    return close_box(base64.b64decode(public), VaultKeys(Key.new(), Key.new()).content, b"shoal vault master key")
 
 
 @pytest.mark.parametrize(

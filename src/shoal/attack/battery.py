@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from shoal.attack.people import TRIALS
+from shoal.attack.ground_truth.targets import TRIALS
 from shoal.attack.registry import attacks
-from shoal.attack.result import LEVEL, Attack, NothingToTryError, together
-from shoal.attack.scene import Scene, Tables, without_suppressed
+from shoal.attack.result import LEVEL, Attack, NothingToTryError, holm_adjusted
+from shoal.attack.scene import AttackTables, Scene, without_suppressed
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 
 MATERIAL = 0.1
 """The risk beyond people's own records left out that no solver's choice of classes explains."""
 
-__all__ = ["Attacked", "Tables", "run_attacks", "without_suppressed"]
+__all__ = ["AttackTables", "BatteryResult", "run_attacks", "without_suppressed"]
 
 
 @dataclass(frozen=True)
-class Attacked:
+class BatteryResult:
     attacks: tuple[Attack, ...]
     """Each judged as one of all of them, so that many attacks don't make chance finds likelier."""
     skipped: Mapping[str, str]
@@ -38,12 +38,12 @@ class Attacked:
 
 
 def run_attacks(
-    tables: Tables,
+    tables: AttackTables,
     randomness: Randomness,
     *,
     trials: int = TRIALS,
     progress: Callable[[int, int], None] | None = None,
-) -> Attacked:
+) -> BatteryResult:
     scene = Scene.of(tables, randomness, trials)
     tries = {name: (each, attempt) for each in attacks() for name, attempt in each.tries(scene)}
     found: list[Attack] = []
@@ -61,7 +61,7 @@ def run_attacks(
             skipped[name] = str(error)
             if not isinstance(error, NothingToTryError):
                 unjudged.append(name)
-    return Attacked(together(found), skipped, tuple(unjudged), scene.origins is not None, scene.in_order)
+    return BatteryResult(holm_adjusted(found), skipped, tuple(unjudged), scene.origins is not None, scene.in_order)
 
 
 def need_strangers(results: Sequence[Attack]) -> None:

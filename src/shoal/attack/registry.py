@@ -1,6 +1,6 @@
 """What a battery tries: each attack declares itself, and says in which scene it has something to try.
 
-A new attack is one new file in this room: a function from a scene to named attempts, marked with :func:`attack`. It
+A new attack is one new file in ``attacks``: a function from a scene to named attempts, marked with :func:`attack`. It
 yields nothing where the release has nothing that it could go by.
 """
 
@@ -20,7 +20,7 @@ Tries = Callable[[Scene], Iterator[tuple[str, Try]]]
 
 
 @dataclass(frozen=True)
-class Registered:
+class RegisteredAttack:
     keys: tuple[str, ...]
     """Of the results, as in JSON."""
     tries: Tries
@@ -30,7 +30,7 @@ class Registered:
     """Whether it is right about strangers too, by what is true of the population: then a find needs strangers."""
 
 
-_REGISTERED: dict[str, Registered] = {}
+_REGISTERED: dict[str, RegisteredAttack] = {}
 
 
 def attack(*keys: str, order: int, of_population: bool = False) -> Callable[[Tries], Tries]:
@@ -40,18 +40,18 @@ def attack(*keys: str, order: int, of_population: bool = False) -> Callable[[Tri
         for key in keys:
             if key in _REGISTERED and _REGISTERED[key].tries.__module__ != tries.__module__:
                 raise BugError(f"two attacks are called '{key}'")
-        registered = Registered(keys, tries, order, of_population)
+        registered = RegisteredAttack(keys, tries, order, of_population)
         _REGISTERED.update(dict.fromkeys(keys, registered))
         return tries
 
     return register
 
 
-def attacks() -> tuple[Registered, ...]:
+def attacks() -> tuple[RegisteredAttack, ...]:
     """All that are there, in their order."""
-    import shoal.attack
+    import shoal.attack.attacks
 
-    for module in pkgutil.iter_modules(shoal.attack.__path__, "shoal.attack."):
+    for module in pkgutil.iter_modules(shoal.attack.attacks.__path__, "shoal.attack.attacks."):
         import_module(module.name)
     return tuple(sorted({id(each): each for each in _REGISTERED.values()}.values(), key=lambda each: each.order))
 

@@ -100,7 +100,7 @@ class Attack:
 
     allowed: float = 0.0
     """The part of what is unknown that classes of this size tell of those in them, whatever their values are: what the
-    release accepts by its k. See :mod:`shoal.attack.composition`."""
+    release accepts by its k. See :mod:`shoal.attack.class_baseline`."""
 
     adjusted: float | None = None
     """The p-value among those of all attacks that were tried with it; None of an attack by itself."""
@@ -201,7 +201,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def together(attacks: Sequence[Attack]) -> tuple[Attack, ...]:
+def holm_adjusted(attacks: Sequence[Attack]) -> tuple[Attack, ...]:
     """The same attacks, each judged as one of all of them."""
     adjusted = holm([attack.p_value for attack in attacks])
     return tuple(replace(attack, adjusted=p) for attack, p in zip(attacks, adjusted, strict=True))

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.attack.assignment import Assignment, assigned
-from shoal.attack.coverage import Coverage, Match
-from shoal.attack.order import look_in_order, recovered
-from shoal.attack.parts import read_parts
-from shoal.attack.people import TRIALS
+from shoal.attack.ground_truth.assignment import Assignment, assigned
+from shoal.attack.ground_truth.record_order import look_in_order, recovered
+from shoal.attack.ground_truth.targets import TRIALS
+from shoal.attack.matching.coverage import Coverage, Match
+from shoal.attack.matching.value_parts import read_parts
 from shoal.errors import BugError
 from shoal.randomness import Randomness
 
@@ -24,7 +24,7 @@ SUPPRESSED = "*"
 
 
 @dataclass(frozen=True)
-class Tables:
+class AttackTables:
     """What is attacked, and what the judge knows."""
 
     release: pl.DataFrame = field(repr=False)
@@ -53,7 +53,7 @@ class Tables:
 class Scene:
     """The tables as the attacks see them, and what the judge sees besides."""
 
-    tables: Tables
+    tables: AttackTables
     origins: pl.Series | None = field(repr=False)
     """The row of the original that each released record was made from; None where nobody knows."""
     assignment: Assignment | None
@@ -69,7 +69,7 @@ class Scene:
     trials: int = TRIALS
 
     @classmethod
-    def of(cls, tables: Tables, randomness: Randomness, trials: int) -> Scene:
+    def of(cls, tables: AttackTables, randomness: Randomness, trials: int) -> Scene:
         origins = tables.origins if tables.origins is not None else _origins(tables, randomness)
         who, control = _who(tables.original, tables.person), tables.control
         if control is not None and tables.person in control.columns:
@@ -202,7 +202,7 @@ class Scene:
         return bool(2 * (seen.everything[codes].sum() - stars) > len(telling) - stars)
 
 
-def _origins(tables: Tables, randomness: Randomness) -> pl.Series | None:
+def _origins(tables: AttackTables, randomness: Randomness) -> pl.Series | None:
     release, original = tables.release, tables.original
     read = (*tables.quasi, *tables.sensitive)
     if look_in_order(release, original, read, tables.known, randomness):

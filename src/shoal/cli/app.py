@@ -16,18 +16,18 @@ import typer
 from typer.exceptions import TyperException
 
 from shoal import __version__
-from shoal.cli.commands import check, demo, explore, profile, run
-from shoal.cli.evidence import attack, measure
-from shoal.cli.homomorphic import homomorphic
-from shoal.cli.normalise import normalise
-from shoal.cli.output import fail, fail_with_bug
-from shoal.cli.scan import scan
-from shoal.cli.scrub import scrub
-from shoal.cli.shares import shares
-from shoal.cli.signals import INTERRUPTED, ended_by_signals
-from shoal.cli.streams import READER_GONE, give_up, last_words, printing, settled
-from shoal.cli.suggest import suggest
-from shoal.cli.vault import app as vault
+from shoal.cli.commands.homomorphic import homomorphic
+from shoal.cli.commands.measure import attack, measure
+from shoal.cli.commands.normalise import normalise
+from shoal.cli.commands.run import check, demo, explore, profile, run
+from shoal.cli.commands.scan import scan
+from shoal.cli.commands.scrub import scrub
+from shoal.cli.commands.shares import shares
+from shoal.cli.commands.suggest import suggest
+from shoal.cli.terminal.output import fail, fail_with_bug
+from shoal.cli.terminal.signals import INTERRUPTED, ended_by_signals
+from shoal.cli.terminal.streams import READER_GONE, give_up, last_words, printing, settled
+from shoal.cli.vault.group import app as vault
 from shoal.errors import DataError, InputError, ShoalError, is_panic
 
 app = typer.Typer(
@@ -72,10 +72,10 @@ def _plainly(error: TyperException) -> str:
     """What Typer says of an argument; where it passes on what Pydantic says, in our words."""
     from pydantic import ValidationError
 
-    from shoal.schema.plain_words import plainly
+    from shoal.schema.validation_messages import validation_message
 
     if isinstance(error, typer.BadParameter) and isinstance(error.__cause__, ValidationError):
-        error.message = plainly(error.__cause__.errors()[0])
+        error.message = validation_message(error.__cause__.errors()[0])
     said: str = getattr(error, "format_message", error.__str__)()
     return said
 

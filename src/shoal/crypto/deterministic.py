@@ -6,17 +6,17 @@ import numpy as np
 import polars as pl
 
 from shoal.crypto.keys import Key
-from shoal.crypto.letters import by_length, rows_of
 from shoal.crypto.siv import Siv
-from shoal.crypto.writing import Written, read, write
+from shoal.crypto.text_encoding import TextEncoding, read, write
 from shoal.errors import IntegrityError
+from shoal.kernels.text_arrays import by_length, rows_of
 
 FEW_VALUES = 32
 """Of one length. With fewer, the library is quicker, value by value; so it is with long ones."""
 LONG_BYTES = 256
 
 
-def encrypt_column(key: Key, values: pl.Series, written: Written = Written.BASE64URL) -> pl.Series:
+def encrypt_column(key: Key, values: pl.Series, written: TextEncoding = TextEncoding.BASE64URL) -> pl.Series:
     """Texts, none missing, to ciphertexts written as text.
 
     >>> key = Key(bytes(32))
@@ -28,7 +28,7 @@ def encrypt_column(key: Key, values: pl.Series, written: Written = Written.BASE6
     return by_length(values, lambda alike: write(_encrypt(siv, alike), written))
 
 
-def decrypt_column(key: Key, values: pl.Series, written: Written = Written.BASE64URL) -> pl.Series:
+def decrypt_column(key: Key, values: pl.Series, written: TextEncoding = TextEncoding.BASE64URL) -> pl.Series:
     """The texts again, missing ones missing. If one is no ciphertext of this key, it is an IntegrityError."""
     siv = Siv.of(key)
     try:

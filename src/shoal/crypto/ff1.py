@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from shoal.crypto.ff1_rounds import Digits, Rounds, permute_digits, short_enough
-from shoal.crypto.letters import Letters, Units, as_text, code_points
 from shoal.errors import DataError, InputError
-from shoal.schema.arrays import Integers
+from shoal.kernels.arrays import Integers
+from shoal.kernels.text_arrays import TextArray, Units, as_text, code_points
 
 SMALLEST_DOMAIN = 1_000_000
 MOST_CHARACTERS = 256
@@ -58,7 +58,7 @@ class Ff1:
         return self._permuted(values, inverse=True)
 
     def _permuted(self, values: pl.Series, *, inverse: bool) -> pl.Series:
-        split = Letters.as_bytes if self.alphabet.isascii() else Letters.as_code_points
+        split = TextArray.as_bytes if self.alphabet.isascii() else TextArray.as_code_points
         letters = split(values)
         digits = self._digits(letters.units)
         inside = digits != _OUTSIDE

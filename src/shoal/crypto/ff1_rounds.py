@@ -11,7 +11,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from shoal.schema.arrays import Integers
+from shoal.kernels.arrays import Integers
 
 ROUNDS = 10
 BLOCK_BYTES = 16

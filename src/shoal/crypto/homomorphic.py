@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from shoal.crypto.aead import seal, unseal
 from shoal.crypto.keys import Key
-from shoal.crypto.sealing import seal, unseal
 from shoal.errors import DataError, InputError, IntegrityError
-from shoal.schema.arrays import Integers, Mask
+from shoal.kernels.arrays import Integers, Mask
 
 SLOTS = 8192
 PLAIN_MODULUS = 288_230_376_150_876_161

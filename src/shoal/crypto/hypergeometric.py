@@ -22,8 +22,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.randomness import Stream
-from shoal.schema.arrays import Floats, Integers, Mask
 
 COINS = 1024
 """Most points for which a coin each is thrown."""

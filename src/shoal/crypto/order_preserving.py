@@ -28,8 +28,8 @@ import numpy as np
 from shoal.crypto.hypergeometric import Coins, lower_half
 from shoal.crypto.keys import Key
 from shoal.errors import IntegrityError
+from shoal.kernels.arrays import Integers, Mask
 from shoal.randomness import Stream
-from shoal.schema.arrays import Integers, Mask
 
 MOST_BITS = 62
 """Ciphertexts are whole numbers of 64 bits with a sign, and sums of two of them still fit."""

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from shoal.crypto.ff1_rounds import permute_bits
 from shoal.crypto.keys import Key
+from shoal.kernels.arrays import Integers
 from shoal.randomness import Stream
-from shoal.schema.arrays import Integers
 
 SMALLEST_FF1 = 1_000_000
 """SP 800-38G, revision 1: with fewer values FF1 can be broken."""

@@ -27,7 +27,7 @@ MOST = 500
 """Columns of a view, at most."""
 
 
-class View(StrEnum):
+class NormalisedView(StrEnum):
     BINARY = "binary"
     TRANSPOSED = "transposed"
     COMBINED = "combined"
@@ -54,7 +54,7 @@ class Normalised:
 def normalise(  # noqa: PLR0913  # one argument per choice
     frame: pl.LazyFrame,
     person: str,
-    view: View,
+    view: NormalisedView,
     *,
     together: Sequence[str] = (),
     separator: str = ";",
@@ -63,9 +63,9 @@ def normalise(  # noqa: PLR0913  # one argument per choice
     """The view of a table with one record per person, people in the order in which they first appear.
 
     >>> visits = pl.LazyFrame({"id": [1, 1, 2], "sex": ["F", "F", "M"], "month": ["May", "June", "May"]})
-    >>> normalise(visits, "id", View.COMBINED).frame.rows()
+    >>> normalise(visits, "id", NormalisedView.COMBINED).frame.rows()
     [(1, 'F', 'May;June'), (2, 'M', 'May')]
-    >>> normalise(visits, "id", View.TRANSPOSED).frame.columns
+    >>> normalise(visits, "id", NormalisedView.TRANSPOSED).frame.columns
     ['id', 'sex', 'month 1', 'month 2']
     """
     _refuse_unknown(frame, (person, *together))
@@ -73,11 +73,11 @@ def normalise(  # noqa: PLR0913  # one argument per choice
     _refuse_nameless(table, person)
     varying = _varying(table, person)
     match view:
-        case View.BINARY:
+        case NormalisedView.BINARY:
             columns = list(_binary(table, varying, most))
-        case View.TRANSPOSED:
+        case NormalisedView.TRANSPOSED:
             columns = list(_transposed(table, person, varying, most))
-        case View.COMBINED:
+        case NormalisedView.COMBINED:
             columns = list(_combined(table, varying, separator))
     _refuse_doubled(table, varying, columns)
     by_person = table.group_by(person, maintain_order=True).agg(_each(table, person, varying))

@@ -19,19 +19,19 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from shoal.discover.classify import Seen, Spread, is_free_text, propose, recognise
-from shoal.discover.columns import ColumnProfile, Json, Profile
-from shoal.discover.derived import LOOKED_AT, Described, inferences
-from shoal.discover.keys import is_name_part, key_in
-from shoal.discover.kinds import kind_of
-from shoal.discover.mentions import Annotate, mentions_in
-from shoal.discover.nesting import from_json, is_nested, leaves
-from shoal.discover.repeats import repeats
-from shoal.discover.settling import settled
-from shoal.discover.shapes import common_shapes
+from shoal.discover.column_profile import ColumnProfile, Json, Profile
+from shoal.discover.column_roles import ColumnEvidence, ValueSpread, is_free_text, propose, recognise
+from shoal.discover.inferences import LOOKED_AT, DescribedColumn, inferences
+from shoal.discover.key_columns import is_name_part, key_in
+from shoal.discover.nested_values import from_json, is_nested, leaves
+from shoal.discover.repeated_identifiers import repeated_identifiers
+from shoal.discover.role_resolution import resolve_roles
+from shoal.discover.text_mentions import Annotate, mentions_in
+from shoal.discover.value_kinds import kind_of
+from shoal.discover.value_shapes import common_shapes
 from shoal.errors import DataError
 from shoal.schema import Column, Role, ValueType
-from shoal.schema.detect import detect
+from shoal.schema.type_detection import detect
 
 __all__ = ["ColumnProfile", "Json", "Profile", "profile"]
 
@@ -55,8 +55,8 @@ def profile(frame: pl.LazyFrame, *, sample: int | None = SAMPLE, annotate: Annot
     looked_at = _every(max(1, math.ceil(rows / step / LOOKED_AT)), seen)
     told = inferences(looked_at, [_described(one) for one in found])
     nested = tuple(_inside(looked_at, columns, annotate))
-    known = settled(found, looked_at, told)
-    held = repeats(looked_at, known)
+    known = resolve_roles(found, looked_at, told)
+    held = repeated_identifiers(looked_at, known)
     return Profile(rows, math.ceil(rows / step), known, told, nested, looked_at.height, held)
 
 
@@ -71,7 +71,7 @@ def _profile(column: Column, seen: pl.LazyFrame, annotate: Annotate | None) -> C
     values = seen.select(value=text).drop_nulls().group_by("value").len("records").sort("value")
     counted = values.collect(engine="streaming")
     distinct = counted["value"]
-    spread = Spread(
+    spread = ValueSpread(
         values=int(counted["records"].sum()),
         distinct=counted.height,
         single=int((counted["records"] == 1).sum()),
@@ -81,7 +81,7 @@ def _profile(column: Column, seen: pl.LazyFrame, annotate: Annotate | None) -> C
     is_text = column.type is ValueType.TEXT and identifier is None and spread.words >= READ_WORDS
     mentions = mentions_in(distinct, annotate) if annotate is not None and is_text else ()
     free_text = identifier is None and is_free_text(column, spread, mentions)
-    evidence = Seen(identifier, key_in(column, distinct), is_name_part(column, distinct), mentions)
+    evidence = ColumnEvidence(identifier, key_in(column, distinct), is_name_part(column, distinct), mentions)
     return ColumnProfile(
         column,
         spread,
@@ -96,14 +96,14 @@ def _profile(column: Column, seen: pl.LazyFrame, annotate: Annotate | None) -> C
     )
 
 
-def _is_own(spread: Spread) -> bool:
+def _is_own(spread: ValueSpread) -> bool:
     """Values that are no categories, because hardly two records share one."""
     return spread.values >= 10 and spread.uniqueness >= 0.5
 
 
-def _described(found: ColumnProfile) -> Described:
+def _described(found: ColumnProfile) -> DescribedColumn:
     kind = found.identifier.recogniser.type if found.identifier else None
-    return Described(found.column, found.kind, kind, found.proposal.role is Role.DIRECT, found.free_text)
+    return DescribedColumn(found.column, found.kind, kind, found.proposal.role is Role.DIRECT, found.free_text)
 
 
 def _inside(

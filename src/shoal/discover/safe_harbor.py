@@ -17,11 +17,11 @@ import polars as pl
 
 from shoal.discover.profile import ColumnProfile, Profile, profile
 from shoal.discover.recognisers import RECOGNISERS, words
-from shoal.discover.safe_harbor_words import BY_KIND, DATE_NAMES, IDENTIFIERS, NAMED, PARTS_OF_DATES, WIDE_PLACES
+from shoal.discover.safe_harbor_identifiers import BY_KIND, DATE_NAMES, IDENTIFIERS, NAMED, PARTS_OF_DATES, WIDE_PLACES
 from shoal.errors import InputError
 from shoal.schema import Role
-from shoal.schema.detect import AmbiguousDate
 from shoal.schema.registry import did_you_mean
+from shoal.schema.type_detection import AmbiguousDate
 
 RESTRICTED_AREAS = (
     "036",
@@ -61,7 +61,7 @@ _YEARS = ("9999", "9999-9999", "*")
 
 
 @dataclass(frozen=True)
-class HeldBy:
+class SuspectedColumn:
     """A column that seems to hold an identifier."""
 
     column: str
@@ -69,12 +69,12 @@ class HeldBy:
 
 
 @dataclass(frozen=True)
-class Finding:
+class SafeHarborFinding:
     """One of the 18 identifiers, by its letter in the rule, and the columns that seem to hold it."""
 
     letter: str
     title: str
-    columns: tuple[HeldBy, ...] = ()
+    columns: tuple[SuspectedColumn, ...] = ()
 
     @property
     def words(self) -> str:
@@ -86,7 +86,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class SafeHarbor:
-    findings: tuple[Finding, ...]
+    findings: tuple[SafeHarborFinding, ...]
     """All 18, in the order of the rule."""
     limits: tuple[str, ...] = LIMITS
 
@@ -136,12 +136,14 @@ def check_safe_harbor(
             raise InputError(
                 f"the profile has a column '{column.name}' that the table hasn't{did_you_mean(column.name, names)}"
             )
-    held = [(letter, HeldBy(column.name, why)) for column in known.columns for letter, why in _suspected(column)]
+    held = [
+        (letter, SuspectedColumn(column.name, why)) for column in known.columns for letter, why in _suspected(column)
+    ]
     present = _present(lazy, sorted({each.column for _, each in held}))
     held = [(letter, each) for letter, each in held if present[each.column]]
     held += _in_part(lazy, known, year)
     findings = tuple(
-        Finding(letter, title, tuple(each for where, each in held if where == letter))
+        SafeHarborFinding(letter, title, tuple(each for where, each in held if where == letter))
         for letter, title in IDENTIFIERS.items()
     )
     seen = (f"Forms were looked at in {known.rows_seen:,} of {known.rows:,} records.",) if known.sampled else ()
@@ -222,7 +224,7 @@ def _text(name: str) -> pl.Expr:
     return pl.when(~text.is_in(["", "*"])).then(text).alias(name)
 
 
-def _in_part(lazy: pl.LazyFrame, known: Profile, year: int | None) -> list[tuple[str, HeldBy]]:
+def _in_part(lazy: pl.LazyFrame, known: Profile, year: int | None) -> list[tuple[str, SuspectedColumn]]:
     """Ages, years of birth and postal codes that tell more than they may, counted over all records."""
     questions: list[tuple[str, str, str, pl.Expr]] = []
     for column in known.columns:
@@ -240,7 +242,7 @@ def _in_part(lazy: pl.LazyFrame, known: Profile, year: int | None) -> list[tuple
     asked = [answer.sum().alias(str(place)) for place, (*_, answer) in enumerate(questions)]
     counts = lazy.select(asked).collect(engine="streaming").row(0)
     return [
-        (letter, HeldBy(name, f"{count:,} value(s) {why}"))
+        (letter, SuspectedColumn(name, f"{count:,} value(s) {why}"))
         for (letter, name, why, _), count in zip(questions, counts, strict=True)
         if count
     ]

@@ -30,7 +30,7 @@ class TooManyCombinationsError(DataError):
 
 
 @dataclass
-class Sample:
+class OutputSample:
     """Every n-th record as it is written, with its hidden columns, kept in memory."""
 
     every: int
@@ -79,7 +79,9 @@ class Engine(Protocol[TableT]):
     def reduce(self, table: TableT, step: Step) -> TableT:
         """The table that a REDUCE step makes of this one."""
 
-    def sink(self, table: TableT, target: Target, *, aside: Path | None = None, sample: Sample | None = None) -> int:
+    def sink(
+        self, table: TableT, target: Target, *, aside: Path | None = None, sample: OutputSample | None = None
+    ) -> int:
         """Write the visible columns to the target; the number of records.
 
         Hidden columns but those of originals go to ``aside`` (Arrow IPC, a file or a folder of files), record beside

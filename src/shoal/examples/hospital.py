@@ -29,7 +29,7 @@ import polars as pl
 from stdnum import verhoeff
 
 from shoal.errors import DataError
-from shoal.examples.lives import (
+from shoal.examples.demography import (
     AGE_BANDS,
     CHILD,
     CITIES,
@@ -43,9 +43,9 @@ from shoal.examples.lives import (
     Illness,
 )
 from shoal.examples.names import COMMUNITIES, Community
-from shoal.io import whole
+from shoal.io import atomic_path
+from shoal.kernels.arrays import Floats
 from shoal.randomness import Randomness
-from shoal.schema.arrays import Floats
 
 PEOPLE = 5_000
 SEED = 1
@@ -87,7 +87,7 @@ def table(people: int = PEOPLE, seed: int = SEED) -> pl.DataFrame:
 
 def write(path: str | Path, people: int = PEOPLE, seed: int = SEED) -> None:
     """The table as a CSV file."""
-    with whole(Path(path)) as partial:
+    with atomic_path(Path(path)) as partial:
         table(people, seed).write_csv(partial)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from shoal.hierarchy.base import BoundHierarchy, quotient
-from shoal.schema.arrays import Floats
+from shoal.kernels.arrays import Floats
 
 Domain = tuple[float, float] | None
 """Lowest and highest value; None where there is no value at all."""

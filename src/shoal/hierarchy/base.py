@@ -22,7 +22,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from shoal.errors import DataError
-from shoal.schema.arrays import Floats, Mask
+from shoal.kernels.arrays import Floats, Mask
 from shoal.schema.columns import Column
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import Registry
@@ -31,10 +31,10 @@ TOP = "*"
 _LOOKS_LIKE_TOP = r"^\\*\*$"
 
 
-def told_from_top(labels: pl.Series) -> pl.Series:
+def escape_top(labels: pl.Series) -> pl.Series:
     r"""Text that reads like the mark of a suppressed cell gets a backslash more; no two texts become one.
 
-    >>> told_from_top(pl.Series(["a*", "*", r"\*", None])).to_list()
+    >>> escape_top(pl.Series(["a*", "*", r"\*", None])).to_list()
     ['a*', '\\*', '\\\\*', None]
     """
     if labels.dtype != pl.String() or not labels.str.ends_with(TOP).any():
@@ -142,10 +142,10 @@ class BoundHierarchy(ABC):
         """The values at a level: as they are at 0, all ``*`` at the top, and nothing else is ``*``."""
         self._check(level)
         if level == 0:
-            return values if self.marked else told_from_top(values)
+            return values if self.marked else escape_top(values)
         if level == self.height:
             return pl.Series(values.name, [TOP], dtype=pl.String).new_from_index(0, len(values))
-        return told_from_top(self.label(values, level).alias(values.name))
+        return escape_top(self.label(values, level).alias(values.name))
 
     def loss(self, values: pl.Series, level: int) -> Floats:
         """What is lost of each value at a level: 0 as it is, 1 at the top; a missing value loses only at the top."""
@@ -165,7 +165,7 @@ class BoundHierarchy(ABC):
         )
 
 
-hierarchies: Registry[type[Hierarchy]] = Registry("shoal.hierarchy", "hierarchy")
+hierarchies: Registry[type[Hierarchy]] = Registry("shoal.hierarchy.kinds", "hierarchy")
 
 
 def parse_hierarchy(value: object) -> Hierarchy:

@@ -1,7 +1,17 @@
 """Sources and targets: files and databases, found out, read in a stream, written whole or not at all (D-01)."""
 
-from shoal.io.commit import Staging, sha256_of
+from shoal.io.atomic.file_replacement import (
+    atomic_binary,
+    atomic_path,
+    atomic_text,
+    new_file,
+    replacement,
+    write_atomic,
+)
+from shoal.io.atomic.folder_commit import Staging, sha256_of
 from shoal.io.failures import writing
+from shoal.io.formats.delimited.quote_free import QuotesNeeded, refuse_specials
+from shoal.io.formats.partitioned import PartFile, PartsSource, PartsTarget, parts_target
 from shoal.io.options import (
     DatabaseOptions,
     DatabaseTargetOptions,
@@ -12,11 +22,8 @@ from shoal.io.options import (
     parse_source,
     parse_target,
 )
-from shoal.io.parts import Part, PartsSource, PartsTarget, parts_target
-from shoal.io.sources import Referring, Source, explained, open_source
+from shoal.io.sources import ReferenceSource, Source, explained, open_source
 from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target, write_all
-from shoal.io.unquoted import QuotesNeeded, refuse_specials
-from shoal.io.whole import new_file, replacement, whole, whole_file, whole_text, write_whole
 
 __all__ = [
     "DatabaseOptions",
@@ -24,16 +31,19 @@ __all__ = [
     "FileOptions",
     "FileTarget",
     "FileTargetOptions",
-    "Part",
+    "PartFile",
     "PartsSource",
     "PartsTarget",
     "QuotesNeeded",
-    "Referring",
+    "ReferenceSource",
     "Source",
     "SourceOptions",
     "Staging",
     "Target",
     "TargetOptions",
+    "atomic_binary",
+    "atomic_path",
+    "atomic_text",
     "database_target",
     "explained",
     "file_target",
@@ -46,10 +56,7 @@ __all__ = [
     "refuse_specials",
     "replacement",
     "sha256_of",
-    "whole",
-    "whole_file",
-    "whole_text",
     "write_all",
-    "write_whole",
+    "write_atomic",
     "writing",
 ]

@@ -18,8 +18,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, SecretStr, ValidationEr
 from pydantic_core import ErrorDetails
 
 from shoal.schema.parameters import Parameters
-from shoal.schema.plain_words import plainly
 from shoal.schema.registry import did_you_mean
+from shoal.schema.validation_messages import validation_message
 
 Format = Literal["csv", "tsv", "excel", "parquet", "jsonl", "arrow"]
 IfExists = Literal["fail", "replace", "append"]
@@ -242,4 +242,4 @@ def _problem(details: ErrorDetails, known: tuple[str, ...]) -> str:
         return f"unknown key '{key}'{did_you_mean(key, known)}"
     if details["type"] == "missing":
         return f"{key} is missing"
-    return f"{key}: {plainly(details)}" if key else plainly(details)
+    return f"{key}: {validation_message(details)}" if key else validation_message(details)

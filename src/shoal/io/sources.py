@@ -17,7 +17,7 @@ from polars.exceptions import PolarsError
 
 from shoal.errors import SourceError
 from shoal.io.failures import no_panic
-from shoal.io.files import format_of, is_folder_of_parts, refuse_foreign_options, resolve
+from shoal.io.formats.detection import format_of, is_folder_of_parts, refuse_foreign_options, resolve
 from shoal.io.options import DatabaseOptions, SourceOptions
 
 _OF_READING: Final = (
@@ -49,14 +49,14 @@ class Source(Protocol):
 
 
 @runtime_checkable
-class Explaining(Protocol):
+class ErrorExplainer(Protocol):
     """A source that can say what is wrong with it when reading fails half-way."""
 
     def explain(self, error: PolarsError) -> SourceError: ...
 
 
 @runtime_checkable
-class Referring(Protocol):
+class ReferenceSource(Protocol):
     """A source that knows which of its columns hold keys of another one."""
 
     def refers_to(self, other: object) -> list[tuple[str, str]]: ...
@@ -65,26 +65,26 @@ class Referring(Protocol):
 def open_source(options: SourceOptions, *, base: Path | None = None) -> Source:
     """The source behind the options; relative paths are relative to ``base``, the folder of the policy."""
     if isinstance(options, DatabaseOptions):
-        from shoal.io.databases import open_database
+        from shoal.io.databases.base import open_database
 
         return open_database(options, base)
     folder = (base or Path()) / Path(options.path).expanduser()
     if is_folder_of_parts(folder):
-        from shoal.io.parts import open_parts
+        from shoal.io.formats.partitioned import open_parts
 
         return open_parts(folder, options)
     path = resolve(options, base)
     file_format = format_of(path, options)
     refuse_foreign_options(options, file_format)
     if file_format in ("csv", "tsv"):
-        from shoal.io.delimited import open_delimited
+        from shoal.io.formats.delimited.reader import open_delimited
 
         return open_delimited(path, options, file_format)
     if file_format == "excel":
-        from shoal.io.excel import open_excel
+        from shoal.io.formats.excel import open_excel
 
         return open_excel(path, options)
-    from shoal.io.columnar import open_columnar
+    from shoal.io.formats.columnar import open_columnar
 
     return open_columnar(path, options, file_format)
 
@@ -97,6 +97,6 @@ def explained(source: Source) -> Iterator[None]:
             yield
     except PolarsError as error:
         about_file = any(sign in str(error).lower() for sign in _OF_READING)
-        if not (about_file and isinstance(source, Explaining)):
+        if not (about_file and isinstance(source, ErrorExplainer)):
             raise
         raise source.explain(error) from None

@@ -15,13 +15,13 @@ from typing import BinaryIO, Final, Protocol
 import polars as pl
 
 from shoal.errors import TargetError
-from shoal.io.delimited import DelimitedSource, header_of, scan_delimited
-from shoal.io.dialect import Dialect
-from shoal.io.files import SUFFIXES
-from shoal.io.formulas import escaped, texts_in, without_escapes
+from shoal.io.atomic.file_replacement import atomic_path
+from shoal.io.formats.delimited.dialect import Dialect
+from shoal.io.formats.delimited.formula_escapes import escaped, texts_in, without_escapes
+from shoal.io.formats.delimited.reader import DelimitedSource, header_of, scan_delimited
+from shoal.io.formats.detection import SUFFIXES
 from shoal.io.options import DatabaseTargetOptions, FileOptions, Format, TargetOptions
 from shoal.io.sources import Source, open_source
-from shoal.io.whole import whole
 
 _ROW_GROUP: Final = 1 << 18
 _ARROW_BATCH: Final = 1 << 16
@@ -76,12 +76,12 @@ class FileTarget:
             batches = frame.collect_batches(chunk_size=_TEXT_BATCH, maintain_order=True, engine="streaming")
             self.write_batches(frame.collect_schema(), batches)
             return
-        with whole(self.path, self.label, private=self.private) as hidden:
+        with atomic_path(self.path, self.label, private=self.private) as hidden:
             self._sink(frame, hidden)
 
     def write_batches(self, schema: pl.Schema, batches: Iterator[pl.DataFrame], *, quotes: bool = True) -> None:
         """A delimited file, batch by batch: a quarter faster than a lazy sink over batches that Python makes."""
-        with whole(self.path, self.label, private=self.private) as hidden, hidden.open("wb") as file:
+        with atomic_path(self.path, self.label, private=self.private) as hidden, hidden.open("wb") as file:
             self._append(pl.DataFrame(schema=schema), file, header=True, quotes=quotes)
             for batch in batches:
                 self._append(batch.select(schema.names()), file, header=False, quotes=quotes)
@@ -93,7 +93,7 @@ class FileTarget:
             return without_escapes(written) if self.escape_formulas else written
         if self.format == "excel":
             return open_source(FileOptions(path=str(self.path), format=self.format)).scan()
-        from shoal.io.columnar import scan_own
+        from shoal.io.formats.columnar import scan_own
 
         return scan_own(self.path, self.format, self.label)
 
@@ -123,7 +123,7 @@ class FileTarget:
 
 
 def _sink_excel(frame: pl.LazyFrame, path: Path) -> None:
-    from shoal.io.excel import write_excel
+    from shoal.io.formats.excel import write_excel
 
     columns = frame.collect_schema().names()
     write_excel(path, columns, frame.collect_batches(chunk_size=_EXCEL_BATCH, maintain_order=True, engine="streaming"))
@@ -164,14 +164,14 @@ def file_target(
 
 def database_target(options: DatabaseTargetOptions, *, base: Path | None = None) -> Target:
     """A table in a database; that it can be written is checked at once."""
-    from shoal.io.databases import open_database_target
+    from shoal.io.databases.base import open_database_target
 
     return open_database_target(options, base)
 
 
 def write_all(given: Sequence[tuple[Target, pl.LazyFrame]]) -> None:
     """Each table to its target; those that go to one database appear there together, or none does."""
-    from shoal.io.databases import DatabaseTarget, write_in_databases
+    from shoal.io.databases.base import DatabaseTarget, write_in_databases
 
     for target, frame in given:
         if not isinstance(target, DatabaseTarget):

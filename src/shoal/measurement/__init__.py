@@ -1,5 +1,5 @@
 """Risk and usefulness, computed from tables alone: nothing here knows how a table came about."""
 
-from shoal.measurement.risk import Known, Measurement, Risk, measure_classes
+from shoal.measurement.risk.equivalence_classes import Measurement, Risk, SensitiveKnowledge, measure_classes
 
-__all__ = ["Known", "Measurement", "Risk", "measure_classes"]
+__all__ = ["Measurement", "Risk", "SensitiveKnowledge", "measure_classes"]

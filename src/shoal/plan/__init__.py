@@ -1,8 +1,8 @@
 """Policy and counts to a plan: an ordered list of bound steps, each with the attribute and clause it answers for."""
 
-from shoal.plan.answer import carry_out
-from shoal.plan.build import Builder
+from shoal.plan.builder import PlanBuilder
 from shoal.plan.nodes import Plan, PlannedStep
-from shoal.plan.question import Question, ask
+from shoal.plan.solution_steps import apply_solution
+from shoal.plan.solver_problem import BoundProblem, build_problem
 
-__all__ = ["Builder", "Plan", "PlannedStep", "Question", "ask", "carry_out"]
+__all__ = ["BoundProblem", "Plan", "PlanBuilder", "PlannedStep", "apply_solution", "build_problem"]

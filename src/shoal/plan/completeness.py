@@ -11,7 +11,7 @@ from shoal.schema import Role
 
 
 @dataclass
-class Bound:
+class BoundParts:
     """What of a policy has become part of the plan so far."""
 
     techniques: set[tuple[str, int]] = field(default_factory=set)
@@ -23,7 +23,11 @@ class Bound:
 
 
 def need_all_bound(
-    policy: Policy, attributes: Mapping[str, Attribute], bound: Bound, released: tuple[str, ...], final: tuple[str, ...]
+    policy: Policy,
+    attributes: Mapping[str, Attribute],
+    bound: BoundParts,
+    released: tuple[str, ...],
+    final: tuple[str, ...],
 ) -> None:
     """``attributes`` are those of the table's columns, ``released`` the columns that the solver was left with and
     ``final`` those that would be written. What was not bound would not be applied, and nobody would notice."""
@@ -33,7 +37,7 @@ def need_all_bound(
 
 
 def _unbound(
-    policy: Policy, attributes: Mapping[str, Attribute], bound: Bound, released: tuple[str, ...]
+    policy: Policy, attributes: Mapping[str, Attribute], bound: BoundParts, released: tuple[str, ...]
 ) -> Iterator[str]:
     for name, attribute in attributes.items():
         for place, technique in enumerate(attribute.steps):

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shoal.policy.anatomised import problems_of_anatomy
+from shoal.policy.anatomy_checks import problems_of_anatomy
 from shoal.policy.data_state import problems_of_mappings
 from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
 from shoal.policy.presets import UseCase
-from shoal.policy.pseudonymised import problems_of_pseudonyms, warnings_of_pseudonyms
-from shoal.policy.role_flow import problems_of_roles, warnings_of_roles
-from shoal.policy.tree import Path
-from shoal.policy.vaulted import warnings_without_vault
-from shoal.privacy.delta_presence import DeltaPresence
-from shoal.privacy.k_anonymity import KAnonymity
+from shoal.policy.pseudonym_checks import problems_of_pseudonyms, warnings_of_pseudonyms
+from shoal.policy.role_propagation import problems_of_roles, warnings_of_roles
+from shoal.policy.vault_needs import warnings_without_vault
+from shoal.policy.yaml_tree import TreePath
+from shoal.privacy.models.delta_presence import DeltaPresence
+from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.schema import Role
 from shoal.schema.circumstances import Controls
 from shoal.schema.registry import did_you_mean
-from shoal.techniques.generalise import Generalise
-from shoal.techniques.pseudonymise import Pseudonymise
+from shoal.techniques.generalisation.generalise import Generalise
+from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
 
 
-def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
+def problems_in(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     yield from _unnamed_columns(policy)
     yield from _levels(policy)
     for name, attribute in policy.attributes.items():
@@ -52,14 +52,14 @@ def problems_in(policy: Policy) -> Iterator[tuple[Path, str]]:
         yield ("privacy",), "privacy models are for records; an aggregated table has `minimum` instead"
 
 
-def _public(policy: Policy) -> Iterator[tuple[Path, str]]:
+def _public(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     """Nobody who has public data can be held to anything, and annex D of the PDPC guide is not for it."""
     if policy.use_case is UseCase.PUBLIC and policy.assess.controls not in (None, Controls.NONE):
         yield ("assess", "controls"), "there are none around public data: leave it out"
 
 
-def _attribute(name: str, attribute: Attribute) -> Iterator[tuple[Path, str]]:
-    path: Path = ("attributes", name)
+def _attribute(name: str, attribute: Attribute) -> Iterator[tuple[TreePath, str]]:
+    path: TreePath = ("attributes", name)
     if name == EVERYTHING_ELSE and (attribute.role is not Role.DIRECT or not attribute.is_suppressed):
         yield path, "columns that nobody named can only be suppressed"
     uses_hierarchy = any(isinstance(step, Generalise) and step.hierarchy is None for step in attribute.steps)
@@ -77,12 +77,12 @@ def _attribute(name: str, attribute: Attribute) -> Iterator[tuple[Path, str]]:
         yield (*path, "role"), "a column that leaves the table is no quasi-identifier of it; call it sensitive"
 
 
-def _models(policy: Policy) -> Iterator[tuple[Path, str]]:
+def _models(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     """The attributes that models name: sensitive ones have to be released, others have to be quasi-identifiers."""
     yield from _population(policy)
     yield from _absent(policy)
     for place, model in enumerate(policy.privacy):
-        path: Path = ("privacy", place, model.key)
+        path: TreePath = ("privacy", place, model.key)
         for name in model.sensitive:
             attribute = policy.attributes.get(name)
             if attribute is None:
@@ -96,9 +96,9 @@ def _models(policy: Policy) -> Iterator[tuple[Path, str]]:
                 yield path, f"'{name}' is not a quasi-identifier{did_you_mean(name, policy.quasi_identifiers)}"
 
 
-def _decoys(policy: Policy) -> Iterator[tuple[Path, str]]:
+def _decoys(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     """Invented records have to look like real ones, and to make up for classes that are too small."""
-    path: Path = ("solve", "decoys")
+    path: TreePath = ("solve", "decoys")
     if policy.solve.decoys is None:
         return
     if policy.solve.recoding != "global":
@@ -117,9 +117,9 @@ def _decoys(policy: Policy) -> Iterator[tuple[Path, str]]:
         yield path, f"can't be told from real people only if nobody is named: suppress {', '.join(named)}"
 
 
-def _wildcards(policy: Policy) -> Iterator[tuple[Path, str]]:
+def _wildcards(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     """Records that match by stars are not classes, and classes are what all models but plain k-anonymity look at."""
-    path: Path = ("solve", "starred")
+    path: TreePath = ("solve", "starred")
     if policy.solve.starred != "wildcard":
         return
     if policy.solve.recoding != "cells":
@@ -132,20 +132,20 @@ def _wildcards(policy: Policy) -> Iterator[tuple[Path, str]]:
         yield path, "wildcard counts records, so it doesn't go with `person`"
 
 
-def _absent(policy: Policy) -> Iterator[tuple[Path, str]]:
+def _absent(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     """Cell by cell, it is not followed what becomes of people whom only the population has."""
     for place, model in enumerate(policy.privacy):
         if isinstance(model, DeltaPresence) and not model.local and policy.solve.recoding != "global":
-            path: Path = ("privacy", place, model.key)
+            path: TreePath = ("privacy", place, model.key)
             yield path, "with a minimum it goes with recoding: global only, or with judge_absent: false"
 
 
-def _population(policy: Policy) -> Iterator[tuple[Path, str]]:
+def _population(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     """A population is compared with the table as it is, so its quasi-identifiers must not have been altered before."""
     compared = [place for place, model in enumerate(policy.privacy) if model.population_table is not None]
     tables = {policy.privacy[place].population_table for place in compared}
     for place in compared:
-        path: Path = ("privacy", place, policy.privacy[place].key)
+        path: TreePath = ("privacy", place, policy.privacy[place].key)
         if len(tables) > 1:
             yield path, "all models have to compare with the same population"
         altered = [name for name in policy.quasi_identifiers if policy.attributes[name].steps]
@@ -153,11 +153,11 @@ def _population(policy: Policy) -> Iterator[tuple[Path, str]]:
             yield path, f"can't be compared with a population: {', '.join(altered)} would be altered before"
 
 
-def _unnamed_columns(policy: Policy) -> Iterator[tuple[Path, str]]:
+def _unnamed_columns(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     known = tuple(policy.attributes)
     if EVERYTHING_ELSE in known:
         return
-    named: list[tuple[Path, str]] = [(("person",), policy.person)] if policy.person else []
+    named: list[tuple[TreePath, str]] = [(("person",), policy.person)] if policy.person else []
     for name, attribute in policy.attributes.items():
         named += [(("attributes", name, "technique"), also) for step in attribute.steps for also in step.also_reads()]
     for key, technique in policy.table_steps.items():
@@ -167,9 +167,9 @@ def _unnamed_columns(policy: Policy) -> Iterator[tuple[Path, str]]:
             yield path, f"names the column '{column}', which is not among the attributes{did_you_mean(column, known)}"
 
 
-def _levels(policy: Policy) -> Iterator[tuple[Path, str]]:
+def _levels(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     for name, (low, high) in policy.solve.levels.items():
-        path: Path = ("solve", "levels", name)
+        path: TreePath = ("solve", "levels", name)
         if name not in policy.quasi_identifiers:
             yield path, f"is not a quasi-identifier{did_you_mean(name, policy.quasi_identifiers)}"
         if not 0 <= low <= high:

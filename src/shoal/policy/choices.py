@@ -12,7 +12,7 @@ from pydantic import BeforeValidator
 
 from shoal.hierarchy import Hierarchy, hierarchies
 from shoal.privacy import PrivacyModel, privacy_models
-from shoal.schema.choices import Choice, item, one_of
+from shoal.schema.registry_choices import RegistryChoice, item, one_of
 from shoal.techniques import Technique, table_techniques, techniques
 
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     OneModel = PrivacyModel
     TechniqueList = tuple[Technique, ...]
 
-    class TableTechniques(Choice): ...
+    class TableTechniques(RegistryChoice): ...
 else:
     OneHierarchy = item("HierarchyChoice", hierarchies)
     OneModel = item("PrivacyModelChoice", privacy_models)

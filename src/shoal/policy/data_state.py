@@ -14,15 +14,15 @@ from enum import StrEnum
 from typing import Any
 
 from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
-from shoal.policy.tree import Path
+from shoal.policy.yaml_tree import TreePath
 from shoal.randomness import now
 from shoal.schema import Role
 from shoal.techniques import Technique
-from shoal.techniques.aggregate import Aggregate
-from shoal.techniques.encrypt import Encrypt
-from shoal.techniques.identity import Identity
-from shoal.techniques.pseudonymise import Pseudonymise
-from shoal.techniques.share import Share
+from shoal.techniques.cryptographic.encryption.encrypt import Encrypt
+from shoal.techniques.cryptographic.share import SecretSharing
+from shoal.techniques.pseudonymisation.identity import Identity
+from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
+from shoal.techniques.statistical.aggregation.aggregate import Aggregate
 
 CLAUSE = "ISO/IEC 20889, table B.2"
 _GENERALISING = ("9.6", "9.7", "9.8", "C.4")
@@ -130,12 +130,12 @@ def _leading_back(policy: Policy, *, lasting: bool) -> Iterator[str]:
         yield identity.into
     for name, attribute in _released(policy):
         for step in attribute.steps:
-            kept = isinstance(step, Encrypt | Share) or (isinstance(step, Pseudonymise) and lasting)
+            kept = isinstance(step, Encrypt | SecretSharing) or (isinstance(step, Pseudonymise) and lasting)
             if kept and (attribute.role is Role.DIRECT or name == policy.person):
                 yield name
 
 
-def problems_of_mappings(policy: Policy) -> Iterator[tuple[Path, str]]:
+def problems_of_mappings(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     """For long-term retention mappings are destroyed (PDPC, step 5): none is made, or it is said until when."""
     if policy.shred_on is not None and policy.shred_on < now().date():
         yield ("shred_on",), "has passed: what leads back to people was to be destroyed by then"

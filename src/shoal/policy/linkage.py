@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 
 from shoal.errors import InputError
 from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
-from shoal.policy.references import End
+from shoal.policy.references import ReferenceEnd
 from shoal.schema import Role
-from shoal.techniques.encrypt import Encrypt, Scheme
-from shoal.techniques.pseudonymise import DOMAIN, Pseudonymise
-from shoal.techniques.shuffle_rows import ShuffleRows
-from shoal.techniques.suppress import Suppress
+from shoal.techniques.cryptographic.encryption.encrypt import Encrypt, EncryptionScheme
+from shoal.techniques.pseudonymisation.pseudonymise import DOMAIN, Pseudonymise
+from shoal.techniques.randomisation.shuffle_rows import ShuffleRows
+from shoal.techniques.suppression.suppress import Suppress
 
 Fingerprint = tuple[str, ...]
 
@@ -31,7 +31,7 @@ def key_fingerprint(policy: Policy, table: str, column: str) -> Fingerprint | No
     (step,) = attribute.steps
     if isinstance(step, Pseudonymise):
         return _of_pseudonyms(table, column, step)
-    if isinstance(step, Encrypt) and step.scheme is not Scheme.HOMOMORPHIC:
+    if isinstance(step, Encrypt) and step.scheme is not EncryptionScheme.HOMOMORPHIC:
         chosen = (str(getattr(step, name)) for name in sorted(Encrypt.model_fields) if name != "key_name")
         return (step.key, step.key_name or re.sub(r"\s+", "_", column.lower()), *chosen)
     return None
@@ -46,26 +46,26 @@ def _of_pseudonyms(table: str, column: str, step: Pseudonymise) -> Fingerprint:
     return (step.key, domain, second, "keyed" if step.is_keyed else "random", step.algorithm, repr(step.format))
 
 
-def keys_by_policy(tables: Mapping[str, Policy]) -> dict[Fingerprint, tuple[End, ...]]:
+def keys_by_policy(tables: Mapping[str, Policy]) -> dict[Fingerprint, tuple[ReferenceEnd, ...]]:
     """Columns of direct identifiers that are released as pseudonyms or ciphertexts, those with equal keys together."""
-    found: dict[Fingerprint, tuple[End, ...]] = {}
+    found: dict[Fingerprint, tuple[ReferenceEnd, ...]] = {}
     for table, policy in tables.items():
         for column, attribute in policy.attributes.items():
             if column != EVERYTHING_ELSE and attribute.role is not Role.QUASI:
                 fingerprint = key_fingerprint(policy, table, column)
                 if fingerprint is not None:
-                    found[fingerprint] = (*found.get(fingerprint, ()), End(table, column))
+                    found[fingerprint] = (*found.get(fingerprint, ()), ReferenceEnd(table, column))
     return found
 
 
-def connected(pairs: Iterable[tuple[End, ...]]) -> list[tuple[End, ...]]:
+def connected(pairs: Iterable[tuple[ReferenceEnd, ...]]) -> list[tuple[ReferenceEnd, ...]]:
     """Ends that belong together, directly or through others.
 
-    >>> a, b, c, d = (End(name, "id") for name in "abcd")
+    >>> a, b, c, d = (ReferenceEnd(name, "id") for name in "abcd")
     >>> sorted(len(group) for group in connected([(a, b), (d,), (b, c)]))
     [1, 3]
     """
-    groups: list[list[End]] = []
+    groups: list[list[ReferenceEnd]] = []
     for pair in pairs:
         touched = [group for group in groups if set(group) & set(pair)]
         apart = [group for group in groups if group not in touched]
@@ -73,7 +73,7 @@ def connected(pairs: Iterable[tuple[End, ...]]) -> list[tuple[End, ...]]:
     return [tuple(group) for group in groups]
 
 
-def unlinked(tables: Mapping[str, Policy], keys: Mapping[End, bool]) -> dict[str, Policy]:
+def unlinked(tables: Mapping[str, Policy], keys: Mapping[ReferenceEnd, bool]) -> dict[str, Policy]:
     """The tables' policies with nothing left to join by. ``keys`` says of each key whether its table has it twice.
 
     A pseudonym that stands once in its table becomes one of that table alone; all other keys are suppressed, and the
@@ -96,7 +96,7 @@ def _shuffled(policy: Policy) -> Policy:
     return policy.model_copy(update={"table": table}).placed(policy.text, policy.folder)
 
 
-def _apart(attribute: Attribute, end: End, place: int | None) -> Attribute:
+def _apart(attribute: Attribute, end: ReferenceEnd, place: int | None) -> Attribute:
     step = attribute.steps[0] if len(attribute.steps) == 1 else None
     domain = None
     if place is not None and isinstance(step, Pseudonymise) and not step.double_coding:

@@ -9,21 +9,21 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from shoal.errors import PolicyError, Problem, SourceError
+from shoal.errors import PolicyError, PolicyProblem, SourceError
 from shoal.policy.checks import problems_in
 from shoal.policy.model import Policy
-from shoal.policy.tree import Path as TreePath
-from shoal.policy.tree import Tree, dotted, read_tree
-from shoal.schema.choices import Choice
-from shoal.schema.plain_words import plainly
+from shoal.policy.yaml_tree import TreePath as TreePath
+from shoal.policy.yaml_tree import YamlTree, dotted, read_tree
 from shoal.schema.registry import did_you_mean
+from shoal.schema.registry_choices import RegistryChoice
+from shoal.schema.validation_messages import validation_message
 from shoal.techniques import table_techniques
 
 MAX_BYTES = 10_000_000
-SEVERAL = "tables"
+TABLES_KEY = "tables"
 """The key that tells a policy of several tables."""
 
-Found = tuple[TreePath, str]
+PolicyFinding = tuple[TreePath, str]
 
 
 def load_policy(path: Path) -> Policy:
@@ -50,26 +50,28 @@ def read_policy(path: Path) -> str:
 def policy_from_text(text: str, *, source: str, folder: Path) -> Policy:
     tree, data = read_mapping(text, source=source)
     problems = list(tree.problems)
-    if SEVERAL in data:
-        problems.append(Problem(*tree.where((SEVERAL,)), SEVERAL, "a policy of several tables can't be used here"))
+    if TABLES_KEY in data:
+        problems.append(
+            PolicyProblem(*tree.where((TABLES_KEY,)), TABLES_KEY, "a policy of several tables can't be used here")
+        )
         raise PolicyError(problems, source=source)
     policy, found = validated(tree)
-    problems += [Problem(*tree.where(path), dotted(path), message) for path, message in found]
+    problems += [PolicyProblem(*tree.where(path), dotted(path), message) for path, message in found]
     if problems or policy is None:
         raise PolicyError(list(dict.fromkeys(problems)), source=source)
     return policy.placed(text, folder)
 
 
-def read_mapping(text: str, *, source: str) -> tuple[Tree, dict[str, object]]:
+def read_mapping(text: str, *, source: str) -> tuple[YamlTree, dict[str, object]]:
     """The tree of a policy and what it holds; anything but a mapping is none."""
     tree = read_tree(text, source=source)
     if not isinstance(tree.data, dict):
-        problem = Problem(1, 1, "", "a policy is a mapping that begins with `shoal: 1`")
+        problem = PolicyProblem(1, 1, "", "a policy is a mapping that begins with `shoal: 1`")
         raise PolicyError([*tree.problems, problem], source=source)
     return tree, tree.data
 
 
-def validated(tree: Tree) -> tuple[Policy | None, list[Found]]:
+def validated(tree: YamlTree) -> tuple[Policy | None, list[PolicyFinding]]:
     """The policy of one table, if it is one; and what is wrong with it, by place in the tree."""
     try:
         policy = Policy.model_validate(tree.data)
@@ -78,9 +80,9 @@ def validated(tree: Tree) -> tuple[Policy | None, list[Found]]:
     return policy, list(problems_in(policy))
 
 
-def located(details: ErrorDetails, tree: Tree, root: type[BaseModel]) -> Found:
+def located(details: ErrorDetails, tree: YamlTree, root: type[BaseModel]) -> PolicyFinding:
     """An error of a model, by place in the tree, in our words."""
-    message = plainly(details)
+    message = validation_message(details)
     if details["type"] == "extra_forbidden":
         kind, known = _known_at(details["loc"][:-1], root)
         word = str(details["loc"][-1])
@@ -88,7 +90,7 @@ def located(details: ErrorDetails, tree: Tree, root: type[BaseModel]) -> Found:
     return _in_file(details["loc"], tree), message
 
 
-def _in_file(loc: tuple[int | str, ...], tree: Tree) -> TreePath:
+def _in_file(loc: tuple[int | str, ...], tree: YamlTree) -> TreePath:
     """Where an error of the model stands in the file: without the parts that only the model has."""
     path: TreePath = ()
     for part in loc[1:] if loc[:1] == ("table",) else loc:
@@ -112,7 +114,7 @@ def _known_at(loc: tuple[int | str, ...], root: type[BaseModel]) -> tuple[str, t
 
 
 def _kind(model: type[BaseModel]) -> str:
-    return model.kind if issubclass(model, Choice) else "parameter"
+    return model.kind if issubclass(model, RegistryChoice) else "parameter"
 
 
 def _annotation(model: type[BaseModel], part: int | str) -> Any:

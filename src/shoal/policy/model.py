@@ -13,15 +13,15 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_
 from shoal.io import SourceOptions, TargetOptions, parse_source, parse_target
 from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneHierarchy, OneModel, TableTechniques, TechniqueList
-from shoal.policy.disclosure import ReadBackRules
 from shoal.policy.presets import PRESETS, Preset, UseCase
+from shoal.policy.read_back_rules import ReadBackRules
 from shoal.privacy import PrivacyModel
-from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.schema import Column, Role, ValueType
 from shoal.schema.parameters import Parameters
 from shoal.techniques import TableTechnique, Technique, table_techniques
-from shoal.techniques.decoys import Decoys
-from shoal.techniques.suppress import Suppress
+from shoal.techniques.suppression.suppress import Suppress
+from shoal.techniques.synthetic.decoys import Decoys
 
 EVERYTHING_ELSE = "*"
 

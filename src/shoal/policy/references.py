@@ -16,21 +16,21 @@ from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
 from shoal.pseudonyms import Uniqueness
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
-from shoal.techniques.encrypt import Encrypt, Scheme
-from shoal.techniques.pseudonymise import Pseudonymise
+from shoal.techniques.cryptographic.encryption.encrypt import Encrypt, EncryptionScheme
+from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
 
 
 @dataclass(frozen=True)
-class End:
+class ReferenceEnd:
     """One end of a reference."""
 
     table: str
     column: str
 
     @classmethod
-    def parse(cls, text: str) -> End:
+    def parse(cls, text: str) -> ReferenceEnd:
         """
-        >>> End.parse("visits.patient")
+        >>> ReferenceEnd.parse("visits.patient")
         End(table='visits', column='patient')
         """
         table, _, column = text.partition(".")
@@ -44,8 +44,8 @@ class End:
 class Reference:
     """``child`` holds keys of ``parent``."""
 
-    child: End
-    parent: End
+    child: ReferenceEnd
+    parent: ReferenceEnd
     keep: bool = True
     """Whether the released tables are to be joinable by it."""
     reason: str | None = None
@@ -56,7 +56,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class KeyOutcome:
     """What a policy makes of a key. Two keys can be joined if they become the same."""
 
     words: str
@@ -66,56 +66,56 @@ class Outcome:
     """What has to be equal at both ends."""
 
 
-SUPPRESSED = Outcome("is suppressed", released=False)
-AS_IT_IS = Outcome("stays as it is")
+SUPPRESSED = KeyOutcome("is suppressed", released=False)
+AS_IT_IS = KeyOutcome("stays as it is")
 
 
-def outcome(policy: Policy, column: str) -> Outcome:
+def outcome(policy: Policy, column: str) -> KeyOutcome:
     attribute = policy.attributes.get(column) or policy.attributes[EVERYTHING_ELSE]
     if attribute.is_suppressed:
         return SUPPRESSED
     if "aggregate" in policy.table_steps:
-        return Outcome("is in a table that is aggregated", joinable=False)
+        return KeyOutcome("is in a table that is aggregated", joinable=False)
     if attribute.role is Role.QUASI and policy.models:
-        return Outcome("is a quasi-identifier, which may be generalised", joinable=False)
+        return KeyOutcome("is a quasi-identifier, which may be generalised", joinable=False)
     if not attribute.steps:
         return AS_IT_IS
     return _rewritten(column, attribute)
 
 
-def _rewritten(column: str, attribute: Attribute) -> Outcome:
+def _rewritten(column: str, attribute: Attribute) -> KeyOutcome:
     names = ", ".join(step.key for step in attribute.steps)
     if len(attribute.steps) > 1:
-        return Outcome(f"goes through {names}", joinable=False)
+        return KeyOutcome(f"goes through {names}", joinable=False)
     (step,) = attribute.steps
     if isinstance(step, Pseudonymise):
         return _pseudonymised(column, step)
     if isinstance(step, Encrypt):
         return _encrypted(column, step)
-    return Outcome(f"goes through {names}, which doesn't keep keys apart", joinable=False)
+    return KeyOutcome(f"goes through {names}, which doesn't keep keys apart", joinable=False)
 
 
-def _pseudonymised(column: str, step: Pseudonymise) -> Outcome:
+def _pseudonymised(column: str, step: Pseudonymise) -> KeyOutcome:
     if step.double_coding:
-        return Outcome("is coded twice, and the second code is of one table only", joinable=False)
+        return KeyOutcome("is coded twice, and the second code is of one table only", joinable=False)
     if step.uniqueness is Uniqueness.MAY_COLLIDE:
-        return Outcome("gets pseudonyms that two people may share (take a wide format)", joinable=False)
+        return KeyOutcome("gets pseudonyms that two people may share (take a wide format)", joinable=False)
     try:
         domain = step.domain_of(column)
     except InputError:
-        return Outcome("needs a domain for its pseudonyms", joinable=False)
+        return KeyOutcome("needs a domain for its pseudonyms", joinable=False)
     method = ("method", "keyed") if step.is_keyed else ("method", "random")
     same = (("domain", domain), method, ("algorithm", step.algorithm), ("format", repr(step.format)))
-    return Outcome(f"gets pseudonyms of the domain '{domain}'", same=(("technique", step.key), *same))
+    return KeyOutcome(f"gets pseudonyms of the domain '{domain}'", same=(("technique", step.key), *same))
 
 
-def _encrypted(column: str, step: Encrypt) -> Outcome:
+def _encrypted(column: str, step: Encrypt) -> KeyOutcome:
     """By these two schemes equal values have equal ciphertexts, whatever else is in the column."""
-    if step.scheme not in (Scheme.DETERMINISTIC, Scheme.FORMAT_PRESERVING):
-        return Outcome(f"is encrypted by the scheme {step.scheme}, which is not for keys", joinable=False)
+    if step.scheme not in (EncryptionScheme.DETERMINISTIC, EncryptionScheme.FORMAT_PRESERVING):
+        return KeyOutcome(f"is encrypted by the scheme {step.scheme}, which is not for keys", joinable=False)
     chosen = ((name, str(getattr(step, name))) for name in sorted(Encrypt.model_fields) if name != "key_name")
     key = step.key_name or re.sub(r"\s+", "_", column.lower())
-    return Outcome(f"is encrypted with the key '{key}'", same=(("technique", step.key), ("key", key), *chosen))
+    return KeyOutcome(f"is encrypted with the key '{key}'", same=(("technique", step.key), ("key", key), *chosen))
 
 
 def problems_of(tables: Mapping[str, Policy], reference: Reference) -> Iterator[tuple[str, str]]:
@@ -146,7 +146,7 @@ def why_apart(tables: Mapping[str, Policy], reference: Reference) -> str | None:
     return f"{reference.child} {child.words}, but {reference.parent} {parent.words}: {_must_agree(child, parent)}"
 
 
-def _must_agree(child: Outcome, parent: Outcome) -> str:
+def _must_agree(child: KeyOutcome, parent: KeyOutcome) -> str:
     own, other = dict(child.same), dict(parent.same)
     differing = [name for name in own | other if own.get(name) != other.get(name)]
     if not own or not other or "technique" in differing:

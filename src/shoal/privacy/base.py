@@ -22,8 +22,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.privacy.classes import Classes, Histograms
-from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import Registry
 
@@ -34,7 +34,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Finding:
+class ModelFinding:
     """What a model says of a set of classes: the figure it asks for, the figure it found, whether that will do."""
 
     name: str
@@ -49,7 +49,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Floor:
+class MinimumClass:
     """The least that a class must have to meet a model at all: necessary, seldom sufficient."""
 
     people: int = 1
@@ -57,11 +57,11 @@ class Floor:
     distinct: Mapping[str, int] = field(default_factory=dict)
     """Per sensitive attribute, distinct values."""
 
-    def __or__(self, other: Floor) -> Floor:
+    def __or__(self, other: MinimumClass) -> MinimumClass:
         """What both demand."""
         names = {*self.distinct, *other.distinct}
         distinct = {name: max(self.distinct.get(name, 0), other.distinct.get(name, 0)) for name in names}
-        return Floor(max(self.people, other.people), max(self.records, other.records), distinct)
+        return MinimumClass(max(self.people, other.people), max(self.records, other.records), distinct)
 
 
 @dataclass(frozen=True)
@@ -135,11 +135,11 @@ class PrivacyModel(Parameters, ABC):
     def explain(self) -> str:
         """What the model promises, for people."""
 
-    def floor(self, whole: Mapping[str, Integers]) -> Floor:
+    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """What no class can do without; ``whole`` has the records per value of each sensitive attribute."""
-        return Floor()
+        return MinimumClass()
 
-    def floor_in(self, spread: Mapping[str, Histograms]) -> Floor:
+    def floor_in(self, spread: Mapping[str, Histograms]) -> MinimumClass:
         """The same where the hierarchies of the sensitive attributes are known too."""
         return self.floor({name: histograms.whole for name, histograms in spread.items()})
 
@@ -147,16 +147,16 @@ class PrivacyModel(Parameters, ABC):
         """For each class, how many of its records can be kept at most, however finely it is divided."""
         return classes.records
 
-    def find(self, classes: Classes) -> Finding:
+    def find(self, classes: Classes) -> ModelFinding:
         """The figure over all kept classes. Where nobody is kept, nobody is at risk: the model is met."""
         there = classes.records > 0
         if not there.any():
-            return Finding(self.key, self.required, 0, met=True)
+            return ModelFinding(self.key, self.required, 0, met=True)
         seen = classes.only(there) if self.local and not there.all() else classes
         real = np.ones(len(seen), dtype=bool) if self.local else there
         figures = self.figures(seen)[real]
         worst = float(figures.min() if self.more_is_safer else figures.max())
-        return Finding(self.key, self.required, worst, bool(self.holds(seen)[real].all()))
+        return ModelFinding(self.key, self.required, worst, bool(self.holds(seen)[real].all()))
 
 
 class SensitiveModel(PrivacyModel):
@@ -239,4 +239,4 @@ def kept_by(models: Sequence[PrivacyModel], classes: Classes) -> Mask:
     return kept | empty
 
 
-privacy_models: Registry[type[PrivacyModel]] = Registry("shoal.privacy", "privacy model")
+privacy_models: Registry[type[PrivacyModel]] = Registry("shoal.privacy.models", "privacy model")

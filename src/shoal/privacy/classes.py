@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.errors import BugError
-from shoal.schema.arrays import Floats, Integers, Mask, sums_by
+from shoal.kernels.arrays import Floats, Integers, Mask, sums_by
 
 PeopleIn = Callable[[Integers, int], Integers]
 

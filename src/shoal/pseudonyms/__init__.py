@@ -1,6 +1,6 @@
 """Pseudonyms: what they look like (formats), how they are derived or issued, and what a run may know of secrets."""
 
-from shoal.pseudonyms.base import Format, NarrowFormat, Uniqueness, WideFormat, formats
+from shoal.pseudonyms.formats.base import NarrowFormat, PseudonymFormat, Uniqueness, WideFormat, pseudonym_formats
 from shoal.pseudonyms.secrets import Secrets
 
-__all__ = ["Format", "NarrowFormat", "Secrets", "Uniqueness", "WideFormat", "formats"]
+__all__ = ["NarrowFormat", "PseudonymFormat", "Secrets", "Uniqueness", "WideFormat", "pseudonym_formats"]

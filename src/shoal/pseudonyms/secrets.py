@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol
 import polars as pl
 
 from shoal.crypto import Key
-from shoal.pseudonyms.base import Format
+from shoal.pseudonyms.formats.base import PseudonymFormat
 
 
 class Secrets(Protocol):
@@ -22,7 +22,7 @@ class Secrets(Protocol):
     def key(self, domain: str, purpose: str) -> Key:
         """The key of a domain for one purpose, as ``pseudonymise`` or ``encrypt``."""
 
-    def issue(self, domain: str, values: pl.Series, form: Format) -> pl.Series:
+    def issue(self, domain: str, values: pl.Series, form: PseudonymFormat) -> pl.Series:
         """Independent pseudonyms, one for each value: the one it has in the domain, or a new one.
 
         ``values`` is text, each value once, none missing; the answer has the same length and order.

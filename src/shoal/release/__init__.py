@@ -1,6 +1,6 @@
 """The main job: policy in, release out."""
 
-from shoal.release.job import Release, anonymise
-from shoal.release.measuring import measure
+from shoal.assess.measure.table_measurement import measure
+from shoal.release.run import Release, anonymise
 
 __all__ = ["Release", "anonymise", "measure"]

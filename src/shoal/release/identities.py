@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.plan import Plan
 from shoal.pseudonyms import Secrets
-from shoal.techniques.identity import IdentityStep
+from shoal.techniques.pseudonymisation.identity import IdentityStep
 
 AT_ONCE = 200_000
 

@@ -10,22 +10,22 @@ import polars as pl
 
 from shoal.engine import HIDDEN
 from shoal.errors import DataError
-from shoal.measurement.last_look import (
+from shoal.measurement.risk.identifier_leaks import (
     ACROSS,
     LOOKED_AT,
     SHARE,
-    Hit,
-    LastLook,
-    Looking,
+    IdentifierHit,
+    IdentifierLeaks,
+    LeakSearch,
     across,
-    look,
+    find_leaks,
     plain,
     some_cells,
 )
-from shoal.plan.origin import ORIGIN
+from shoal.plan.hidden_columns.record_origin import ORIGIN
 from shoal.policy import EVERYTHING_ELSE, Policy
-from shoal.policy.role_flow import accepted_tells
-from shoal.release.files import Written
+from shoal.policy.role_propagation import accepted_tells
+from shoal.release.further_files import WrittenFile
 from shoal.schema import Role
 
 _PLACE, _WAS = f"{HIDDEN}place__", f"{HIDDEN}was_"
@@ -45,8 +45,8 @@ def identifiers_of(policy: Policy) -> tuple[str, ...]:
 
 
 def take_last_look(  # noqa: PLR0913, PLR0917  # what there is to look at, and where it came from
-    policy: Policy, source: pl.LazyFrame, output: pl.LazyFrame, files: Sequence[Written], aside: Path, rows: int
-) -> LastLook:
+    policy: Policy, source: pl.LazyFrame, output: pl.LazyFrame, files: Sequence[WrittenFile], aside: Path, rows: int
+) -> IdentifierLeaks:
     """What was searched, and that nothing was found; a finding stops the run."""
     source, output = _as_text(source), _as_text(output)
     present = source.collect_schema().names()
@@ -55,16 +55,16 @@ def take_last_look(  # noqa: PLR0913, PLR0917  # what there is to look at, and w
     texts = {file.told.path: _as_text(file.frame) for file in files if file.told.for_recipient}
     beside = {f"{path}: {name}": (frame, name) for path, frame in texts.items() for name in frame.collect_schema()}
     if not sought:
-        return LastLook(rows, 0)
-    looking = Looking(sought, policy.person, accepted_tells(policy), len(sought) * (len(columns) + len(beside)))
+        return IdentifierLeaks(rows, 0)
+    looking = LeakSearch(sought, policy.person, accepted_tells(policy), len(sought) * (len(columns) + len(beside)))
     paired = _paired(source, output, aside, sought, rows)
-    hits: list[Hit] = []
+    hits: list[IdentifierHit] = []
     if paired is not None:
-        hits += look(paired, [_WAS + name for name in sought], columns, looking, rows)
+        hits += find_leaks(paired, [_WAS + name for name in sought], columns, looking, rows)
     unpaired = {} if paired is not None else {name: (output, name) for name in columns}
     hits += _across(source, _cells(unpaired | beside), looking)
     _refuse(hits)
-    return LastLook(rows, rows if paired is None else paired.height, sought, (*columns, *beside))
+    return IdentifierLeaks(rows, rows if paired is None else paired.height, sought, (*columns, *beside))
 
 
 def look_between_tables(tables: Mapping[str, tuple[Policy, pl.LazyFrame, pl.LazyFrame]]) -> None:
@@ -73,18 +73,18 @@ def look_between_tables(tables: Mapping[str, tuple[Policy, pl.LazyFrame, pl.Lazy
     for name, (_, _, output) in tables.items():
         frame = _as_text(output)
         cells[name] = _cells({f"{name}.{column}": (frame, column) for column in frame.collect_schema()})
-    hits: list[Hit] = []
+    hits: list[IdentifierHit] = []
     for name, (policy, given, _) in tables.items():
         source = _as_text(given)
         present = source.collect_schema().names()
         sought = tuple(one for one in identifiers_of(policy) if one in present)
         others = {told: found for other, columns in cells.items() if other != name for told, found in columns.items()}
-        found = _across(source, others, Looking(sought, policy.person))
+        found = _across(source, others, LeakSearch(sought, policy.person))
         hits += (replace(hit, identifier=f"{name}.{hit.identifier}") for hit in found)
     _refuse(hits)
 
 
-def _refuse(hits: Sequence[Hit]) -> None:
+def _refuse(hits: Sequence[IdentifierHit]) -> None:
     if hits:
         found = "; ".join(map(str, hits))
         raise DataError(
@@ -132,7 +132,7 @@ def _paired(
     return released.drop(ORIGIN).join(found, on=_PLACE, how="inner", maintain_order="left").drop(_PLACE)
 
 
-def _across(source: pl.LazyFrame, cells: Mapping[str, pl.Series], looking: Looking) -> Iterator[Hit]:
+def _across(source: pl.LazyFrame, cells: Mapping[str, pl.Series], looking: LeakSearch) -> Iterator[IdentifierHit]:
     """Cells that are beside no record of the source: all values are gone through, in batches."""
     for identifier in looking.identifiers if cells else ():
         met: dict[str, list[pl.Series]] = {name: [] for name in cells}

@@ -14,61 +14,61 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.engine import Engine, Sample
+from shoal.assess.measure.missing_values import read_stars_by_policy
+from shoal.assess.read_back.judgement import (
+    LOOKED_AT,
+    ReadBackOutcome,
+    SampledRecords,
+    Taught,
+    WrittenRecords,
+    as_written,
+    in_background,
+    judge_read_back,
+    learn_from,
+)
+from shoal.engine import Engine, OutputSample
 from shoal.engine.protocol import TableT
 from shoal.errors import BugError
 from shoal.hierarchy import BoundHierarchy
-from shoal.hierarchy.reading import Reading
+from shoal.hierarchy.value_order import ValueOrder
 from shoal.io import PartsTarget, Source, Target
-from shoal.measurement import Known, Measurement, measure_classes
-from shoal.measurement.population import need_enough_people
-from shoal.measurement.pseudonyms import unique_shares
-from shoal.measurement.usefulness import Generalised, cell_figures, class_figures
-from shoal.plan import Builder, Plan, ask, carry_out
+from shoal.kernels.arrays import Mask
+from shoal.kernels.group_counts import count_groups
+from shoal.measurement import Measurement, SensitiveKnowledge, measure_classes
+from shoal.measurement.risk.identifier_uniqueness import unique_shares
+from shoal.measurement.risk.population_classes import need_enough_people
+from shoal.measurement.usefulness.information_loss import Generalised, cell_figures, class_figures
+from shoal.plan import Plan, PlanBuilder, apply_solution, build_problem
+from shoal.plan.cell_recoding import labels_of
+from shoal.plan.hidden_columns.person_tag import PERSON
+from shoal.plan.hidden_columns.record_origin import TagOrigin
 from shoal.plan.nodes import PlannedStep
-from shoal.plan.origin import TagOrigin
-from shoal.plan.person import PERSON
-from shoal.plan.recoding import labels_of
+from shoal.plan.solver_choice import solve_by_policy
 from shoal.policy import Policy
-from shoal.privacy import Classes, Finding
+from shoal.privacy import Classes, ModelFinding
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
-from shoal.release.files import files_of, refuse_for_aggregates, remove_aside
-from shoal.release.manifest import Timing
-from shoal.release.reading import as_policy_reads
-from shoal.release.reading_back import (
-    LOOKED_AT,
-    Outcome,
-    Sampled,
-    Taught,
-    Written,
-    as_written,
-    in_background,
-    judge,
-    learn_from,
-)
-from shoal.release.solving import solve
+from shoal.release.further_files import planned_files, refuse_for_aggregates, remove_aside
+from shoal.results.manifest import Timing
 from shoal.schema import Counts, Role
-from shoal.schema.arrays import Mask
-from shoal.schema.grouping import count_groups
-from shoal.schema.steps import Beside
+from shoal.schema.steps import SidecarFile
 from shoal.solve import Problem, Solution
 from shoal.solve.decoys import k_without_decoys
-from shoal.techniques.suppress_cells import SuppressCellsStep
+from shoal.techniques.suppression.suppress_cells import SuppressCellsStep
 
 Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True)
-class Learning:
+class ReadBackLearning:
     """Some of the records as they were written, with their originals, and what is learnt from them in the meantime."""
 
-    sampled: Sampled
+    sampled: SampledRecords
     taught: Future[Taught]
 
 
 @dataclass(frozen=True)
-class Rewritten:
+class RewriteResult:
     """What a rewrite leaves behind besides the output itself."""
 
     plan: Plan
@@ -79,16 +79,16 @@ class Rewritten:
     records: int
     suppressed_by_rule: int
     timing: Timing
-    known: Mapping[str, Known] = field(default_factory=dict)
+    known: Mapping[str, SensitiveKnowledge] = field(default_factory=dict)
     """What the output doesn't show of the sensitive attributes that models look at."""
     population: NDArray[np.int64] | None = None
     """Of each combination of the counts, how many records the population has."""
-    files: tuple[Beside, ...] = ()
+    files: tuple[SidecarFile, ...] = ()
     """What the release has beside the data, to be made of what was put aside."""
     k_without_decoys: int | None = None
     """What is left of k for whoever can tell invented records from real ones."""
     source_records: int = 0
-    learning: Learning | None = field(default=None, repr=False)
+    learning: ReadBackLearning | None = field(default=None, repr=False)
     """What other columns give back, which is being found."""
     again: Callable[[SuppressCellsStep], Plan] | None = field(default=None, repr=False)
     """Writes the release once more with some cells suppressed."""
@@ -125,11 +125,11 @@ class Rewritten:
 
 
 @dataclass(frozen=True)
-class Recounted:
+class RecountResult:
     """The output, measured by code that does not know the solver."""
 
     after: Measurement
-    models: tuple[Finding, ...]
+    models: tuple[ModelFinding, ...]
     utility: dict[str, float]
     most_records: int = 1
     """Of one person."""
@@ -137,7 +137,7 @@ class Recounted:
     """By direct identifier that is released in another form, the share of people whom that still tells apart."""
 
 
-class Pipeline(Generic[TableT]):
+class ReleasePipeline(Generic[TableT]):
     def __init__(  # noqa: PLR0913  # what a run is made of
         self,
         policy: Policy,
@@ -156,28 +156,28 @@ class Pipeline(Generic[TableT]):
         self.secrets = secrets
         self.traced = traced
 
-    def rewrite(self, source: Source, target: Target, *, aside: Path) -> Rewritten:
+    def rewrite(self, source: Source, target: Target, *, aside: Path) -> RewriteResult:
         started = time.perf_counter()
         table = self.engine.scan(source)
-        builder = Builder(self.policy, self.engine, table, self.randomness, self.secrets)
+        builder = PlanBuilder(self.policy, self.engine, table, self.randomness, self.secrets)
         builder.bind_techniques()
-        question = ask(builder)
+        question = build_problem(builder)
         problem = question.problem
         before = self._before(table, problem, rolled_up=question.rolled_up)
         counted = time.perf_counter()
-        solution = solve(problem, self.policy.solve, self._reporter("solve"))
+        solution = solve_by_policy(problem, self.policy.solve, self._reporter("solve"))
         solved = time.perf_counter()
-        carry_out(builder, question, solution)
+        apply_solution(builder, question, solution)
         if self.traced:
             builder.now.add(PlannedStep(TagOrigin(), "origin", ""))
         builder.bind_ending()
-        files = files_of(builder.now.plan)
+        files = planned_files(builder.now.plan)
         if "aggregate" in self.policy.table_steps:
             refuse_for_aggregates(files)
         sample = self._sample(problem.counts.total_records)
         records = self.engine.sink(builder.now.table, target, aside=aside, sample=sample)
         timing = Timing(counted - started, solved - counted, time.perf_counter() - solved)
-        return Rewritten(
+        return RewriteResult(
             builder.now.plan,
             solution,
             before,
@@ -195,21 +195,23 @@ class Pipeline(Generic[TableT]):
             partial(self._again, builder, target, aside),
         )
 
-    def _start_learning(self, plan: Plan, hierarchies: Mapping[str, BoundHierarchy], sample: Sample) -> Learning | None:
+    def _start_learning(
+        self, plan: Plan, hierarchies: Mapping[str, BoundHierarchy], sample: OutputSample
+    ) -> ReadBackLearning | None:
         """While the output is recounted, which needs other cores and nothing of this."""
         records = sample.frame
         if records.is_empty():
             return None
-        sampled = Sampled(self.policy, plan, hierarchies, records, sample.every)
-        return Learning(sampled, in_background(partial(learn_from, sampled)))
+        sampled = SampledRecords(self.policy, plan, hierarchies, records, sample.every)
+        return ReadBackLearning(sampled, in_background(partial(learn_from, sampled)))
 
-    def _sample(self, records: int) -> Sample | None:
+    def _sample(self, records: int) -> OutputSample | None:
         """Of what is written, for it to be seen what can be read back; records of an aggregated table are nobody's."""
         if "aggregate" in self.policy.table_steps or not self.policy.quasi_identifiers:
             return None
-        return Sample(max(1, -(-records // LOOKED_AT)))
+        return OutputSample(max(1, -(-records // LOOKED_AT)))
 
-    def _again(self, builder: Builder[TableT], target: Target, aside: Path, step: SuppressCellsStep) -> Plan:
+    def _again(self, builder: PlanBuilder[TableT], target: Target, aside: Path, step: SuppressCellsStep) -> Plan:
         """Write once more, with some cells suppressed."""
         builder.now.add(PlannedStep(step, "suppress_cells", step.clause))
         remove_aside(aside)
@@ -219,7 +221,7 @@ class Pipeline(Generic[TableT]):
         self.engine.sink(builder.now.table, target, aside=aside)
         return builder.now.plan
 
-    def recount(self, output: pl.LazyFrame, done: Rewritten, *, aside: Path) -> Recounted:
+    def recount(self, output: pl.LazyFrame, done: RewriteResult, *, aside: Path) -> RecountResult:
         """Measure the output as written. If it breaks what the solver promised, that is our bug and nothing leaves."""
         quasi, present = done.counts.attributes, output.collect_schema().names()
         person, most = None, 1
@@ -231,7 +233,7 @@ class Pipeline(Generic[TableT]):
         sensitive = () if aggregated else self.policy.modelled
         after = measure_classes(output, () if aggregated else quasi, person, sensitive, done.known)
         after = replace(after.nobody_kept(), suppressed=0) if aggregated else self._of_the_source(after, done)
-        after = as_policy_reads(replace(after, population=self._population(done)), self.policy)
+        after = read_stars_by_policy(replace(after, population=self._population(done)), self.policy)
         findings = after.find(self.policy.models)
         if not all(finding.met for finding in findings):
             raise BugError("the written table does not meet the privacy models that were solved for")
@@ -240,11 +242,13 @@ class Pipeline(Generic[TableT]):
             utility |= self._cells(after, done)
         direct = () if aggregated else [name for name in self.policy.with_role(Role.DIRECT) if name in present]
         pseudonyms = unique_shares(output, direct, person, done.records)
-        return Recounted(after, findings, utility, most, {name: share for name, share in pseudonyms.items() if share})
+        return RecountResult(
+            after, findings, utility, most, {name: share for name, share in pseudonyms.items() if share}
+        )
 
     def look_back(
-        self, scan: Callable[[], pl.LazyFrame], done: Rewritten, after: Measurement, *, aside: Path
-    ) -> tuple[Rewritten, Outcome | None]:
+        self, scan: Callable[[], pl.LazyFrame], done: RewriteResult, after: Measurement, *, aside: Path
+    ) -> tuple[RewriteResult, ReadBackOutcome | None]:
         """What other columns give back of the quasi-identifiers; cells that tell are suppressed if the policy says so.
 
         Raises where k would not hold.
@@ -252,14 +256,14 @@ class Pipeline(Generic[TableT]):
         started = time.perf_counter()
         if done.learning is None or done.again is None:
             return done, None
-        written = Written.of(done.learning.sampled, lambda: as_written(aside, scan()))
-        outcome = judge(written, after.k, done.learning.taught.result())
+        written = WrittenRecords.of(done.learning.sampled, lambda: as_written(aside, scan()))
+        outcome = judge_read_back(written, after.k, done.learning.taught.result())
         if outcome.suppression is not None:
             done = replace(done, plan=done.again(outcome.suppression))
         taken = replace(done.timing, read_back_s=time.perf_counter() - started)
         return replace(done, timing=taken, learning=None, again=None), outcome
 
-    def _of_the_source(self, after: Measurement, done: Rewritten) -> Measurement:
+    def _of_the_source(self, after: Measurement, done: RewriteResult) -> Measurement:
         """With what became of the source's records that the output doesn't show."""
         solved, solution = done.counts.total_records, done.solution
         if solution.suppressed == solved:
@@ -272,10 +276,10 @@ class Pipeline(Generic[TableT]):
             invented=solution.decoys,
         )
 
-    def _known(self, reading: Reading, counts: Counts) -> Known:
+    def _known(self, reading: ValueOrder, counts: Counts) -> SensitiveKnowledge:
         """Where suppressed records are left out, the output doesn't show what the table was like with them."""
         dropped = self.policy.solve.drop_suppressed
-        return Known(reading, counts.value_counts(reading.column.name) if dropped else None)
+        return SensitiveKnowledge(reading, counts.value_counts(reading.column.name) if dropped else None)
 
     def _before(self, table: TableT, problem: Problem, *, rolled_up: bool) -> Measurement:
         """The table as it was: by its own quasi-identifiers, before any technique touched them.
@@ -298,7 +302,7 @@ class Pipeline(Generic[TableT]):
         starred = pl.Series(np.zeros(len(classes), dtype=bool))
         return replace(before, released=counts.frame().filter(pl.Series(there)), starred=starred, population=population)
 
-    def _population(self, done: Rewritten) -> pl.DataFrame | None:
+    def _population(self, done: RewriteResult) -> pl.DataFrame | None:
         """What the population would look like, had it been released in the same way."""
         if done.population is None:
             return None
@@ -316,7 +320,7 @@ class Pipeline(Generic[TableT]):
         # People who look like suppressed records are not known to be absent: nobody sees who was suppressed.
         return everyone.filter(~pl.Series(solution.withheld))
 
-    def _cells(self, after: Measurement, done: Rewritten) -> dict[str, float]:
+    def _cells(self, after: Measurement, done: RewriteResult) -> dict[str, float]:
         """What is left of the cells, by the levels in use."""
         counts, solution = done.counts, done.solution
         if solution.decoys:
@@ -340,7 +344,7 @@ class Pipeline(Generic[TableT]):
         rolled_up = any(planned.technique == "roll_up" for planned in done.plan)
         return {name: value for name, value in found.items() if not (rolled_up and name.startswith("entropy"))}
 
-    def _real(self, released: pl.DataFrame, done: Rewritten) -> pl.DataFrame:
+    def _real(self, released: pl.DataFrame, done: RewriteResult) -> pl.DataFrame:
         """The released combinations without the records that fill them up."""
         counts, filling = done.counts, done.solution.filling
         if filling is None:

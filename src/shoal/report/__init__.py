@@ -1,19 +1,19 @@
 """Reports for people: the evidence of a release on one page that opens without a network."""
 
-from shoal.report.evidence import (
+from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
+from shoal.report.pdf import write_pdf
+from shoal.report.render import add_reassessments, render, render_exploration
+from shoal.results.evidence_facts import (
     AssessmentFacts,
     AttackerFacts,
     AttackerFigures,
     AttackFacts,
     DistributionFacts,
     FigureTable,
-    Outcome,
     ReassessmentFacts,
+    ReassessmentOutcome,
     UsefulnessFacts,
 )
-from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
-from shoal.report.pdf import write_pdf
-from shoal.report.render import look_again, render, render_exploration
 
 __all__ = [
     "AssessmentFacts",
@@ -24,12 +24,12 @@ __all__ = [
     "DistributionFacts",
     "FigureTable",
     "ModelFacts",
-    "Outcome",
     "ReassessmentFacts",
+    "ReassessmentOutcome",
     "ReportFacts",
     "RiskFacts",
     "UsefulnessFacts",
-    "look_again",
+    "add_reassessments",
     "render",
     "render_exploration",
     "write_pdf",

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from shoal.report.figures import NONE, count, moment, number, percent
-from shoal.report.frontier import Scales, panel, swatch
-from shoal.report.tries import Exploration, Try
+from shoal.report.frontier import FrontierScales, panel, swatch
+from shoal.results.exploration import Exploration, ExplorationTrial
+from shoal.results.number_format import NONE, count, moment, number, percent
 
 HEADER = (
     "k", "limit", "loss", "suppressed", "smallest class", "average class", "highest risk", "average risk",
@@ -21,7 +21,7 @@ WORDS = ("optimal", "levels")
 
 
 @dataclass(frozen=True)
-class Line:
+class ExplorationRow:
     """One try in a table. ``best``: nothing beats it."""
 
     cells: tuple[str, ...]
@@ -43,14 +43,14 @@ class ExplorationPage:
     legend: tuple[tuple[Markup, str], ...]
     header: tuple[tuple[str, bool], ...]
     """Each column, and whether it is of amounts."""
-    tables: tuple[tuple[str, tuple[Line, ...]], ...]
+    tables: tuple[tuple[str, tuple[ExplorationRow, ...]], ...]
     """By kind of recoding."""
     attributes: tuple[str, ...]
     reasons: tuple[str, ...]
 
 
 def compose_exploration(exploration: Exploration, created: datetime) -> ExplorationPage:
-    scales = Scales.of(exploration)
+    scales = FrontierScales.of(exploration)
     return ExplorationPage(
         name=exploration.name,
         data=exploration.data,
@@ -68,12 +68,15 @@ def compose_exploration(exploration: Exploration, created: datetime) -> Explorat
     )
 
 
-def tables(exploration: Exploration) -> Iterator[tuple[str, tuple[Line, ...]]]:
+def tables(exploration: Exploration) -> Iterator[tuple[str, tuple[ExplorationRow, ...]]]:
     """The tries of each kind of recoding."""
     best = exploration.frontier
     for recoding in exploration.recodings:
         tries = (one for one in exploration.tries if one.recoding == recoding)
-        yield recoding, tuple(Line(_cells(one), one in best, one.wanted, one.found is not None) for one in tries)
+        yield (
+            recoding,
+            tuple(ExplorationRow(_cells(one), one in best, one.wanted, one.found is not None) for one in tries),
+        )
 
 
 def attributes(exploration: Exploration) -> tuple[str, ...]:
@@ -83,7 +86,7 @@ def attributes(exploration: Exploration) -> tuple[str, ...]:
 
 def reasons(exploration: Exploration) -> tuple[str, ...]:
     """Why some tries came to nothing: for each k and recoding that of the highest limit that failed."""
-    failed: dict[tuple[str, int], Try] = {}
+    failed: dict[tuple[str, int], ExplorationTrial] = {}
     for one in exploration.tries:
         if one.reason is not None:
             failed[one.recoding, one.k] = one
@@ -94,7 +97,7 @@ def limit_in_words(limit: float) -> str:
     return f"up to {percent(limit)} suppressed" if limit else "nothing suppressed"
 
 
-def _cells(one: Try) -> tuple[str, ...]:
+def _cells(one: ExplorationTrial) -> tuple[str, ...]:
     setting = (f"{one.k:,}", percent(one.limit))
     seconds = f"{one.seconds:.2f}"
     found = one.found

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from shoal.report.evidence import (
+from shoal.kernels.arrays import Integers
+from shoal.results.evidence_facts import (
     AssessmentFacts,
     AttackerFacts,
     AttackFacts,
@@ -19,8 +20,7 @@ from shoal.report.evidence import (
     FigureTable,
     UsefulnessFacts,
 )
-from shoal.report.tries import Exploration
-from shoal.schema.arrays import Integers
+from shoal.results.exploration import Exploration
 
 ClassSizes: TypeAlias = "Sequence[int] | Integers | Mapping[int, int]"
 """People per equivalence class, one by one, or how many classes there are of each size."""

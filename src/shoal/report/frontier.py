@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from shoal.report.figures import count, percent
-from shoal.report.tries import Exploration, Found, Try
+from shoal.results.exploration import Exploration, ExplorationOutcome, ExplorationTrial
+from shoal.results.number_format import count, percent
 
 _TOP, _BOTTOM, _HEIGHT = 26, 270, 300
 _LEFT, _RIGHT = 9.0, 95.0
@@ -24,7 +24,7 @@ _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 
 
 @dataclass(frozen=True)
-class Scales:
+class FrontierScales:
     ks: tuple[int, ...]
     limits: tuple[float, ...]
     step: float
@@ -33,7 +33,7 @@ class Scales:
     """Loss at the top of the plot."""
 
     @classmethod
-    def of(cls, exploration: Exploration) -> Scales:
+    def of(cls, exploration: Exploration) -> FrontierScales:
         highest = max((one.found.loss for one in exploration.tries if one.found is not None), default=0.0)
         step = next((step for step in _STEPS if highest <= 5 * step), _STEPS[-1])
         return cls(
@@ -59,7 +59,7 @@ class Scales:
         return f"{100 * place / (len(self.limits) - 1):.0f}%" if len(self.limits) > 1 else "100%"
 
 
-def panel(exploration: Exploration, recoding: str, scales: Scales) -> Markup:
+def panel(exploration: Exploration, recoding: str, scales: FrontierScales) -> Markup:
     """All tries of one kind of recoding; those on the frontier of all kinds are filled."""
     tries = [one for one in exploration.tries if one.recoding == recoding]
     best = exploration.frontier
@@ -77,7 +77,7 @@ def panel(exploration: Exploration, recoding: str, scales: Scales) -> Markup:
     ).format(height=_HEIGHT, said=said, body=Markup("").join(body))
 
 
-def swatch(limit: float, scales: Scales) -> Markup:
+def swatch(limit: float, scales: FrontierScales) -> Markup:
     return Markup(
         '<svg class="swatch" width="26" height="10" aria-hidden="true" focusable="false">'
         '<line class="limit" style="--shade: {shade}" x1="0" x2="26" y1="5" y2="5"/></svg>'
@@ -89,7 +89,7 @@ def _range(losses: Iterable[float]) -> str:
     return f"{known[0]:.3f} to {known[-1]:.3f}"
 
 
-def _grid(scales: Scales) -> Iterable[Markup]:
+def _grid(scales: FrontierScales) -> Iterable[Markup]:
     for place in range(round(scales.most / scales.step) + 1):
         loss = place * scales.step
         yield Markup(
@@ -110,7 +110,9 @@ def _grid(scales: Scales) -> Iterable[Markup]:
             ).format(x=last, y=_HEIGHT - 8, k=k, prefix="k = " if k == scales.ks[0] else "")
 
 
-def _lines(points: Sequence[tuple[Try, Found]], limit: float, scales: Scales) -> Iterable[Markup]:
+def _lines(
+    points: Sequence[tuple[ExplorationTrial, ExplorationOutcome]], limit: float, scales: FrontierScales
+) -> Iterable[Markup]:
     """From each k to the next. Where one between them could not be reached, there is no line."""
     here = {one.k: found.loss for one, found in points if one.limit == limit}
     for low, high in pairwise(scales.ks):
@@ -126,7 +128,7 @@ def _lines(points: Sequence[tuple[Try, Found]], limit: float, scales: Scales) ->
             )
 
 
-def _point(one: Try, found: Found, scales: Scales, *, filled: bool) -> Markup:
+def _point(one: ExplorationTrial, found: ExplorationOutcome, scales: FrontierScales, *, filled: bool) -> Markup:
     lost = f"{count(found.suppressed, 'record')} suppressed, {percent(found.suppressed_share)}"
     return Markup(
         "<g><title>{told}</title>"
@@ -141,7 +143,7 @@ def _point(one: Try, found: Found, scales: Scales, *, filled: bool) -> Markup:
     )
 
 
-def _ring(one: Try, found: Found, scales: Scales) -> Markup:
+def _ring(one: ExplorationTrial, found: ExplorationOutcome, scales: FrontierScales) -> Markup:
     # A lower k loses less, so lines rise to the right: there is room below them on the right, above them on the left.
     x, y = scales.x(one.k), scales.y(found.loss)
     anchor, shift, down = ("start", 13, 16) if x < 60 else ("end", -13, -8)

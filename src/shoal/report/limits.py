@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shoal.report.facts import ReportFacts
-from shoal.report.words import measured
+from shoal.report.wording import measured
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What the page says, in two editions.
 
-The template sees only a ``Page``. The recipient's page is never given what its edition leaves out — parameters, levels,
+The template sees only a ``ReportPage``. The recipient's page is never given what its edition leaves out — parameters, levels,
 figures of the original, suppression, what was asked of a model — so no slip in the template can show it. What is left
 could be worked out from the released file itself, or is needed to use it properly: the kinds of technique and how much
 detail was kept. (What was asked of a model is left out because knowing how hard the solver tried helps to undo its
@@ -15,24 +15,24 @@ from pathlib import PureWindowsPath
 
 from markupsafe import Markup
 
-from shoal.report import words
+from shoal.report import wording
+from shoal.report.evidence_section import FEW, EvidenceSection, evidence_section
 from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
-from shoal.report.figures import NONE, count, moment, number, percent
 from shoal.report.limits import Limit, limits
-from shoal.report.plots import Bin, bar, class_bins
-from shoal.report.proof import FEW, Proof, proof
-from shoal.report.summary import Harm, KeyFigure, harms, key_figures, risk_gauge
+from shoal.report.plots import ClassSizeBin, bar, class_bins
+from shoal.report.summary import HarmThreshold, KeyFigure, harms, key_figures, risk_gauge
+from shoal.results.number_format import NONE, count, moment, number, percent
 
 
 @dataclass(frozen=True)
-class Cell:
+class ClassCell:
     people: str
     share: str
     bar: Markup
 
 
 @dataclass(frozen=True)
-class Row:
+class LabelledRow:
     """A line of a table: its header, its cells."""
 
     head: str
@@ -42,7 +42,7 @@ class Row:
 @dataclass(frozen=True)
 class ClassRow:
     label: str
-    cells: tuple[Cell, ...]
+    cells: tuple[ClassCell, ...]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class AttributeRow:
 
 
 @dataclass(frozen=True)
-class Untouched:
+class UntouchedAttributes:
     """Attributes of one role that were released as they are."""
 
     role: str
@@ -73,10 +73,10 @@ class Untouched:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchSummary:
     """How the levels were found; the owner's edition only."""
 
-    levels: tuple[Row, ...]
+    levels: tuple[LabelledRow, ...]
     optimal: bool
     checked: str
     total: str
@@ -85,7 +85,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Page:
+class ReportPage:
     recipient: bool
     name: str
     use_case: str
@@ -94,48 +94,48 @@ class Page:
     records: str
     unit: str
     measured: bool
-    verdict: words.Verdict
+    verdict: wording.ReportVerdict
     figures: tuple[KeyFigure, ...]
     gauge: Markup | None
     assessed: bool
     """Whether the gauge and the harms are of the assessed risk too."""
-    harms: tuple[Harm, ...]
+    harms: tuple[HarmThreshold, ...]
     tables: tuple[str, ...]
     """Which tables were measured: before and after, or the released one alone."""
     classes: tuple[ClassRow, ...]
-    risks: tuple[Row, ...]
+    risks: tuple[LabelledRow, ...]
     models: tuple[ModelRow, ...]
     attributes: tuple[AttributeRow, ...]
-    untouched: tuple[Untouched, ...]
+    untouched: tuple[UntouchedAttributes, ...]
     """Where they are many, the attributes that were left as they are: by name only, and not among the others."""
     utility: tuple[tuple[str, str, str], ...]
-    search: Search | None
-    provenance: tuple[Row, ...]
+    search: SearchSummary | None
+    provenance: tuple[LabelledRow, ...]
     warnings: tuple[str, ...]
     limits: tuple[Limit, ...]
     purpose: str
     withstood: tuple[str, ...]
     """The kinds of attack, if none of them found anything; the recipient's edition only."""
-    proof: Proof
+    proof: EvidenceSection
     titles: Mapping[str, str]
     """The sections that the page has, in order, by their id."""
 
 
-def compose(facts: ReportFacts, *, recipient: bool) -> Page:
-    measured = words.measured(facts)
+def compose(facts: ReportFacts, *, recipient: bool) -> ReportPage:
+    measured = wording.measured(facts)
     shown = [facts.after] if recipient else [facts.before, facts.after]
     before = facts.before if not recipient and facts.before.k else None
     shown_attributes, untouched = _folded(facts.attributes)
-    page = Page(
+    page = ReportPage(
         recipient=recipient,
         name=facts.name,
-        use_case=words.use_case(facts.use_case),
+        use_case=wording.use_case(facts.use_case),
         created=moment(facts.created),
         created_iso=facts.created.isoformat(timespec="seconds"),
         records=count(facts.records, "record"),
-        unit=words.unit(facts)[1],
+        unit=wording.unit(facts)[1],
         measured=measured,
-        verdict=words.give_verdict(facts, recipient=recipient),
+        verdict=wording.give_verdict(facts, recipient=recipient),
         figures=tuple(key_figures(facts, before, recipient=recipient)),
         gauge=risk_gauge(facts, before, recipient=recipient) if measured else None,
         assessed=facts.assessment is not None and not recipient,
@@ -146,20 +146,20 @@ def compose(facts: ReportFacts, *, recipient: bool) -> Page:
         models=tuple(_model_row(model, recipient=recipient) for model in facts.models),
         attributes=tuple(_attribute_rows(shown_attributes, recipient=recipient)),
         untouched=_by_role(untouched),
-        utility=() if recipient else tuple((*words.measure(n), number(v)) for n, v in facts.utility.items()),
+        utility=() if recipient else tuple((*wording.measure(n), number(v)) for n, v in facts.utility.items()),
         search=None if recipient else _search(facts),
         provenance=tuple(_provenance(facts, recipient=recipient)),
         warnings=() if recipient else facts.warnings,
         limits=limits(facts, recipient=recipient),
         purpose=facts.purpose or "",
         withstood=_withstood(facts) if recipient else (),
-        proof=Proof() if recipient else proof(facts),
+        proof=EvidenceSection() if recipient else evidence_section(facts),
         titles={},
     )
     return replace(page, titles=_titles(page))
 
 
-def _titles(page: Page) -> dict[str, str]:
+def _titles(page: ReportPage) -> dict[str, str]:
     """The sections that have something to say."""
     found = page.proof
     said: dict[str, object] = {
@@ -174,7 +174,7 @@ def _titles(page: Page) -> dict[str, str]:
         "tables": found.tables,
         "history": not page.recipient,
     }
-    return {name: title for name, title in words.SECTIONS.items() if said.get(name, True)}
+    return {name: title for name, title in wording.SECTIONS.items() if said.get(name, True)}
 
 
 def _withstood(facts: ReportFacts) -> tuple[str, ...]:
@@ -190,9 +190,9 @@ def _class_rows(shown: list[RiskFacts]) -> tuple[ClassRow, ...]:
     longest = max((one.people / total for bins, total in zip(binned, totals, strict=True) for one in bins), default=0)
     kinds = ("before", "after")[-len(shown) :]
 
-    def cell(one: Bin, total: int, kind: str) -> Cell:
+    def cell(one: ClassSizeBin, total: int, kind: str) -> ClassCell:
         share = one.people / total
-        return Cell(f"{one.people:,}", percent(share), bar(share / longest if longest else 0.0, kind))
+        return ClassCell(f"{one.people:,}", percent(share), bar(share / longest if longest else 0.0, kind))
 
     return tuple(
         ClassRow(row[0].label, tuple(cell(*each) for each in zip(row, totals, kinds, strict=True)))
@@ -200,15 +200,15 @@ def _class_rows(shown: list[RiskFacts]) -> tuple[ClassRow, ...]:
     )
 
 
-def _risk_rows(shown: list[RiskFacts], facts: ReportFacts, *, recipient: bool) -> Iterable[Row]:
-    if not words.measured(facts):
+def _risk_rows(shown: list[RiskFacts], facts: ReportFacts, *, recipient: bool) -> Iterable[LabelledRow]:
+    if not wording.measured(facts):
         return
 
-    def row(head: str, clause: str, *cells: str) -> Row:
+    def row(head: str, clause: str, *cells: str) -> LabelledRow:
         told = (cell if risk.k else NONE for cell, risk in zip(cells, shown, strict=True))
-        return Row(head, (*told, clause))
+        return LabelledRow(head, (*told, clause))
 
-    many = words.unit(facts)[1]
+    many = wording.unit(facts)[1]
     yield row("Smallest class, k", "ISO/IEC 20889, 10.2.1", *(f"{risk.k:,}" for risk in shown))
     if facts.read_back is not None:
         left = f"{facts.read_back.k:,}"
@@ -235,7 +235,7 @@ def _classes(risk: RiskFacts) -> int:
 def _model_row(model: ModelFacts, *, recipient: bool) -> ModelRow:
     return ModelRow(
         title=model.title,
-        explanation=None if recipient else words.whole(model.explanation),
+        explanation=None if recipient else wording.whole(model.explanation),
         clause=model.clause,
         required=None if recipient else number(model.required),
         achieved=number(model.achieved),
@@ -247,9 +247,9 @@ def _attribute_rows(attributes: tuple[AttributeFacts, ...], *, recipient: bool) 
     for one in attributes:
         if not recipient:
             done = one.done or (("left as it is",) if one.released else ("left out",))
-            yield AttributeRow(one.name, words.role(one.role), done, one.clause or (NONE,), one.released)
+            yield AttributeRow(one.name, wording.role(one.role), done, one.clause or (NONE,), one.released)
         elif one.released:
-            yield AttributeRow(one.name, words.role(one.role), words.families(one), one.clause or (NONE,), None)
+            yield AttributeRow(one.name, wording.role(one.role), wording.families(one), one.clause or (NONE,), None)
 
 
 def _folded(attributes: tuple[AttributeFacts, ...]) -> tuple[tuple[AttributeFacts, ...], tuple[AttributeFacts, ...]]:
@@ -260,32 +260,34 @@ def _folded(attributes: tuple[AttributeFacts, ...]) -> tuple[tuple[AttributeFact
     return tuple(one for one in attributes if not one.untouched), untouched
 
 
-def _by_role(attributes: tuple[AttributeFacts, ...]) -> tuple[Untouched, ...]:
+def _by_role(attributes: tuple[AttributeFacts, ...]) -> tuple[UntouchedAttributes, ...]:
     by_role: dict[str, list[str]] = {}
     for one in attributes:
         by_role.setdefault(one.role, []).append(one.name)
-    return tuple(Untouched(words.role(role), tuple(names)) for role, names in by_role.items())
+    return tuple(UntouchedAttributes(wording.role(role), tuple(names)) for role, names in by_role.items())
 
 
-def _search(facts: ReportFacts) -> Search | None:
+def _search(facts: ReportFacts) -> SearchSummary | None:
     if not facts.levels:
         return None
-    levels = tuple(Row(name, (words.level(level, facts.heights.get(name)),)) for name, level in facts.levels.items())
-    return Search(
+    levels = tuple(
+        LabelledRow(name, (wording.level(level, facts.heights.get(name)),)) for name, level in facts.levels.items()
+    )
+    return SearchSummary(
         levels, facts.optimal, f"{facts.nodes_checked:,}", f"{facts.nodes_total:,}", facts.recoding == "global"
     )
 
 
-def _provenance(facts: ReportFacts, *, recipient: bool) -> Iterable[Row]:
+def _provenance(facts: ReportFacts, *, recipient: bool) -> Iterable[LabelledRow]:
     # A Windows path knows both separators; a recipient is told the file, not the folders it lay in.
-    yield Row("Released file", (PureWindowsPath(facts.data_path).name if recipient else facts.data_path,))
-    yield Row("SHA-256 of the file", (facts.data_sha256,))
+    yield LabelledRow("Released file", (PureWindowsPath(facts.data_path).name if recipient else facts.data_path,))
+    yield LabelledRow("SHA-256 of the file", (facts.data_sha256,))
     for one in facts.files:
         if not recipient:
             told = (f"{count(one.records, 'row')}", one.sha256 and f"SHA-256 {one.sha256}", one.about)
-            yield Row(f"Beside it, {one.path}", (", ".join(filter(None, told)),))
+            yield LabelledRow(f"Beside it, {one.path}", (", ".join(filter(None, told)),))
         elif one.for_recipient:
-            yield Row("Beside it", (one.path,))
+            yield LabelledRow("Beside it", (one.path,))
     if not recipient:
-        yield Row("SHA-256 of the policy", (facts.policy_sha256,))
-    yield Row("Made by", (f"shoal {facts.version}",))
+        yield LabelledRow("SHA-256 of the policy", (facts.policy_sha256,))
+    yield LabelledRow("Made by", (f"shoal {facts.version}",))

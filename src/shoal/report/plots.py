@@ -15,7 +15,7 @@ import numpy as np
 from markupsafe import Markup
 
 from shoal.report.facts import ClassSizes
-from shoal.report.figures import one_in
+from shoal.results.number_format import one_in
 
 THRESHOLDS = {"Low": 0.2, "Medium": 0.1, "High": 0.01}
 """Potential harm → highest acceptable risk (PDPC, annex D, example values).
@@ -29,7 +29,7 @@ _LABELS = ("1", "2", "3–4", "5–9", "10–19", "20–49", "50–99", "100+")
 
 
 @dataclass(frozen=True)
-class Bin:
+class ClassSizeBin:
     """Equivalence classes of about the same size: how many there are and how many people are in them."""
 
     label: str
@@ -37,7 +37,7 @@ class Bin:
     people: int
 
 
-def class_bins(class_sizes: ClassSizes) -> tuple[Bin, ...]:
+def class_bins(class_sizes: ClassSizes) -> tuple[ClassSizeBin, ...]:
     """
     >>> [(one.label, one.classes, one.people) for one in class_bins((1, 1, 4, 250)) if one.classes]
     [('1', 2, 2), ('3–4', 1, 4), ('100+', 1, 250)]
@@ -56,7 +56,7 @@ def class_bins(class_sizes: ClassSizes) -> tuple[Bin, ...]:
     people = np.zeros(len(_EDGES), dtype=np.int64)
     np.add.at(classes, place, times)
     np.add.at(people, place, sizes * times)
-    return tuple(Bin(label, int(c), int(p)) for label, c, p in zip(_LABELS, classes, people, strict=True))
+    return tuple(ClassSizeBin(label, int(c), int(p)) for label, c, p in zip(_LABELS, classes, people, strict=True))
 
 
 def bar(length: float, kind: str) -> Markup:
@@ -69,7 +69,7 @@ def bar(length: float, kind: str) -> Markup:
 
 
 @dataclass(frozen=True)
-class Pin:
+class RiskMarker:
     """A risk marked on the gauge. ``kind``: before, after or assessed."""
 
     risk: float
@@ -81,7 +81,7 @@ _ROW = 22
 """Pixels between the labels of two pins; each has a row of its own, so they never lie on each other."""
 
 
-def gauge(pins: Sequence[Pin], limit: tuple[str, float] | None = None) -> Markup:
+def gauge(pins: Sequence[RiskMarker], limit: tuple[str, float] | None = None) -> Markup:
     """The highest risk on a logarithmic scale, from certainty (left) to 1 in 1000 (right), between the thresholds.
 
     ``limit``: the threshold to keep, named.
@@ -132,7 +132,7 @@ def _limit(name: str, risk: float, top: int) -> Markup:
     ).format(x=x, above=top - 3, below=top + 24, y=top + 56, anchor=anchor, name=name, risk=risk)
 
 
-def _pin(pin: Pin, baseline: int, top: int) -> Markup:
+def _pin(pin: RiskMarker, baseline: int, top: int) -> Markup:
     x = _place(pin.risk)
     anchor, shift = ("start", 9) if x < 50 else ("end", -9)
     return Markup(

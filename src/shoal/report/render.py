@@ -11,14 +11,14 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from shoal.report.again import Looks, filled, looks, place
-from shoal.report.evidence import ReassessmentFacts
 from shoal.report.exploration import compose_exploration
 from shoal.report.facts import ReportFacts
-from shoal.report.names import prose
+from shoal.report.multi_table import MultiTableFacts, compose_multi_table
 from shoal.report.page import compose
-from shoal.report.several import SeveralFacts, compose_several
-from shoal.report.tries import Exploration
+from shoal.report.quoted_names import prose
+from shoal.report.reassessments import ReassessmentRows, filled, place, reassessment_rows
+from shoal.results.evidence_facts import ReassessmentFacts
+from shoal.results.exploration import Exploration
 
 
 def render(facts: ReportFacts, *, recipient: bool = False) -> str:
@@ -27,9 +27,9 @@ def render(facts: ReportFacts, *, recipient: bool = False) -> str:
     return _environment().get_template("page.html.j2").render(page=page)
 
 
-def look_again(report: str, history: Sequence[ReassessmentFacts]) -> str | None:
+def add_reassessments(report: str, history: Sequence[ReassessmentFacts]) -> str | None:
     """An owner's report with what later looks found; None where it has no place for that."""
-    parts, told = _environment().get_template("again.html.j2").module, looks(history)
+    parts, told = _environment().get_template("again.html.j2").module, reassessment_rows(history)
     return filled(report, lambda name: getattr(parts, name)(told))
 
 
@@ -38,14 +38,14 @@ def render_exploration(exploration: Exploration, created: datetime) -> str:
     return _environment().get_template("explore.html.j2").render(page=compose_exploration(exploration, created))
 
 
-def render_several(facts: SeveralFacts, *, recipient: bool = False) -> str:
+def render_multi_table(facts: MultiTableFacts, *, recipient: bool = False) -> str:
     """The page in front of the reports of several tables."""
-    return _environment().get_template("several.html.j2").render(page=compose_several(facts, recipient=recipient))
+    return _environment().get_template("several.html.j2").render(page=compose_multi_table(facts, recipient=recipient))
 
 
-def tell_joined(report: str, facts: SeveralFacts) -> str | None:
+def tell_joined(report: str, facts: MultiTableFacts) -> str | None:
     """The owner's report of one table, led by what all tables say together; None where that is as good."""
-    verdict = compose_several(facts).verdict
+    verdict = compose_multi_table(facts).verdict
     nothing_joins = facts.joined.k is None and facts.joined.met is not False
     if verdict.kind == "met" or nothing_joins:
         return None
@@ -65,5 +65,5 @@ def _environment() -> Environment:
     )
     environment.filters["prose"] = prose
     environment.globals["place"] = place
-    environment.globals["nobody_yet"] = Looks()
+    environment.globals["nobody_yet"] = ReassessmentRows()
     return environment

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from shoal.report import words
+from shoal.report import wording
 from shoal.report.facts import ReportFacts, RiskFacts
-from shoal.report.figures import NONE, count, one_in, percent
-from shoal.report.plots import THRESHOLDS, Pin, gauge
+from shoal.report.plots import THRESHOLDS, RiskMarker, gauge
+from shoal.results.number_format import NONE, count, one_in, percent
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class KeyFigure:
 
 
 @dataclass(frozen=True)
-class Harm:
+class HarmThreshold:
     potential: str
     threshold: float
     words: str
@@ -33,7 +33,7 @@ class Harm:
 
 def key_figures(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool) -> Iterable[KeyFigure]:
     after = facts.after
-    if words.measured(facts):
+    if wording.measured(facts):
         alike = "people who look alike" if facts.person else "records that look alike"
         yield KeyFigure("Smallest class, k", f"{after.k:,}", alike, before=f"{before.k:,}" if before else None)
         yield KeyFigure(
@@ -61,18 +61,18 @@ def _detail(facts: ReportFacts) -> KeyFigure:
 def risk_gauge(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool) -> Markup:
     after = facts.after.prosecutor_max
     if recipient:
-        return gauge([Pin(after, "after", "this file")])
-    pins = [Pin(after, "after", "after" if before else "this file")]
+        return gauge([RiskMarker(after, "after", "this file")])
+    pins = [RiskMarker(after, "after", "after" if before else "this file")]
     if before:
-        pins.insert(0, Pin(before.prosecutor_max, "before", "before"))
+        pins.insert(0, RiskMarker(before.prosecutor_max, "before", "before"))
     assessment = facts.assessment
     if assessment is None:
         return gauge(pins)
-    pins.append(Pin(assessment.probability, "assessed", "assessed"))
-    return gauge(pins, (f"limit for {words.harm_in_words(assessment.harm)}", assessment.threshold))
+    pins.append(RiskMarker(assessment.probability, "assessed", "assessed"))
+    return gauge(pins, (f"limit for {wording.harm_in_words(assessment.harm)}", assessment.threshold))
 
 
-def harms(facts: ReportFacts, *, recipient: bool) -> tuple[Harm, ...]:
+def harms(facts: ReportFacts, *, recipient: bool) -> tuple[HarmThreshold, ...]:
     """What each potential harm allows; the owner's own threshold in place of the example for the harm declared.
 
     Where the risk was assessed, that is what the limits are for. A recipient, who is not given it, sees no limits then:
@@ -83,7 +83,7 @@ def harms(facts: ReportFacts, *, recipient: bool) -> tuple[Harm, ...]:
         return ()
     if assessment is None:
         risk = facts.after.prosecutor_max
-        return tuple(Harm(*one, one_in(one[1]), risk <= one[1], declared=False) for one in THRESHOLDS.items())
+        return tuple(HarmThreshold(*one, one_in(one[1]), risk <= one[1], declared=False) for one in THRESHOLDS.items())
     risk, own = assessment.probability, assessment.harm.capitalize()
     limits = {**THRESHOLDS, own: assessment.threshold}
 
@@ -91,6 +91,8 @@ def harms(facts: ReportFacts, *, recipient: bool) -> tuple[Harm, ...]:
         return risk < limit if assessment.less else risk <= limit
 
     return tuple(
-        Harm(harm, limit, one_in(limit), assessment.within if harm == own else _allows(limit), declared=harm == own)
+        HarmThreshold(
+            harm, limit, one_in(limit), assessment.within if harm == own else _allows(limit), declared=harm == own
+        )
         for harm, limit in limits.items()
     )

@@ -7,6 +7,6 @@ may do.
 
 from shoal.sandbox.limits import DOCUMENTS, TABLES, Limits
 from shoal.sandbox.messages import Message
-from shoal.sandbox.reading import Request, read
+from shoal.sandbox.parent_process import ReadRequest, read
 
-__all__ = ["DOCUMENTS", "TABLES", "Limits", "Message", "Request", "read"]
+__all__ = ["DOCUMENTS", "TABLES", "Limits", "Message", "ReadRequest", "read"]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from shoal.text import Annotator, Span
-from shoal.text.patterns import Patterns
-from shoal.text.words import Words
+from shoal.text.lexicon_finder import LexiconFinder
+from shoal.text.matching.patterns import PatternFinder
 
 Annotate = Callable[[str], list[Span]]
 """What finds personal data in a text."""
@@ -22,21 +22,21 @@ THRESHOLD = 0.6
 
 def annotate_by(threshold: float = THRESHOLD) -> Annotate:
     """What finds personal data in texts; it is made when the first text is read, and what it remembers goes with it."""
-    return _WhenRead(threshold).annotate
+    return _LazyAnnotator(threshold).annotate
 
 
 @cache
-def _patterns() -> Patterns:
-    return Patterns()
+def _patterns() -> PatternFinder:
+    return PatternFinder()
 
 
 @dataclass(frozen=True)
-class _WhenRead:
+class _LazyAnnotator:
     threshold: float
 
     @cached_property
     def _annotator(self) -> Annotator:
-        return Annotator((_patterns(), Words()), self.threshold)
+        return Annotator((_patterns(), LexiconFinder()), self.threshold)
 
     def annotate(self, text: str) -> list[Span]:
         return self._annotator.annotate(text)

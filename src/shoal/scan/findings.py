@@ -45,7 +45,7 @@ def weight_of(kind: str) -> Weight:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ScanFinding:
     """One kind of data in one place."""
 
     source: str
@@ -78,7 +78,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Looked:
+class ScannedSource:
     """A file or table that was looked at, and how far."""
 
     source: str
@@ -93,7 +93,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadSource:
     """What could not be looked at, and why."""
 
     source: str
@@ -104,7 +104,7 @@ class Unread:
 
 
 @dataclass(frozen=True)
-class OfType:
+class TypeTotal:
     """One kind over all places."""
 
     type: str
@@ -128,15 +128,15 @@ class OfType:
 
 @dataclass(frozen=True)
 class Scan:
-    findings: tuple[Finding, ...]
-    looked: tuple[Looked, ...]
-    unread: tuple[Unread, ...]
+    findings: tuple[ScanFinding, ...]
+    looked: tuple[ScannedSource, ...]
+    unread: tuple[UnreadSource, ...]
     skipped: tuple[str, ...] = ()
     """Folders and links that were passed by."""
 
     @property
-    def by_type(self) -> tuple[OfType, ...]:
-        grouped: dict[str, list[Finding]] = defaultdict(list)
+    def by_type(self) -> tuple[TypeTotal, ...]:
+        grouped: dict[str, list[ScanFinding]] = defaultdict(list)
         for one in self.findings:
             grouped[one.type].append(one)
         return tuple(sorted((_of_type(kind, found) for kind, found in grouped.items()), key=_heaviest))
@@ -166,13 +166,13 @@ class Scan:
         }
 
 
-def _of_type(kind: str, found: Iterable[Finding]) -> OfType:
+def _of_type(kind: str, found: Iterable[ScanFinding]) -> TypeTotal:
     several = list(found)
     count = sum(one.count for one in several)
     sure = sum(one.confidence * one.count for one in several) / max(count, 1)
     places = len({(one.source, one.place) for one in several})
-    return OfType(kind, several[0].weight, count, len({one.source for one in several}), places, sure)
+    return TypeTotal(kind, several[0].weight, count, len({one.source for one in several}), places, sure)
 
 
-def _heaviest(one: OfType) -> tuple[bool, int, str]:
+def _heaviest(one: TypeTotal) -> tuple[bool, int, str]:
     return one.weight is not Weight.IDENTIFYING, -one.count, one.type

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from shoal.discover.recognisers import RECOGNISERS
 from shoal.errors import InputError
-from shoal.privacy import Finding as Verdict
+from shoal.privacy import ModelFinding as Verdict
 from shoal.scan.findings import IDENTIFYING, IN_TEXT_INDIRECT, Scan
 from shoal.schema.registry import did_you_mean
 
@@ -15,16 +15,16 @@ OTHER_TYPES = frozenset({"person", "place", "group", "standing", "belief", "occu
 
 
 @dataclass(frozen=True)
-class Gate:
+class ScanGate:
     """``none``, or a kind and how many of it are allowed."""
 
     type: str
     most: int = 0
 
     @classmethod
-    def parse(cls, text: str) -> Gate:
+    def parse(cls, text: str) -> ScanGate:
         """
-        >>> Gate.parse("email=0")
+        >>> ScanGate.parse("email=0")
         Gate(type='email', most=0)
         """
         kind, equals, most = text.partition("=")

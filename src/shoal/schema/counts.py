@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.schema.arrays import Integers, sums_by
+from shoal.kernels.arrays import Integers, sums_by
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.int32]
 

@@ -56,8 +56,8 @@ class Registry(Generic[T]):
         if self._loaded:
             return
         package = importlib.import_module(self._package)
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{self._package}.{module.name}")
+        for module in pkgutil.walk_packages(package.__path__, f"{self._package}."):
+            importlib.import_module(module.name)
         self._loaded = True
         load_plugins()
 

@@ -28,11 +28,11 @@ class Scope(StrEnum):
     """Records of its own, ``inserts``, among those of the table, all in the order of ``order_key``: no place tells."""
 
 
-Shape = Callable[[pl.LazyFrame], pl.LazyFrame]
+SidecarShape = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
 @dataclass(frozen=True)
-class Beside:
+class SidecarFile:
     """A further file of the release, made of the hidden columns that a step has put aside, record beside record.
 
     ``columns`` says which hidden column becomes which column of the file. ``shape`` makes the table of it, as by
@@ -44,7 +44,7 @@ class Beside:
     file: str
     """Without an ending, below the release folder: ``shares/party-1``."""
     columns: Mapping[str, str] = field(default_factory=dict)
-    shape: Shape | None = None
+    shape: SidecarShape | None = None
     about: str = ""
     """For the manifest and the report: what it is and whom it is for."""
     ending: str | None = None
@@ -55,7 +55,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Ranks:
+class RankRule:
     """What a TABLE step does, told by ranks, so that no two records have to meet. Records rank by ``order_key``.
 
     Either the n-th record of the table gets the ``deals`` columns of the record with the n-th key, or only the records
@@ -67,7 +67,7 @@ class Ranks:
 
 
 @dataclass(frozen=True)
-class Leads:
+class FirstRecordRule:
     """Records with one value in ``column`` stay or go together, as the ``step`` decides of the first of them.
 
     A record that has no value there is the first of its own.
@@ -107,12 +107,12 @@ class Step(ABC):
         return None
 
     @property
-    def ranks(self) -> Ranks | None:
+    def ranks(self) -> RankRule | None:
         """TABLE only: the same step told by ranks, where that can be done."""
         return None
 
     @property
-    def leads(self) -> Leads | None:
+    def leads(self) -> FirstRecordRule | None:
         """TABLE only: the same step told by the first record of each person, where that can be done."""
         return None
 
@@ -138,7 +138,7 @@ class Step(ABC):
         return ""
 
     @property
-    def beside(self) -> tuple[Beside, ...]:
+    def beside(self) -> tuple[SidecarFile, ...]:
         """Further files of the release that its hidden columns make."""
         return ()
 

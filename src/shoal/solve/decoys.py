@@ -25,9 +25,9 @@ from math import floor
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy import PrivacyModel
-from shoal.privacy.k_anonymity import KAnonymity
-from shoal.schema.arrays import Integers, Mask
+from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable, Rollup
 from shoal.solve.solution import Solution

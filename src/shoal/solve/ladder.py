@@ -12,8 +12,8 @@ import polars as pl
 from shoal.errors import InfeasibleError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.base import TOP
-from shoal.hierarchy.reading import group_of
-from shoal.schema.arrays import Floats, Integers, Mask
+from shoal.hierarchy.value_order import group_of
+from shoal.kernels.arrays import Floats, Integers, Mask
 
 
 @dataclass(frozen=True)

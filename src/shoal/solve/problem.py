@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.privacy import Classes, Floor, Histograms, PrivacyModel
+from shoal.kernels.arrays import Floats, Integers, Mask, sums_by
+from shoal.privacy import Classes, Histograms, MinimumClass, PrivacyModel
 from shoal.privacy.classes import BLOCK_CELLS
 from shoal.schema import Counts
-from shoal.schema.arrays import Floats, Integers, Mask, sums_by
 from shoal.solve.ladder import Ladder
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tally:
+class SensitiveCounts:
     """How often each value of a sensitive attribute occurs in each combination of quasi-identifiers.
 
     Entry e: ``count[e]`` records of combination ``combination[e]`` have the value ``value[e]``. Values are numbered in
@@ -61,7 +61,7 @@ class Tally:
     def _weights(self) -> Floats:
         return self.count.astype(np.float64)
 
-    def merged(self, groups: Integers, number: int) -> Tally:
+    def merged(self, groups: Integers, number: int) -> SensitiveCounts:
         """By class: combination i is in class ``groups[i]`` of ``number``, and what is equal adds up."""
         key = groups[self.combination] * self.values + self.value
         if number * self.values <= BLOCK_CELLS:
@@ -75,7 +75,7 @@ class Tally:
         return replace(self, combination=combination, value=value, count=counted)
 
 
-Turns = Callable[["ClassTable"], Integers]
+TieBreakOrder = Callable[["ClassTable"], Integers]
 """The turn of each class of a node."""
 
 
@@ -90,10 +90,10 @@ class Problem:
     counts: Counts
     ladders: Sequence[Ladder]
     models: Sequence[PrivacyModel] = ()
-    tallies: Mapping[str, Tally] = field(default_factory=dict)
+    tallies: Mapping[str, SensitiveCounts] = field(default_factory=dict)
     population: Integers | None = None
     suppression_limit: float = 0.0
-    turns: Turns | None = None
+    turns: TieBreakOrder | None = None
 
     @cached_property
     def records(self) -> int:
@@ -105,10 +105,10 @@ class Problem:
         return floor(self.suppression_limit * self.records + 1e-9)
 
     @cached_property
-    def floor(self) -> Floor:
+    def floor(self) -> MinimumClass:
         """What no class can do without, by all models together."""
         spread = {name: tally.none for name, tally in self.tallies.items()}
-        together = Floor()
+        together = MinimumClass()
         for model in self.models:
             together |= model.floor_in(spread)
         return together
@@ -156,7 +156,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Sensitive:
+class SensitiveAttribute:
     """What the solver has to know of a sensitive attribute's values, by their codes in the counts.
 
     ``order`` is the place of each in its natural order; ``tree`` their group on each level of a hierarchy, 1 to top.
@@ -165,11 +165,11 @@ class Sensitive:
     order: Integers
     tree: tuple[Integers, ...] = ()
 
-    def tally(self, counts: Counts, where: Integers, attribute: str) -> Tally:
+    def tally(self, counts: Counts, where: Integers, attribute: str) -> SensitiveCounts:
         """Of the attribute in the counts, whose combinations lie at ``where`` among those without it."""
         back = np.argsort(self.order)
         codes = counts.codes[:, counts.attributes.index(attribute)]
-        return Tally(
+        return SensitiveCounts(
             where, self.order[codes], counts.records, len(self.order), tuple(groups[back] for groups in self.tree)
         )
 
@@ -179,7 +179,7 @@ def build_problem(  # noqa: PLR0913  # all that a problem consists of
     ladders: Sequence[Ladder],
     models: Sequence[PrivacyModel] = (),
     *,
-    sensitive: Mapping[str, Sensitive] | None = None,
+    sensitive: Mapping[str, SensitiveAttribute] | None = None,
     population: Integers | None = None,
     suppression_limit: float = 0.0,
 ) -> Problem:

@@ -15,9 +15,9 @@ from functools import cached_property
 
 import numpy as np
 
+from shoal.kernels.arrays import Integers, sums_by
 from shoal.privacy import Histograms
-from shoal.schema.arrays import Integers, sums_by
-from shoal.solve.problem import Problem, Tally
+from shoal.solve.problem import Problem, SensitiveCounts
 
 Node = tuple[int, ...]
 
@@ -58,7 +58,7 @@ class ClassTable:
     def cells(self) -> Integers:
         return np.column_stack(self.codes) if self.codes else np.zeros((self.number, 0), dtype=np.int64)
 
-    def histograms(self, name: str, tally: Tally, places: Integers) -> Histograms:
+    def histograms(self, name: str, tally: SensitiveCounts, places: Integers) -> Histograms:
         """How a sensitive attribute is spread in some of the classes; ``places`` rise."""
         if self.origin is None:
             below, groups = tally, self.member
@@ -72,7 +72,7 @@ class ClassTable:
         place[places] = np.arange(len(places))
         return below.within(place[groups], len(places), some=True)
 
-    def tally(self, name: str, tally: Tally) -> Tally:
+    def tally(self, name: str, tally: SensitiveCounts) -> SensitiveCounts:
         """The same by class of this table, which is shorter; made once, for all tables that are rolled up from it."""
         if self.origin is None:
             return tally
@@ -87,7 +87,7 @@ class ClassTable:
         return {}
 
     @cached_property
-    def _tallies(self) -> dict[str, Tally]:
+    def _tallies(self) -> dict[str, SensitiveCounts]:
         return {}
 
 

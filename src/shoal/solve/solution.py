@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.schema.arrays import Integers, Mask
+from shoal.kernels.arrays import Integers, Mask
 
 
 @dataclass(frozen=True)

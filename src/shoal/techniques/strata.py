@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.schema.arrays import Integers
+from shoal.kernels.arrays import Integers
 
 _CODE = "__shoal_stratum__"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shoal.text.annotating import Annotator
+    from shoal.text.annotator import Annotator
     from shoal.text.spans import Finder, Span
 
 __all__ = ["Annotator", "Finder", "Span"]
-_HOMES = {"Annotator": "shoal.text.annotating", "Finder": "shoal.text.spans", "Span": "shoal.text.spans"}
+_HOMES = {"Annotator": "shoal.text.annotator", "Finder": "shoal.text.spans", "Span": "shoal.text.spans"}
 
 
 def __getattr__(name: str) -> object:

@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from shoal.crypto import Key
+from shoal.crypto.aead import seal, unseal
 from shoal.crypto.mac import mac, same
-from shoal.crypto.sealing import seal, unseal
 from shoal.errors import IntegrityError
 from shoal.vault.session import Session, unchecked
 from shoal.vault.tables import audit

@@ -15,9 +15,9 @@ from typing import Any, Final
 from sqlalchemy import delete, func, insert, select, update
 
 from shoal.crypto import Key
-from shoal.crypto.sealing import seal, unseal
+from shoal.crypto.aead import seal, unseal
 from shoal.errors import AccessError, InputError, IntegrityError
-from shoal.pseudonyms import Format, formats
+from shoal.pseudonyms import PseudonymFormat, pseudonym_formats
 from shoal.schema.registry import did_you_mean
 from shoal.vault.session import Session
 from shoal.vault.tables import domain as domains
@@ -52,11 +52,11 @@ class Domain:
     shredded: str | None
 
     @property
-    def format(self) -> Format | None:
+    def format(self) -> PseudonymFormat | None:
         if self.form is None:
             return None
         ((key, parameters),) = json.loads(self.form).items()
-        found = formats.get(key)
+        found = pseudonym_formats.get(key)
         if found is None:
             raise IntegrityError(f"domain '{self.name}' has the format '{key}', which this version doesn't know")
         return found(**parameters)
@@ -99,7 +99,7 @@ class DomainKeys:
         return self.root.derive("check")
 
 
-def described(form: Format) -> str:
+def described(form: PseudonymFormat) -> str:
     return json.dumps({form.key: form.model_dump(mode="json", exclude_defaults=True)}, sort_keys=True)
 
 

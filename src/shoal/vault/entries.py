@@ -16,16 +16,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.crypto import Key
-from shoal.crypto.fingerprints import add, subtract
-from shoal.crypto.keyed import digests
+from shoal.crypto.keyed_digests import digests
+from shoal.crypto.set_fingerprint import add, subtract
 from shoal.errors import IntegrityError
-from shoal.schema.arrays import Integers
+from shoal.kernels.arrays import Integers
 from shoal.vault import domains
 from shoal.vault.domains import DERIVED, Domain
-from shoal.vault.rows import (
+from shoal.vault.entry_rows import (
     CURRENT,
     PLACE_BYTES,
-    Rows,
+    EntryRows,
     counted,
     fetch_places,
     fetch_serials,
@@ -40,7 +40,7 @@ CHUNK = 200_000
 
 
 @dataclass
-class Sought:
+class EntryLookup:
     """Texts to be found in a domain, in the order of their places, each digested once for each key.
 
     That order is no order that anybody could know. New entries get their serials in it, so serials don't tell who came
@@ -50,23 +50,23 @@ class Sought:
     texts: pl.Series = field(repr=False)
     contents: pl.Series | None = field(default=None, repr=False)
     """What new entries hold, if it isn't the text itself."""
-    _places: dict[Key, Places] = field(default_factory=dict, repr=False)
+    _places: dict[Key, EntryPlaces] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.texts)
 
-    def places(self, key: Key) -> Places:
+    def places(self, key: Key) -> EntryPlaces:
         if key not in self._places:
             blocks = np.empty((len(self), PLACE_BYTES), dtype=np.uint8)
             for start in range(0, len(self), CHUNK):
                 blocks[start : start + CHUNK] = digests(key, self._bytes(start))
-            self._places[key] = Places(blocks)
+            self._places[key] = EntryPlaces(blocks)
         return self._places[key]
 
-    def only(self, at: Integers) -> Sought:
+    def only(self, at: Integers) -> EntryLookup:
         """These of them."""
-        rest = {key: Places(places.blocks[at]) for key, places in self._places.items()}
-        return Sought(self.texts.gather(at), None if self.contents is None else self.contents.gather(at), rest)
+        rest = {key: EntryPlaces(places.blocks[at]) for key, places in self._places.items()}
+        return EntryLookup(self.texts.gather(at), None if self.contents is None else self.contents.gather(at), rest)
 
     def text(self, at: Integers) -> list[bytes]:
         return self.texts.gather(at).cast(pl.Binary).to_list()
@@ -79,7 +79,7 @@ class Sought:
 
 
 @dataclass
-class Places:
+class EntryPlaces:
     blocks: NDArray[np.uint8]
 
     @cached_property
@@ -96,7 +96,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Found:
+class EntryMatches:
     """For each text that was looked for: the serial of its entry (0 for none) and its end (0 for none)."""
 
     serial: Integers
@@ -110,22 +110,22 @@ class Found:
         return np.flatnonzero((self.serial == 0) | ended)
 
 
-class Entries:
+class DomainEntries:
     def __init__(self, session: Session, domain: Domain) -> None:
         self.session = session
         self.domain = domain
         self.keys = domains.keys(session, domain)
 
-    def find(self, sought: Sought) -> Found:
+    def find(self, sought: EntryLookup) -> EntryMatches:
         """Current entries by what they are kept under: the value, or the derived pseudonym."""
-        found = Found(np.zeros(len(sought), dtype=np.int64), np.zeros(len(sought), dtype=np.int64))
+        found = EntryMatches(np.zeros(len(sought), dtype=np.int64), np.zeros(len(sought), dtype=np.int64))
         if self.domain.entries:
             for version in self.keys.data:
                 for at, places in sought.places(self.keys.place(version)).chunks():
                     self._find_some(sought, at, places, found)
         return found
 
-    def _find_some(self, sought: Sought, at: Integers, places: list[bytes], found: Found) -> None:
+    def _find_some(self, sought: EntryLookup, at: Integers, places: list[bytes], found: EntryMatches) -> None:
         rows = fetch_places(self.session.connection, self.domain.id, places)
         if not len(rows):
             return
@@ -139,13 +139,13 @@ class Entries:
         if sought.contents is not None:
             found.contents.update(zip(where.tolist(), contents, strict=True))
 
-    def create(self, sought: Sought, also: Sequence[bytes] | None = None) -> Integers:
+    def create(self, sought: EntryLookup, also: Sequence[bytes] | None = None) -> Integers:
         """New entries with serials of their own, which no other entry ever had or will have."""
         version = self.keys.newest
         given = np.zeros(len(sought), dtype=np.int64)
         for at, places in sought.places(self.keys.place(version)).chunks():
             serial = np.arange(self.domain.next, self.domain.next + len(at), dtype=np.int64)
-            rows = Rows(
+            rows = EntryRows(
                 places,
                 np.zeros(len(at), dtype=np.int64),
                 serial,
@@ -170,7 +170,7 @@ class Entries:
             self.exchange(old, new, old.unsealed(self.domain.id, self.keys))
         return len(current)
 
-    def with_serials(self, serials: Sequence[int]) -> Rows:
+    def with_serials(self, serials: Sequence[int]) -> EntryRows:
         """The entries with these serials; those that were never given are left out, once that is certain."""
         rows = fetch_serials(self.session.connection, self.domain.id, serials)
         if len(rows) < len(set(serials)):
@@ -179,14 +179,14 @@ class Entries:
                 raise IntegrityError(f"domain '{self.domain.name}': the index of its entries is damaged")
         return rows
 
-    def exchange(self, old: Rows, new: Rows, contents: Sequence[bytes]) -> None:
+    def exchange(self, old: EntryRows, new: EntryRows, contents: Sequence[bytes]) -> None:
         """Rows in the place of others, with the same serials."""
         sealed = new.sealing(self.domain.id, self.keys, contents)
         take_out(self.session.connection, self.domain.id, old.serial.tolist())
         put(self.session.connection, self.domain.id, sealed)
         self._account(added=sealed, gone=old)
 
-    def under_newest(self, rows: Rows) -> tuple[Rows, list[bytes]]:
+    def under_newest(self, rows: EntryRows) -> tuple[EntryRows, list[bytes]]:
         """Rows and their contents as they are under the newest key."""
         contents, version = rows.unsealed(self.domain.id, self.keys), self.keys.newest
         texts = [self.kept_under(content) for content in contents]
@@ -199,12 +199,12 @@ class Entries:
         """What an entry with this content is found by."""
         return unpacked(content)[1] if self.domain.kind == DERIVED else content
 
-    def refuse_incomplete(self, absent: Sought | None = None) -> None:
+    def refuse_incomplete(self, absent: EntryLookup | None = None) -> None:
         """Entries that were lost or altered would make wrong answers: none is given.
 
         ``absent`` was looked for and not found; entries that are there nevertheless were missed.
         """
-        missed = absent or Sought(pl.Series([], dtype=pl.String()))
+        missed = absent or EntryLookup(pl.Series([], dtype=pl.String()))
         places = np.concatenate([missed.places(self.keys.place(version)).blocks for version in self.keys.data])
         number, total = counted(self.session.connection, self.domain.id, self.keys.check, places)
         if (number, total) != (self.domain.entries, self.domain.fingerprint):
@@ -232,7 +232,7 @@ class Entries:
     def _also(self, texts: Sequence[bytes], version: int) -> list[bytes]:
         return _split(digests(self.keys.also(version), texts))
 
-    def _account(self, *, added: Rows, gone: Rows | None = None, next: int | None = None) -> None:  # noqa: A002 - the column's name
+    def _account(self, *, added: EntryRows, gone: EntryRows | None = None, next: int | None = None) -> None:  # noqa: A002 - the column's name
         total = add(self.domain.fingerprint, added.fingerprint(self.keys.check))
         number, retired = self.domain.entries + len(added), self.domain.retired + _retired(added)
         if gone is not None:
@@ -248,13 +248,13 @@ class Entries:
         )
 
 
-def _retired(rows: Rows) -> int:
+def _retired(rows: EntryRows) -> int:
     return int((rows.generation > 0).sum())
 
 
-def chosen(rows: Rows, at: NDArray[np.int64]) -> Rows:
+def chosen(rows: EntryRows, at: NDArray[np.int64]) -> EntryRows:
     places = at.tolist()
-    return Rows(
+    return EntryRows(
         [rows.place[i] for i in places],
         rows.generation[at],
         rows.serial[at],

@@ -17,14 +17,14 @@ from sqlalchemy import Connection, select, update
 from shoal.crypto import Key
 from shoal.crypto.mac import mac, same
 from shoal.errors import AccessError, IntegrityError
-from shoal.vault.people import Opened, Person, Right
+from shoal.vault.credentials import Person, Right, VaultKeys
 from shoal.vault.tables import FORMAT, SMALL, audit, head
 
 
 @dataclass(frozen=True)
 class Session:
     connection: Connection
-    held: Opened
+    held: VaultKeys
     vault: str
     generation: int
     person: Person

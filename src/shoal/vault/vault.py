@@ -17,22 +17,22 @@ from sqlalchemy import Connection, insert, select
 
 from shoal.crypto import Key
 from shoal.errors import AccessError, InputError, IntegrityError, SourceError
-from shoal.pseudonyms import Format
+from shoal.kernels.arrays import places_among
+from shoal.pseudonyms import PseudonymFormat
 from shoal.randomness import now
-from shoal.schema.arrays import places_among
-from shoal.vault import audit, copying, domains, issuing, renewing, revealing
-from shoal.vault.anchor import Anchor, Seen
+from shoal.vault import audit, backup_copy, domains, issuance, key_lifecycle, reidentification
 from shoal.vault.audit import AuditEntry
+from shoal.vault.credentials import Credential, Person, Right, VaultKeys
+from shoal.vault.database import VaultDatabase
 from shoal.vault.domains import Domain
-from shoal.vault.entries import Entries, Sought, unpacked
-from shoal.vault.people import Opened, Person, Right, WayIn
-from shoal.vault.renewing import Shredded
-from shoal.vault.revealing import Request, Revealed
-from shoal.vault.rows import scan_also
+from shoal.vault.entries import DomainEntries, EntryLookup, unpacked
+from shoal.vault.entry_rows import scan_also
+from shoal.vault.key_lifecycle import ShredCertificate
+from shoal.vault.reidentification import RevealedIdentity, RevealRequest
+from shoal.vault.rollback_guard import Anchor, VaultState
 from shoal.vault.session import Session, read_head, refuse_altered, seal_head, unchecked
-from shoal.vault.store import Store
 from shoal.vault.tables import FORMAT, head, person
-from shoal.vault.verifying import Verified, verify
+from shoal.vault.verification import VerificationResult, verify
 
 DAY_HOURS = 24
 MOST_SKIPPED = 10**12
@@ -43,7 +43,7 @@ T = TypeVar("T")
 class _Box:
     """What was in this person's box when it was last opened, and the box, to see whether it has changed."""
 
-    held: Opened
+    held: VaultKeys
     closed: bytes = field(repr=False)
 
 
@@ -52,7 +52,7 @@ class Vault:
 
     lasting: ClassVar[bool] = True
 
-    def __init__(self, store: Store, way: WayIn, box: _Box, anchor: Anchor, name: str) -> None:
+    def __init__(self, store: VaultDatabase, way: Credential, box: _Box, anchor: Anchor, name: str) -> None:
         self.name = name
         self._store = store
         self._way = way
@@ -61,9 +61,9 @@ class Vault:
         self._complete: dict[str, int] = {}
 
     @classmethod
-    def create(cls, place: str | Path, way: WayIn, *, state: Path | None = None) -> Self:
+    def create(cls, place: str | Path, way: Credential, *, state: Path | None = None) -> Self:
         """A new vault with one person, who may do everything."""
-        store, held, name = Store(str(place)), Opened.new(), uuid.uuid4().hex
+        store, held, name = VaultDatabase(str(place)), VaultKeys.new(), uuid.uuid4().hex
         first = way.admitted(held, Right)
         with store.filling() as connection:
             connection.execute(insert(head).values(id=1, format=FORMAT, vault=name, generation=0, backup=0, check=b""))
@@ -75,18 +75,18 @@ class Vault:
         return cls.open(place, way, state=state)
 
     @classmethod
-    def open(cls, place: str | Path, way: WayIn, *, state: Path | None = None) -> Self:
-        store = Store(str(place))
+    def open(cls, place: str | Path, way: Credential, *, state: Path | None = None) -> Self:
+        store = VaultDatabase(str(place))
         with store.reading() as connection:
             box = _open(connection, way)
             refuse_altered(connection, box.held.master)
-            copying.refuse_backup(connection)
+            backup_copy.refuse_backup(connection)
             name = read_head(connection).vault
         anchor = Anchor.of(name, state)
         anchor.refuse_other(store.place)
         opened = cls(store, way, box, anchor, name)
         with opened._reading() as session:
-            seen = copying.seen_in(session.connection)
+            seen = backup_copy.seen_in(session.connection)
         anchor.remember(seen)
         anchor.stands_at(store.place)
         return opened
@@ -106,27 +106,27 @@ class Vault:
             found = domains.usable(session, domain)
             return domains.keys(session, found).root.derive("use", purpose, str(found.epoch))
 
-    def issue(self, domain: str, values: pl.Series, form: Format) -> pl.Series:
+    def issue(self, domain: str, values: pl.Series, form: PseudonymFormat) -> pl.Series:
         """The pseudonym of each value: the one it has in the domain, or a new one."""
-        texts = issuing.wanted(values)
-        if not issuing.surely_distinct(texts):
+        texts = issuance.wanted(values)
+        if not issuance.surely_distinct(texts):
             distinct = texts.unique(maintain_order=True)
             if len(distinct) < len(texts):
                 return self.issue(domain, distinct, form).gather(places_among(texts, distinct))
-        sought = Sought(texts)
+        sought = EntryLookup(texts)
         with self._reading(Right.USE) as session:
-            serials = issuing.known(session, domain, sought, form, trusted=self._trusts(session, domain))
+            serials = issuance.known(session, domain, sought, form, trusted=self._trusts(session, domain))
         lacking = np.flatnonzero(serials == 0)
         if len(lacking):
             new = sought if len(lacking) == len(texts) else sought.only(lacking)
             with self._writing(Right.USE) as session:
-                serials[lacking] = issuing.created(session, domain, new, form, trusted=self._trusts(session, domain))
+                serials[lacking] = issuance.created(session, domain, new, form, trusted=self._trusts(session, domain))
                 audit.record(session, "issue", domain, pseudonyms=len(new))
             self._complete[domain] = session.generation + 1
             del new
         del sought
         with self._reading(Right.USE) as session:
-            return issuing.written(session, domain, serials)
+            return issuance.written(session, domain, serials)
 
     def _trusts(self, session: Session, domain: str) -> bool:
         """This object has looked at all entries of the domain, and nobody has written to the vault since."""
@@ -136,7 +136,7 @@ class Vault:
         self, domain: str, pseudonyms: pl.Series, values: pl.Series, also: Sequence[bytes] | None = None
     ) -> None:
         with self._writing(Right.USE) as session:
-            new = issuing.remembered(session, domain, pseudonyms, values, also)
+            new = issuance.remembered(session, domain, pseudonyms, values, also)
             audit.record(session, "remember", domain, pseudonyms=new)
 
     # People and domains.
@@ -145,7 +145,7 @@ class Vault:
         with self._reading() as session:
             return _people(session.connection)
 
-    def admit(self, way: WayIn, rights: Iterable[Right]) -> None:
+    def admit(self, way: Credential, rights: Iterable[Right]) -> None:
         with self._writing(Right.MANAGE) as session:
             try:
                 admitted = way.admitted(session.held, [Right(right) for right in rights])
@@ -160,7 +160,7 @@ class Vault:
 
     def dismiss(self, name: str) -> None:
         """And give everybody who stays a new master key."""
-        self._in_one(Right.MANAGE, lambda session: renewing.dismiss(session, name), new_master=True)
+        self._in_one(Right.MANAGE, lambda session: key_lifecycle.dismiss(session, name), new_master=True)
 
     def domains(self) -> tuple[Domain, ...]:
         with self._reading() as session:
@@ -177,18 +177,18 @@ class Vault:
     def lookup(self, domain: str, values: Sequence[str]) -> list[str | None]:
         """The valid pseudonyms of these values; None for who has none. Nothing is created."""
         with self._writing(Right.USE) as session:
-            texts = issuing.wanted(pl.Series(values, dtype=pl.String()))
+            texts = issuance.wanted(pl.Series(values, dtype=pl.String()))
             distinct = texts.unique(maintain_order=True)
-            serials = issuing.looked_up(session, domain, Sought(distinct))
+            serials = issuance.looked_up(session, domain, EntryLookup(distinct))
             audit.record(session, "lookup", domain, values=len(distinct), found=int((serials > 0).sum()))
-            return issuing.written(session, domain, serials).gather(places_among(texts, distinct)).to_list()
+            return issuance.written(session, domain, serials).gather(places_among(texts, distinct)).to_list()
 
     def matching(self, domain: str, text: str, reason: str) -> list[str]:
         """Derived pseudonyms that were kept beside this text, as the concatenated quasi-identifiers of a person."""
         with self._writing(Right.REVEAL) as session:
-            revealing.need_reason(reason)
+            reidentification.need_reason(reason)
             found = domains.usable(session, domain)
-            entries = Entries(session, found)
+            entries = DomainEntries(session, found)
             entries.refuse_incomplete()
             pseudonyms = [
                 unpacked(content)[1].decode()
@@ -198,22 +198,22 @@ class Vault:
             audit.record(session, "match", domain, reason=reason, found=len(pseudonyms))
             return sorted(pseudonyms)
 
-    def ask(self, domain: str, pseudonyms: Sequence[str], reason: str, *, hours: int = DAY_HOURS) -> Request:
+    def ask(self, domain: str, pseudonyms: Sequence[str], reason: str, *, hours: int = DAY_HOURS) -> RevealRequest:
         with self._writing() as session:
-            return revealing.ask(session, domain, pseudonyms, reason, hours)
+            return reidentification.ask(session, domain, pseudonyms, reason, hours)
 
-    def requests(self) -> tuple[Request, ...]:
+    def requests(self) -> tuple[RevealRequest, ...]:
         with self._reading() as session:
-            return revealing.waiting(session)
+            return reidentification.waiting(session)
 
-    def approve(self, request: int, *, hours: int = DAY_HOURS) -> Request:
+    def approve(self, request: int, *, hours: int = DAY_HOURS) -> RevealRequest:
         with self._writing() as session:
-            return revealing.approve(session, request, hours)
+            return reidentification.approve(session, request, hours)
 
-    def reveal(self, request: int) -> list[Revealed]:
+    def reveal(self, request: int) -> list[RevealedIdentity]:
         """The answer to a request that was granted. It is in the audit trail before it is given."""
         with self._writing() as session:
-            return revealing.answer(session, request)
+            return reidentification.answer(session, request)
 
     def key_for_decryption(self, domain: str, purpose: str, reason: str) -> Key:
         """The key that a column was encrypted with, for a reason that is in the audit trail before the key is given.
@@ -224,7 +224,7 @@ class Vault:
             found = domains.usable(session, domain)
             if found.approvals:
                 raise AccessError(f"domain '{domain}' asks for approvals, and a whole column can't be approved")
-            revealing.need_reason(reason)
+            reidentification.need_reason(reason)
             audit.record(session, "decrypt", domain, reason=reason, purpose=purpose)
             return domains.keys(session, found).root.derive("use", purpose, str(found.epoch))
 
@@ -232,10 +232,10 @@ class Vault:
 
     def rotate(self, domain: str, progress: Callable[[int, int], None] | None = None) -> None:
         """A new data key, while others go on working. One that was cut short is taken up again."""
-        self._in_one(Right.MANAGE, lambda session: renewing.begin_rotation(session, domain))
+        self._in_one(Right.MANAGE, lambda session: key_lifecycle.begin_rotation(session, domain))
         last = 1
         while last:
-            last = self._in_one(Right.MANAGE, partial(renewing.rotate_some, name=domain, after=last - 1))
+            last = self._in_one(Right.MANAGE, partial(key_lifecycle.rotate_some, name=domain, after=last - 1))
             if progress and last:
                 with self._reading() as session:
                     progress(last, domains.get(session, domain).next - 1)
@@ -244,17 +244,17 @@ class Vault:
         self._in_one(Right.MANAGE, lambda _: None, new_master=True)
 
     def revoke(self, domain: str, pseudonyms: Sequence[str], reason: str) -> int:
-        return self._in_one(Right.MANAGE, lambda session: renewing.revoke(session, domain, pseudonyms, reason))
+        return self._in_one(Right.MANAGE, lambda session: key_lifecycle.revoke(session, domain, pseudonyms, reason))
 
     def reissue(self, domain: str, reason: str) -> int:
-        return self._in_one(Right.MANAGE, lambda session: renewing.reissue(session, domain, reason))
+        return self._in_one(Right.MANAGE, lambda session: key_lifecycle.reissue(session, domain, reason))
 
-    def shred(self, domain: str, reason: str) -> Shredded:
+    def shred(self, domain: str, reason: str) -> ShredCertificate:
         """And look whether anything of its keys is left in the file. One that was cut short is taken up again."""
         with self._reading(Right.MANAGE) as session:
-            before = renewing.shredded_before(session, domain)
-        done = before or self._in_one(Right.MANAGE, lambda session: renewing.shred(session, domain, reason))
-        self._anchor.remember(Seen(shredded=frozenset(done.keys)))
+            before = key_lifecycle.shredded_before(session, domain)
+        done = before or self._in_one(Right.MANAGE, lambda session: key_lifecycle.shred(session, domain, reason))
+        self._anchor.remember(VaultState(shredded=frozenset(done.keys)))
         self._store.forget()
         if self._store.holds(done.wrapped):
             raise SourceError(
@@ -263,7 +263,7 @@ class Vault:
             )
         return done
 
-    def verify(self) -> Verified:
+    def verify(self) -> VerificationResult:
         if not self._store.sound():
             raise IntegrityError(f"{self._store.label}: the database's own check finds it damaged")
         with self._reading() as session:
@@ -275,25 +275,31 @@ class Vault:
 
     def backup(self, path: str | Path) -> int:
         """A copy of everything, sealed as it is; how many rows."""
-        copy = Store(str(path))
+        copy = VaultDatabase(str(path))
         with self._writing(Right.MANAGE) as session:
             audit.record(session, "backup", to=Path(copy.label).name)
         with self._reading(Right.MANAGE) as source, copy.filling() as target:
-            rows = copying.copy_all(source.connection, target)
+            rows = backup_copy.copy_all(source.connection, target)
             seal_head(replace(source, connection=target, generation=source.generation - 1), backup=True)
         copy.close()
         return rows
 
     @classmethod
     def restore(
-        cls, backup: str | Path, place: str | Path, way: WayIn, *, skip: int | None = None, state: Path | None = None
+        cls,
+        backup: str | Path,
+        place: str | Path,
+        way: Credential,
+        *,
+        skip: int | None = None,
+        state: Path | None = None,
     ) -> Self:
         """A vault from a backup. Serials that may have been used since then are stepped over.
 
         What this machine saw shredded stays so. People who were dismissed since then are admitted again, as they were
         when the backup was made.
         """
-        source, target = Store(str(backup)), Store(str(place))
+        source, target = VaultDatabase(str(backup)), VaultDatabase(str(place))
         with source.reading() as connection:
             box = _open(connection, way)
             refuse_altered(connection, box.held.master)
@@ -308,12 +314,12 @@ class Vault:
             if skip is not None and not 0 <= skip <= MOST_SKIPPED:
                 raise InputError(f"between 0 and {MOST_SKIPPED:,} pseudonyms can be skipped")
             with target.filling() as fresh:
-                copying.copy_all(connection, fresh)
-                copying.step_over(fresh, seen, skip or 0)
+                backup_copy.copy_all(connection, fresh)
+                backup_copy.step_over(fresh, seen, skip or 0)
                 session = Session(fresh, box.held, name, read_head(fresh).generation, acting, now())
                 session.need(Right.MANAGE)
                 audit.record(session, "restore", skipped=skip or 0)
-                again = renewing.shred_again(session, seen.shredded) if seen else 0
+                again = key_lifecycle.shred_again(session, seen.shredded) if seen else 0
                 seal_head(session)
             if again:
                 target.forget()
@@ -339,12 +345,12 @@ class Vault:
             session = self._session(connection, right, self._anchor.seen())
             yield session
             if new_master:
-                session = replace(session, held=renewing.change_master(session))
+                session = replace(session, held=key_lifecycle.change_master(session))
             seal_head(session)
-            seen = copying.seen_in(connection)
+            seen = backup_copy.seen_in(connection)
         self._anchor.remember(seen)
 
-    def _session(self, connection: Connection, right: Right | None, seen: Seen | None) -> Session:
+    def _session(self, connection: Connection, right: Right | None, seen: VaultState | None) -> Session:
         row = read_head(connection)
         acting = _person(connection, self._way.name)
         if acting.box != self._box.closed:
@@ -352,15 +358,15 @@ class Vault:
         refuse_altered(connection, self._box.held.master)
         if row.vault != self.name:
             raise IntegrityError("another vault stands here than before")
-        copying.refuse_backup(connection)
-        copying.refuse_older(connection, seen)
+        backup_copy.refuse_backup(connection)
+        backup_copy.refuse_older(connection, seen)
         session = Session(connection, self._box.held, row.vault, row.generation, acting, now())
         if right is not None:
             session.need(right)
         return session
 
 
-def _open(connection: Connection, way: WayIn) -> _Box:
+def _open(connection: Connection, way: Credential) -> _Box:
     found = _person(connection, way.name)
     if found.way != way.way:
         raise AccessError(f"{way.name} opens the vault by a {found.way}, not by a {way.way}")

@@ -15,7 +15,7 @@ import pytest
 from tests.servers import postgres, postgres_url
 
 from shoal.crypto.passphrase import Effort
-from shoal.pseudonyms.base32 import Base32
+from shoal.pseudonyms.formats.base32 import Base32
 from shoal.randomness import now
 from shoal.vault import KeyFile, Passphrase, Vault
 

@@ -30,7 +30,7 @@ def test_interrupted_rotation_says_so_and_goes_on_later(
 ) -> None:
     before = issue()
     with monkeypatch.context() as patch:
-        patch.setattr("shoal.vault.renewing.rotate_some", interrupt)
+        patch.setattr("shoal.vault.key_lifecycle.rotate_some", interrupt)
         ended = made("vault", "rotate", "patients")
     assert (ended.code, ended.stdout) == (130, "")
     assert ended.stderr.splitlines() == [
@@ -45,7 +45,7 @@ def interrupt(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("within", ["shoal.vault.renewing.audit.record", "shoal.vault.vault.seal_head"])
+@pytest.mark.parametrize("within", ["shoal.vault.key_lifecycle.audit.record", "shoal.vault.vault.seal_head"])
 def test_ctrl_c_leaves_nothing_half_done(
     made: Call, issue: Issue, monkeypatch: pytest.MonkeyPatch, within: str
 ) -> None:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats.contingency import association
 
-from shoal.measurement.useful import make_comparable
-from shoal.measurement.useful.associations import (
-    Measure,
+from shoal.measurement.usefulness import make_comparable
+from shoal.measurement.usefulness.associations import (
+    AssociationMeasure,
     correlation_ratio,
     cramers_v,
     mean_difference,
@@ -73,9 +73,9 @@ def test_generalisation_to_one_label_leaves_no_figure_and_a_broken_link_shows() 
     after = before.with_columns(pay=pl.Series(["low", "low", "high", "high"] * 4))
     pairs = [make_comparable(name, before[name], after[name]) for name in before.columns]
     found = {(one.measure, one.first, one.second): one for one in measure_associations(pairs)}
-    link = found[Measure.CRAMERS_V, "sex", "pay"]
+    link = found[AssociationMeasure.CRAMERS_V, "sex", "pay"]
     assert (link.before, link.after, link.difference) == (pytest.approx(1), pytest.approx(0), pytest.approx(1))
-    assert found[Measure.CORRELATION_RATIO, "age", "sex"].difference == pytest.approx(0)
+    assert found[AssociationMeasure.CORRELATION_RATIO, "age", "sex"].difference == pytest.approx(0)
     gone = [make_comparable(name, before[name], pl.Series(["x"] * 16)) for name in ("sex", "pay")]
     assert all(one.after is None and one.difference is None for one in measure_associations(gone))
     assert mean_difference(measure_associations(gone)) is None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from shoal.measurement.useful import Kind, make_comparable
+from shoal.measurement.usefulness import AttributeKind, make_comparable
 
 pytestmark = pytest.mark.requirement("R-06")
 
 
 def test_numbers_turned_into_ranges_stay_numbers() -> None:
     pair = make_comparable("age", pl.Series([31, 47, None]), pl.Series(["30-39", "40-49", "*"]))
-    assert pair.kind is Kind.NUMBER
+    assert pair.kind is AttributeKind.NUMBER
     assert pair.released.to_list() == [34.5, 44.5, None]
     assert (pair.missing_before, pair.missing_after) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert pair.suppressed.tolist() == [False, False, True]
@@ -20,15 +20,15 @@ def test_numbers_turned_into_ranges_stay_numbers() -> None:
 
 def test_dates_turned_into_periods_stay_dates() -> None:
     pair = make_comparable("born", pl.Series(["1970-01-02", "1970-02-03"]), pl.Series(["1970", "1970-02"]))
-    assert pair.kind is Kind.DATE
+    assert pair.kind is AttributeKind.DATE
     assert pair.original.to_list() == [1.0, 33.0]
     assert pair.released.to_list() == [182.0, 44.5]
 
 
 def test_codes_with_leading_zeros_and_masked_codes_are_categories() -> None:
-    assert make_comparable("a", pl.Series(["007", "010"]), pl.Series(["007", "010"])).kind is Kind.CATEGORY
+    assert make_comparable("a", pl.Series(["007", "010"]), pl.Series(["007", "010"])).kind is AttributeKind.CATEGORY
     masked = make_comparable("pin", pl.Series(["560001", "560002"]), pl.Series(["560xxx", "560xxx"]))
-    assert masked.kind is Kind.CATEGORY
+    assert masked.kind is AttributeKind.CATEGORY
     assert masked.problem is not None
 
 
@@ -47,7 +47,10 @@ def test_words_for_numbers_are_read_through_the_recoding() -> None:
 
 
 def test_the_kind_can_be_said() -> None:
-    assert make_comparable("pin", pl.Series([560001]), pl.Series([560001]), kind=Kind.CATEGORY).kind is Kind.CATEGORY
+    assert (
+        make_comparable("pin", pl.Series([560001]), pl.Series([560001]), kind=AttributeKind.CATEGORY).kind
+        is AttributeKind.CATEGORY
+    )
 
 
 def test_open_periods_reach_to_the_last_original_date() -> None:
@@ -57,5 +60,5 @@ def test_open_periods_reach_to_the_last_original_date() -> None:
 
 def test_moments_that_are_text_keep_their_time_of_day() -> None:
     pair = make_comparable("seen", pl.Series(["1970-01-02 12:00"]), pl.Series(["1970-01-02 18:00"]))
-    assert pair.kind is Kind.DATE
+    assert pair.kind is AttributeKind.DATE
     assert (pair.original.to_list(), pair.released.to_list()) == ([1.5], [1.75])

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from shoal.measurement.useful import make_comparable
-from shoal.measurement.useful.distances import kolmogorov_smirnov, measure_distance, total_variation, wasserstein
+from shoal.measurement.usefulness import make_comparable
+from shoal.measurement.usefulness.distances import kolmogorov_smirnov, measure_distance, total_variation, wasserstein
 
 pytestmark = pytest.mark.requirement("R-06")
 

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.measurement.useful import Pair, make_comparable
-from shoal.measurement.useful.learning import _partners, _score_classes, measure_learning
+from shoal.measurement.usefulness import AttributePair, make_comparable
+from shoal.measurement.usefulness.learning import _partners, _score_classes, measure_learning
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("R-06")
@@ -30,7 +30,7 @@ def _table() -> pl.DataFrame:
     )
 
 
-def _pairs(before: pl.DataFrame, after: pl.DataFrame, *names: str) -> list[Pair]:
+def _pairs(before: pl.DataFrame, after: pl.DataFrame, *names: str) -> list[AttributePair]:
     return [make_comparable(name, before[name], after[name]) for name in names]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import DataError
-from shoal.measurement.useful import READINGS, USES, Usefulness, measure_usefulness
+from shoal.measurement.usefulness import READINGS, USES, Usefulness, measure_usefulness
 from shoal.randomness import Randomness
 from shoal.schema.circumstances import Purpose
 

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.measurement.useful import make_comparable
-from shoal.measurement.useful.numeric import eigen_difference, il1s, measure_masking
+from shoal.measurement.usefulness import make_comparable
+from shoal.measurement.usefulness.numeric_distortion import eigen_difference, il1s, measure_masking
 
 pytestmark = pytest.mark.requirement("R-06")
 

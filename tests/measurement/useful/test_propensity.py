@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.measurement.useful import Pair, make_comparable
-from shoal.measurement.useful.propensity import measure_propensity, score
+from shoal.measurement.usefulness import AttributePair, make_comparable
+from shoal.measurement.usefulness.propensity import measure_propensity, score
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("R-06")
@@ -19,7 +19,7 @@ def _table(seed: int, rows: int, shift: float = 0.0) -> pl.DataFrame:
     return pl.DataFrame({"x": stream.gaussian(at, 0) + shift, "y": stream.gaussian(at, 1), "c": words})
 
 
-def _pairs(before: pl.DataFrame, after: pl.DataFrame) -> list[Pair]:
+def _pairs(before: pl.DataFrame, after: pl.DataFrame) -> list[AttributePair]:
     return [make_comparable(name, before[name], after[name]) for name in before.columns]
 
 

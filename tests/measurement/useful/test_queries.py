@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.hierarchy.labels import Spans
-from shoal.measurement.useful import Pair, make_comparable
-from shoal.measurement.useful.queries import QueryError, measure_queries
-from shoal.measurement.useful.spread import Leaves, Ranges
+from shoal.measurement.usefulness import AttributePair, make_comparable
+from shoal.measurement.usefulness.label_spread import Leaves, Ranges
+from shoal.measurement.usefulness.queries import QueryError, measure_queries
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("R-06")
 
 
-def _pairs(before: pl.DataFrame, after: pl.DataFrame) -> list[Pair]:
+def _pairs(before: pl.DataFrame, after: pl.DataFrame) -> list[AttributePair]:
     return [make_comparable(name, before[name], after[name]) for name in before.columns]
 
 

@@ -10,17 +10,17 @@ import numpy as np
 import polars as pl
 import pytest
 
+from shoal.hierarchy.kinds.taxonomy import Taxonomy
 from shoal.hierarchy.labels import Spans
-from shoal.hierarchy.taxonomy import Taxonomy
 from shoal.measurement import measure_classes
-from shoal.measurement.useful import make_comparable, propensity
-from shoal.measurement.useful.associations import cramers_v, pearson, theils_u
-from shoal.measurement.useful.distances import kolmogorov_smirnov, total_variation, wasserstein
-from shoal.measurement.useful.numeric import Masking, measure_masking
-from shoal.measurement.useful.propensity import Propensity, score
-from shoal.measurement.useful.queries import measure_queries
-from shoal.measurement.useful.spread import Ranges
-from shoal.measurement.usefulness import Generalised, cell_figures
+from shoal.measurement.usefulness import make_comparable, propensity
+from shoal.measurement.usefulness.associations import cramers_v, pearson, theils_u
+from shoal.measurement.usefulness.distances import kolmogorov_smirnov, total_variation, wasserstein
+from shoal.measurement.usefulness.information_loss import Generalised, cell_figures
+from shoal.measurement.usefulness.label_spread import Ranges
+from shoal.measurement.usefulness.numeric_distortion import Masking, measure_masking
+from shoal.measurement.usefulness.propensity import Propensity, score
+from shoal.measurement.usefulness.queries import measure_queries
 from shoal.randomness import Randomness
 from shoal.schema import Column
 

@@ -22,7 +22,7 @@ from stdnum import iban, luhn, verhoeff
 from stdnum.in_ import epic, gstin, pan
 from stdnum.sg import uen
 
-from shoal.schema.check_characters import nric_letter
+from shoal.kernels.check_characters import nric_letter
 
 Check = Callable[[str], bool]
 _PLAIN_PHONE = re.compile(r"[+]([1-9][0-9]*(?:[ -][1-9][0-9]*)*)")
@@ -94,7 +94,7 @@ def _phone_lengths() -> dict[str, frozenset[int]]:
 
 
 @dataclass(frozen=True)
-class PhoneIn:
+class PhoneCheck:
     """A number that is given out in one of some countries, written as one does there."""
 
     regions: tuple[str, ...]
@@ -109,7 +109,7 @@ class PhoneIn:
 
 
 @dataclass(frozen=True)
-class Within:
+class RangeCheck:
     low: float
     high: float
 
@@ -118,7 +118,7 @@ class Within:
 
 
 @dataclass(frozen=True)
-class Stdnum:
+class StdnumCheck:
     """A number by its module in python-stdnum, which is imported when the first value is checked."""
 
     module: str
@@ -233,9 +233,9 @@ def check_named(name: str) -> Check | None:
     if name in CHECKS:
         return CHECKS[name]
     if found := re.fullmatch("phone in ([A-Z]{2}(?:, ?[A-Z]{2})*)", name):
-        return PhoneIn(tuple(re.findall("[A-Z]{2}", found[1])))
+        return PhoneCheck(tuple(re.findall("[A-Z]{2}", found[1])))
     if re.fullmatch(r"stdnum(?:\.[a-z][a-z0-9_]*){1,2}", name):
-        return Stdnum(name) if _is_number(name) else None
+        return StdnumCheck(name) if _is_number(name) else None
     return None
 
 

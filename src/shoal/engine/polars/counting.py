@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from shoal.kernels.group_counts import count_groups
 from shoal.randomness import Randomness
 from shoal.schema import Counts
-from shoal.schema.grouping import count_groups
 
 RECORDS = "__shoal_records"
 PERSON = "__shoal_who"

@@ -12,16 +12,16 @@ from typing import ClassVar
 import polars as pl
 import pyarrow.ipc
 
+from shoal.engine.polars.batch_source import streaming
 from shoal.engine.polars.counting import count
-from shoal.engine.polars.reordering import reordered
-from shoal.engine.polars.streaming import streaming
+from shoal.engine.polars.record_order import reordered
 from shoal.engine.polars.table import PolarsTable
-from shoal.engine.protocol import HIDDEN, ORIGINAL, Sample
+from shoal.engine.protocol import HIDDEN, ORIGINAL, OutputSample
 from shoal.errors import DataError
 from shoal.io import FileTarget, QuotesNeeded, Source, Target, refuse_specials
+from shoal.kernels.batch_streams import Batches, ahead
 from shoal.schema import ROW, Column, Columns, Counts, Scope, Step
-from shoal.schema.detect import detect
-from shoal.schema.streams import Batches, ahead
+from shoal.schema.type_detection import detect
 
 Progress = Callable[[int], None]
 
@@ -73,7 +73,7 @@ class PolarsEngine:
         return PolarsTable.over(step.finish(pl.concat([nothing, *partial])).lazy())
 
     def sink(
-        self, table: PolarsTable, target: Target, *, aside: Path | None = None, sample: Sample | None = None
+        self, table: PolarsTable, target: Target, *, aside: Path | None = None, sample: OutputSample | None = None
     ) -> int:
         visible = self.columns(table)
         if not visible:
@@ -92,7 +92,7 @@ class PolarsEngine:
         visible: tuple[str, ...],
         target: FileTarget,
         aside: Path | None,
-        sample: Sample | None,
+        sample: OutputSample | None,
     ) -> int:
         def write(schema: pl.Schema, batches: Batches, *, quotes: bool = True) -> None:
             with closing(ahead(batches())) as made:
@@ -110,7 +110,7 @@ class PolarsEngine:
         table: PolarsTable,
         visible: tuple[str, ...],
         aside: Path | None,
-        sample: Sample | None,
+        sample: OutputSample | None,
         write: Callable[[pl.Schema, Batches], None],
         check: Callable[[pl.DataFrame], None] | None = None,
     ) -> int:
@@ -134,7 +134,7 @@ class PolarsEngine:
                     self.progress(written)
                 yield batch.select(visible)
 
-        with _Aside(aside if hidden else None, table.nothing(hidden).drop(ROW)) as put_aside:
+        with _HiddenColumnWriter(aside if hidden else None, table.nothing(hidden).drop(ROW)) as put_aside:
             write(table.nothing(visible).drop(ROW).schema, batches)
         return written
 
@@ -166,7 +166,7 @@ def _refuse_specials(names: tuple[str, ...], specials: str, batch: pl.DataFrame)
         refuse_specials(batch[name], specials)
 
 
-class _Aside:
+class _HiddenColumnWriter:
     """Hidden columns written batch by batch to an Arrow file of their own; a table of no records gives one too."""
 
     def __init__(self, path: Path | None, example: pl.DataFrame) -> None:

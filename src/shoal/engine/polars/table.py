@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from shoal.engine.pipeline import Pipeline, empty_frame, fitting, run
+from shoal.engine.step_pipeline import StepPipeline, empty_frame, fitting, run
 from shoal.errors import BugError
 from shoal.schema import ROW, Step
 
@@ -42,7 +42,7 @@ class Overlay:
 @dataclass(frozen=True)
 class PolarsTable:
     source: pl.LazyFrame
-    pipeline: Pipeline
+    pipeline: StepPipeline
     order: Step | None = None
     at_most: int | None = None
     """How many records the source has, where it says so."""
@@ -51,7 +51,7 @@ class PolarsTable:
 
     @classmethod
     def over(cls, source: pl.LazyFrame, at_most: int | None = None) -> PolarsTable:
-        return cls(source, Pipeline.over(source.collect_schema()), at_most=at_most)
+        return cls(source, StepPipeline.over(source.collect_schema()), at_most=at_most)
 
     @property
     def schema(self) -> pl.Schema:

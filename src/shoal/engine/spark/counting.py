@@ -19,7 +19,7 @@ import polars as pl
 
 from shoal.engine.protocol import TooManyCombinationsError
 from shoal.engine.spark.table import SparkTable
-from shoal.engine.spark.types import quoted
+from shoal.engine.spark.type_mapping import quoted
 from shoal.randomness import Randomness
 from shoal.schema import Counts
 

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from shoal.engine.pipeline import fitting
-from shoal.engine.protocol import HIDDEN, ORIGINAL, Sample
+from shoal.engine.protocol import HIDDEN, ORIGINAL, OutputSample
 from shoal.engine.spark.counting import count
-from shoal.engine.spark.crossing import arriving
-from shoal.engine.spark.describing import describe
-from shoal.engine.spark.origins import Files, Joined
-from shoal.engine.spark.reducing import reduce
+from shoal.engine.spark.error_transport import receiving_errors
+from shoal.engine.spark.output_staging import collected, move_aside, put_together, remove, stage, staging_target
+from shoal.engine.spark.reduce_steps import reduce
 from shoal.engine.spark.session import is_running, open_session
-from shoal.engine.spark.shuffling import Shuffler
 from shoal.engine.spark.source import SparkFrameSource, copied, open_frame, parquet_paths
-from shoal.engine.spark.staging import collected, move_aside, put_together, remove, stage, staging_target
 from shoal.engine.spark.table import SparkTable
+from shoal.engine.spark.table_origins import AppendedOrigin, ParquetOrigin
+from shoal.engine.spark.table_steps import TableStepRunner
+from shoal.engine.spark.type_detection import describe
+from shoal.engine.step_pipeline import fitting
 from shoal.errors import DataError
 from shoal.io import FileTarget, PartsTarget, Source, Target
 from shoal.schema import Column, Columns, Counts, Scope, Step
@@ -53,23 +53,23 @@ class SparkEngine:
         return open_session(self.master, self.running)
 
     def scan(self, source: Source) -> SparkTable:
-        with arriving():
+        with receiving_errors():
             paths = parquet_paths(source)
             schema = source.schema if isinstance(source, SparkFrameSource) else source.scan().collect_schema()
         if paths is None:
             paths = (self._copies / f"{len(list(self._copies.iterdir()))}.parquet",)
             copied(source, schema, paths[0])
-        return SparkTable.over(Files(open_frame(self.session, paths, source.label), paths, schema))
+        return SparkTable.over(ParquetOrigin(open_frame(self.session, paths, source.label), paths, schema))
 
     def columns(self, table: SparkTable) -> tuple[str, ...]:
         return tuple(name for name in table.schema if not name.startswith(HIDDEN))
 
     def describe(self, table: SparkTable, names: Sequence[str], declared: Columns) -> dict[str, Column]:
-        with arriving():
+        with receiving_errors():
             return describe(table, names, declared)
 
     def counts(self, table: SparkTable, attributes: tuple[str, ...], person: str | None = None) -> Counts:
-        with arriving():
+        with receiving_errors():
             return count(table, attributes, person)
 
     def map(self, table: SparkTable, steps: Sequence[Step]) -> SparkTable:
@@ -81,16 +81,16 @@ class SparkEngine:
         if step.scope is Scope.ORDER:
             return replace(table, order=step)
         if step.scope is Scope.INSERT:
-            return SparkTable.over(Joined(table, fitting(step.inserts, table.schema)), order=step)
-        with arriving():
-            return Shuffler(self._keep).after(table, step)
+            return SparkTable.over(AppendedOrigin(table, fitting(step.inserts, table.schema)), order=step)
+        with receiving_errors():
+            return TableStepRunner(self._keep).after(table, step)
 
     def reduce(self, table: SparkTable, step: Step) -> SparkTable:
-        with arriving():
+        with receiving_errors():
             return reduce(table, step)
 
     def sink(
-        self, table: SparkTable, target: Target, *, aside: Path | None = None, sample: Sample | None = None
+        self, table: SparkTable, target: Target, *, aside: Path | None = None, sample: OutputSample | None = None
     ) -> int:
         visible = self.columns(table)
         if not visible:
@@ -100,7 +100,7 @@ class SparkEngine:
         beside = target.path.parent if isinstance(target, FileTarget | PartsTarget) else None
         folder = Path(tempfile.mkdtemp(prefix=".spark-", dir=beside)).absolute()
         try:
-            with arriving():
+            with receiving_errors():
                 staged = stage(table, visible, hidden, staging_target(folder, target))
             if isinstance(target, PartsTarget) and staged:
                 target.adopt([one.told() for one in staged])
@@ -113,7 +113,7 @@ class SparkEngine:
         finally:
             remove(folder)
         if sample:
-            with arriving():
+            with receiving_errors():
                 sample.batches = [table.every(sample.every)]
         return sum(one.rows for one in staged)
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from shoal.engine.spark.types import carried, ddl, from_spark
+from shoal.engine.spark.type_mapping import carried, ddl, from_spark
 from shoal.errors import SourceError
 from shoal.io import PartsSource, Source, explained, writing
-from shoal.io.columnar import ColumnarSource
+from shoal.io.formats.columnar import ColumnarSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from shoal.engine.pipeline import Operation, Pipeline
-from shoal.engine.spark.origins import Origin, map_batches
-from shoal.engine.spark.shipped import KEY, Keyed, Rewrite
-from shoal.engine.spark.types import carried, quoted
+from shoal.engine.spark.executor_tasks import KEY, OrderKeyTask, RewriteTask
+from shoal.engine.spark.table_origins import Origin, map_batches
+from shoal.engine.spark.type_mapping import carried, quoted
+from shoal.engine.step_pipeline import Operation, StepPipeline
 from shoal.schema import ROW, Step
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ PARTITION_RECORDS: Final = 1_000_000
 @dataclass(frozen=True)
 class SparkTable:
     origin: Origin
-    pipeline: Pipeline
+    pipeline: StepPipeline
     order: Step | None = None
     """Whose key the written records are sorted by."""
 
     @classmethod
     def over(cls, origin: Origin, order: Step | None = None) -> SparkTable:
-        return cls(origin, Pipeline.over(origin.schema), order)
+        return cls(origin, StepPipeline.over(origin.schema), order)
 
     @property
     def schema(self) -> pl.Schema:
@@ -46,7 +46,7 @@ class SparkTable:
 
     def keyed(self, step: Step) -> SparkTable:
         """With a column KEY that sorts as the step's ``order_key`` does."""
-        key = Operation("key", Keyed(step), frozenset({KEY}), drops_records=False)
+        key = Operation("key", OrderKeyTask(step), frozenset({KEY}), drops_records=False)
         schema = pl.Schema({**self.schema, KEY: pl.Int64()})
         return replace(self, pipeline=replace(self.having(key).pipeline, schema=schema))
 
@@ -61,7 +61,7 @@ class SparkTable:
         after = carried({**{name: self.schema[name] for name in columns}, **({ROW: pl.Int64()} if placed else {})})
         return map_batches(records, replace(rewrite, after=after), after)
 
-    def rewriting(self, columns: tuple[str, ...]) -> tuple[DataFrame, Rewrite]:
+    def rewriting(self, columns: tuple[str, ...]) -> tuple[DataFrame, RewriteTask]:
         """The records that these columns are made of, and what is done to them, which an executor does as it will.
 
         Where the table has an order, the records come in it, partition after partition.
@@ -70,13 +70,13 @@ class SparkTable:
             return self._rewriting(columns)
         keyed = self.keyed(self.order).select((*columns, KEY), placed=True)
         after = pl.Schema({name: self.schema[name] for name in columns})
-        return _sorted(keyed, self.origin.places).select(*map(quoted, columns)), Rewrite((), after, after)
+        return _sorted(keyed, self.origin.places).select(*map(quoted, columns)), RewriteTask((), after, after)
 
-    def _rewriting(self, columns: tuple[str, ...]) -> tuple[DataFrame, Rewrite]:
+    def _rewriting(self, columns: tuple[str, ...]) -> tuple[DataFrame, RewriteTask]:
         operations, read = self.pipeline.live(columns)
         before = pl.Schema({**{name: self.pipeline.source[name] for name in read}, ROW: pl.UInt64()})
         after = pl.Schema({name: self.schema[name] for name in columns})
-        return self.origin.frame(read, placed=True), Rewrite(operations, before, after)
+        return self.origin.frame(read, placed=True), RewriteTask(operations, before, after)
 
     def every(self, step: int) -> pl.DataFrame:
         """Every n-th record of the source after the steps, all columns, on the driver in the order of the source."""

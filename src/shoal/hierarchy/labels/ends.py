@@ -16,7 +16,7 @@ import polars as pl
 
 from shoal.hierarchy.labels.periods import DECADE, PERIOD, period_days
 from shoal.hierarchy.labels.points import read_numbers
-from shoal.schema.arrays import Floats, Mask, as_floats
+from shoal.kernels.arrays import Floats, Mask, as_floats
 
 Kind = Literal["number", "date"]
 

@@ -9,13 +9,13 @@ import polars as pl
 
 from shoal.hierarchy.labels.ends import Ends, Kind
 from shoal.hierarchy.labels.points import date_format, read_dates, read_numbers
-from shoal.schema.arrays import Floats, as_floats
+from shoal.kernels.arrays import Floats, as_floats
 
 _MONTH = r"^([0-9]{4}-[0-9]{2})$"
 
 
 @dataclass(frozen=True)
-class Line:
+class ValueLine:
     """The values as points: numbers, or dates as days. What isn't on the line is NaN."""
 
     kind: Kind
@@ -24,7 +24,7 @@ class Line:
     """The format of dates that are text."""
 
     @classmethod
-    def of(cls, values: pl.Series) -> Line | None:
+    def of(cls, values: pl.Series) -> ValueLine | None:
         """Only where more than half of the values that are there can be read as points."""
         there = len(values) - values.null_count()
         if isinstance(values.dtype, pl.Categorical | pl.Enum):
@@ -35,7 +35,7 @@ class Line:
         return None
 
     @classmethod
-    def _dates(cls, values: pl.Series) -> Line | None:
+    def _dates(cls, values: pl.Series) -> ValueLine | None:
         if isinstance(values.dtype, pl.Date | pl.Datetime):
             return cls("date", as_floats(read_dates(values)))
         if values.dtype != pl.String:
@@ -46,7 +46,7 @@ class Line:
         return cls("date", as_floats(read_dates(values, form).fill_null(months)), form)
 
     @classmethod
-    def _numbers(cls, values: pl.Series) -> Line | None:
+    def _numbers(cls, values: pl.Series) -> ValueLine | None:
         if values.dtype.is_numeric() or values.dtype == pl.String:
             return cls("number", as_floats(read_numbers(values)))
         return None
@@ -54,7 +54,7 @@ class Line:
     def stretches(self, labels: pl.Series) -> tuple[Floats, Floats]:
         """Where the stretch that each label (text) means begins, and where what follows does; NaN where it means none.
 
-        >>> low, high = Line.of(pl.Series([34, 41])).stretches(pl.Series(["30-39", "≥ 90", "elderly"]))
+        >>> low, high = ValueLine.of(pl.Series([34, 41])).stretches(pl.Series(["30-39", "≥ 90", "elderly"]))
         >>> low.tolist(), high.tolist()
         ([30.0, 90.0, nan], [40.0, inf, nan])
         """

@@ -7,7 +7,7 @@ import datetime
 import numpy as np
 import polars as pl
 
-from shoal.schema.arrays import Floats, as_floats
+from shoal.kernels.arrays import Floats, as_floats
 
 DECADE = r"[0-9]{3}0s"
 PERIOD = rf"[0-9]{{4}}(?:-(?:[0-9]{{2}}-[0-9]{{2}}|[01][0-9]|Q[1-4]|W[0-9]{{2}}))?|{DECADE}"

@@ -6,7 +6,7 @@ import datetime
 
 import polars as pl
 
-from shoal.schema.detect import DATE_FORMATS
+from shoal.schema.type_detection import DATE_FORMATS
 
 _THOUSANDS = r"^[-+]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$"
 _OFFSET = r"([0-9]:[0-9]{2}(?::[0-9.]+)?)\s*[-+][0-9]{2}:?[0-9]{2}$"

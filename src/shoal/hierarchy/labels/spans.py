@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.hierarchy.labels.ends import Ends
 from shoal.hierarchy.labels.points import read_dates, read_numbers
-from shoal.schema.arrays import Floats, Mask, as_floats
+from shoal.kernels.arrays import Floats, Mask, as_floats
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,18 @@ by parts of values, by arithmetic, by shared characters, by the order of rows. W
 level that is told, and classes are counted again: *effective k*.
 """
 
+from shoal.measurement.read_back.disclosure_rule import ColumnDisclosure, DisclosureMethod, DisclosureRule, ReadBack
 from shoal.measurement.read_back.levels import Levels
 from shoal.measurement.read_back.recount import read_back
-from shoal.measurement.read_back.rule import How, ReadBack, Rule, Telling
-from shoal.measurement.read_back.search import Lesson, Quasi
+from shoal.measurement.read_back.search import KnownQuasi, TrainingRecords
 
-__all__ = ["How", "Lesson", "Levels", "Quasi", "ReadBack", "Rule", "Telling", "read_back"]
+__all__ = [
+    "ColumnDisclosure",
+    "DisclosureMethod",
+    "DisclosureRule",
+    "KnownQuasi",
+    "Levels",
+    "ReadBack",
+    "TrainingRecords",
+    "read_back",
+]

@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betainc, gammainc
 
-from shoal.measurement.read_back.dictionary import Column, Entries, pairs
+from shoal.kernels.arrays import Floats, Integers
+from shoal.measurement.read_back.dictionary import CodedColumn, DictionaryEntries, pairs
 from shoal.measurement.read_back.levels import Codes
-from shoal.measurement.read_back.readings import ByPair, ByValue, Key, Reading
-from shoal.measurement.read_back.search import Lesson, Quasi
-from shoal.schema.arrays import Floats, Integers
+from shoal.measurement.read_back.readings import ByPair, ByValue, ColumnReading, Key
+from shoal.measurement.read_back.search import KnownQuasi, TrainingRecords
 
 UNLIKELY = 1e-4
 """How probable it may be that as many groups tell by chance."""
@@ -24,7 +24,7 @@ _LABELS = 8
 """The most common ones: groups hardly agree by chance in others."""
 
 
-def is_by_chance(lesson: Lesson, columns: dict[Key, Column], reading: Reading) -> bool:
+def is_by_chance(lesson: TrainingRecords, columns: dict[Key, CodedColumn], reading: ColumnReading) -> bool:
     """Only dictionaries can be; a formula, a copy, an order are not found by chance."""
     quasi = next(one for one in lesson.quasi if one.attribute == reading.attribute)
     if isinstance(reading, ByValue):
@@ -39,20 +39,20 @@ def is_by_chance(lesson: Lesson, columns: dict[Key, Column], reading: Reading) -
     return False
 
 
-def _aligned(reading: ByPair, keys: Integers) -> Entries:
+def _aligned(reading: ByPair, keys: Integers) -> DictionaryEntries:
     """The entries for these groups; pairs may have been learnt from fewer records."""
     places = np.searchsorted(reading.keys, keys)
     places = np.minimum(places, max(0, len(reading.keys) - 1))
     same = reading.keys[places] == keys if len(reading.keys) else np.zeros(len(keys), dtype=bool)
     labels = np.where(same, reading.entries.labels[places], -1).astype(np.int32)
-    return Entries(labels, np.where(same, reading.entries.levels[places], -1).astype(np.int8))
+    return DictionaryEntries(labels, np.where(same, reading.entries.levels[places], -1).astype(np.int8))
 
 
 def _expected_alike(
-    lesson: Lesson,
-    quasi: Quasi,
+    lesson: TrainingRecords,
+    quasi: KnownQuasi,
     groups: Integers,
-    entries: Entries,
+    entries: DictionaryEntries,
     singles: tuple[tuple[Integers, Integers], tuple[Integers, Integers]] | None,
 ) -> bool:
     sizes = np.bincount(groups[groups >= 0], minlength=len(entries.labels))
@@ -70,7 +70,7 @@ def _expected_alike(
 
 
 def _chances(
-    lesson: Lesson,
+    lesson: TrainingRecords,
     sizes: Integers,
     label: Codes,
     shares: Floats,

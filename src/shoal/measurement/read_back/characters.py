@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.measurement.read_back.disclosure_rule import DisclosureRule
 from shoal.measurement.read_back.levels import Levels, as_text
-from shoal.measurement.read_back.rule import Rule
 
 Letters = NDArray[np.uint32]
 SHORTEST, LONGEST = 3, 32
@@ -27,7 +27,7 @@ def laid_out(texts: pl.Series) -> Letters:
     return np.ascontiguousarray(letters).view(np.uint32).reshape(len(letters), -1)
 
 
-def usual_length(texts: pl.Series, rule: Rule) -> int | None:
+def usual_length(texts: pl.Series, rule: DisclosureRule) -> int | None:
     """Of nearly all of them; None if they differ, or are too short or too long to be masked."""
     counted = texts.str.len_chars().value_counts(sort=True)
     length, records = counted.row(0)
@@ -36,7 +36,7 @@ def usual_length(texts: pl.Series, rule: Rule) -> int | None:
 
 
 @dataclass(frozen=True)
-class Laid:
+class CharacterGrid:
     """A column as texts, with the length that nearly all of them have."""
 
     name: str
@@ -44,7 +44,7 @@ class Laid:
     length: int | None
 
     @classmethod
-    def of(cls, name: str, values: pl.Series, rule: Rule) -> Laid:
+    def of(cls, name: str, values: pl.Series, rule: DisclosureRule) -> CharacterGrid:
         texts = as_text(values)
         return cls(name, texts, usual_length(texts, rule))
 
@@ -63,7 +63,7 @@ class Template:
 
 
 def template_for(
-    levels: Levels, original: Laid, own: Laid | None, other: Laid, rule: Rule
+    levels: Levels, original: CharacterGrid, own: CharacterGrid | None, other: CharacterGrid, rule: DisclosureRule
 ) -> tuple[int, Template] | None:
     """The length of the texts and the finest label that both columns show between them, if the other adds to it.
 
@@ -103,7 +103,7 @@ def _composed(  # noqa: PLR0913, PLR0917  # what is known of each character
     whole: Letters,
     shown: Mapping[int, tuple[str, int]],
     constant: Mapping[int, str],
-    rule: Rule,
+    rule: DisclosureRule,
 ) -> Template | None:
     labels = levels.vocabulary.gather(levels.labels[level][levels.value_codes(original)])
     length = whole.shape[1]
@@ -125,7 +125,7 @@ def _composed(  # noqa: PLR0913, PLR0917  # what is known of each character
     return Template(level, used, fixed)
 
 
-def _best_offset(whole: Letters, other: Letters, rule: Rule, constant: set[int]) -> dict[int, int]:
+def _best_offset(whole: Letters, other: Letters, rule: DisclosureRule, constant: set[int]) -> dict[int, int]:
     """Where the other text has to be laid beside so that most characters that differ between records agree."""
     best: dict[int, int] = {}
     for offset in range(1 - other.shape[1], whole.shape[1]):
@@ -135,7 +135,7 @@ def _best_offset(whole: Letters, other: Letters, rule: Rule, constant: set[int])
     return best
 
 
-def _agreeing(whole: Letters, other: Letters, rule: Rule, offset: int) -> dict[int, int]:
+def _agreeing(whole: Letters, other: Letters, rule: DisclosureRule, offset: int) -> dict[int, int]:
     """Places of the one, and those of the other that nearly always hold the same character.
 
     A few records show where it is worth while to compare all: of 500, no fewer than 400 agree by chance where 95 % do.

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.kernels.arrays import Integers, Mask
+from shoal.measurement.read_back.disclosure_rule import DisclosureRule
 from shoal.measurement.read_back.levels import Codes, Levels
-from shoal.measurement.read_back.rule import Rule
-from shoal.schema.arrays import Integers, Mask
 
 DENSE = 4
 """A table of counts is laid out whole if it has at most so many cells for each record, and some more."""
@@ -22,7 +22,7 @@ _FIRST = 10_000
 
 
 @dataclass(frozen=True)
-class Column:
+class CodedColumn:
     """The values of a released column that stand in enough records to tell anything, and where they stand."""
 
     values: pl.Series
@@ -33,12 +33,12 @@ class Column:
     """Of the records it was made of; -1 for values that are too rare."""
 
     @classmethod
-    def of(cls, values: pl.Series, rule: Rule) -> Column:
+    def of(cls, values: pl.Series, rule: DisclosureRule) -> CodedColumn:
         name = values.name or "value"
         return columns_of(values.alias(name).to_frame(), rule)[name]
 
     @classmethod
-    def by_codes(cls, known: pl.Series, codes: Integers, rule: Rule) -> Column:
+    def by_codes(cls, known: pl.Series, codes: Integers, rule: DisclosureRule) -> CodedColumn:
         """``known`` are all values, and codes their places, that of a missing cell the one behind the last."""
         enough = np.bincount(codes + 1, minlength=len(known) + 2)[1:] >= rule.records
         if not enough.all():
@@ -64,7 +64,7 @@ class Column:
         return _codes(values.alias("value"), self.values, missing=self.missing)
 
 
-def columns_of(frame: pl.DataFrame, rule: Rule) -> dict[str, Column]:
+def columns_of(frame: pl.DataFrame, rule: DisclosureRule) -> dict[str, CodedColumn]:
     """All columns of a table, those of texts side by side."""
     possible = {name: _possibly_common(frame[name], rule) for name in frame.columns}
     dense = [name for name, some in possible.items() if some is None]
@@ -75,14 +75,14 @@ def columns_of(frame: pl.DataFrame, rule: Rule) -> dict[str, Column]:
             rest = columns_of(frame[name].filter(pl.Series(some)).to_frame(), rule)[name]
             codes = np.full(frame.height, -1, dtype=np.int64)
             codes[some] = rest.codes
-            found[name] = Column(rest.values, rest.missing, codes)
+            found[name] = CodedColumn(rest.values, rest.missing, codes)
         elif name not in found:
             known = frame[name].unique().drop_nulls()
-            found[name] = Column.by_codes(known, _codes(frame[name], known, missing=True), rule)
+            found[name] = CodedColumn.by_codes(known, _codes(frame[name], known, missing=True), rule)
     return {name: found[name] for name in frame.columns}
 
 
-def _of_texts(frame: pl.DataFrame, rule: Rule) -> dict[str, Column]:
+def _of_texts(frame: pl.DataFrame, rule: DisclosureRule) -> dict[str, CodedColumn]:
     """Most values stand in the first records; those that don't are looked up after them."""
     first = frame.head(_FIRST)
     known = {name: first[name].unique().drop_nulls() for name in frame.columns}
@@ -101,11 +101,11 @@ def _of_texts(frame: pl.DataFrame, rule: Rule) -> dict[str, Column]:
             places[new.to_numpy()] = _codes(others, more, missing=False) + len(known[name])
         else:
             places = codes.to_numpy()
-        found[name] = Column.by_codes(values, places, rule)
+        found[name] = CodedColumn.by_codes(values, places, rule)
     return found
 
 
-def _possibly_common(values: pl.Series, rule: Rule) -> Mask | None:
+def _possibly_common(values: pl.Series, rule: DisclosureRule) -> Mask | None:
     """Which records may have a value that stands in enough of them; None where most may, so that nothing is saved.
 
     Values are thrown into buckets: what a value has, its bucket has too.
@@ -135,7 +135,7 @@ def _codes(values: pl.Series, known: pl.Series, *, missing: bool) -> Integers:
 
 
 @dataclass(frozen=True)
-class Entries:
+class DictionaryEntries:
     """For some groups of records, the label that they tell; -1 for none."""
 
     labels: Codes
@@ -147,8 +147,8 @@ class Entries:
 
 
 def learn(  # noqa: PLR0913, PLR0917  # what is learnt, from what
-    groups: Integers, number: int, values: Codes, levels: Levels, rule: Rule, asked: Mask, known: Mask
-) -> Entries:
+    groups: Integers, number: int, values: Codes, levels: Levels, rule: DisclosureRule, asked: Mask, known: Mask
+) -> DictionaryEntries:
     """Per group, the finest label that its records share; ``asked`` says which groups may tell anything.
 
     ``groups`` and ``values`` (of the attribute) are of the same records; -1 leaves a record out. ``known`` says which
@@ -172,10 +172,10 @@ def learn(  # noqa: PLR0913, PLR0917  # what is learnt, from what
             own, value = own[still], value[still]
     nothing = (labels < 0) | known[labels]
     labels[nothing], on[nothing] = -1, -1
-    return Entries(labels, on)
+    return DictionaryEntries(labels, on)
 
 
-def large_enough(groups: Integers, number: int, people: Integers | None, rule: Rule) -> Mask:
+def large_enough(groups: Integers, number: int, people: Integers | None, rule: DisclosureRule) -> Mask:
     """Groups of enough records, and of two people or more where people are known."""
     there = groups >= 0
     own = groups[there]
@@ -188,7 +188,7 @@ def large_enough(groups: Integers, number: int, people: Integers | None, rule: R
     return enough & others
 
 
-def pairs(one: Integers, other: Integers, sizes: tuple[int, int], rule: Rule) -> tuple[Integers, Integers]:
+def pairs(one: Integers, other: Integers, sizes: tuple[int, int], rule: DisclosureRule) -> tuple[Integers, Integers]:
     """Groups by two columns: the group of each record (-1 where it is too small), and the two codes of each group."""
     both = (one >= 0) & (other >= 0)
     key = np.where(both, one * sizes[1] + other, -1)

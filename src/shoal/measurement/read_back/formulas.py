@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from shoal.measurement.read_back.kinds import kinds_of
+from shoal.kernels.arrays import Floats, Integers, Mask
+from shoal.measurement.read_back.column_types import kinds_of
+from shoal.measurement.read_back.disclosure_rule import DisclosureRule
 from shoal.measurement.read_back.levels import Codes, Levels
 from shoal.measurement.read_back.readings import nearest, numbers_in
-from shoal.measurement.read_back.rule import Rule
 from shoal.schema import Column
-from shoal.schema.arrays import Floats, Integers, Mask
 
 MOST_COLUMNS = 20
 FEWEST_VALUES = 3
@@ -44,7 +44,7 @@ class Formula:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumericColumn:
     """A column that is numbers or dates, and its cells as numbers; NaN for what can't be read."""
 
     column: Column
@@ -61,7 +61,7 @@ class _Asked:
     values: Floats
     """The distinct numbers in order, and the original value that each is."""
     places: Integers
-    rule: Rule
+    rule: DisclosureRule
 
     def labels(self, level: int, there: Mask | slice) -> Integers:
         return self.levels.compact[level][0][self.codes[there]]
@@ -76,7 +76,9 @@ class _Asked:
         return None
 
 
-def fit(levels: Levels, original: pl.Series, columns: Sequence[Numbers], rule: Rule) -> Iterator[Formula]:
+def fit(
+    levels: Levels, original: pl.Series, columns: Sequence[NumericColumn], rule: DisclosureRule
+) -> Iterator[Formula]:
     """By each column alone; where none does, by all together. All are of the same records."""
     numbers = _as_numbers(original) if columns else None
     if numbers is None:
@@ -96,13 +98,13 @@ def fit(levels: Levels, original: pl.Series, columns: Sequence[Numbers], rule: R
             yield together
 
 
-def _needed(found: Formula, columns: Sequence[Numbers]) -> tuple[Numbers, ...]:
+def _needed(found: Formula, columns: Sequence[NumericColumn]) -> tuple[NumericColumn, ...]:
     """The columns that make a difference to the result."""
     weight = np.abs(found.weights[:-1]) * np.array([np.nanstd(one.cells) for one in columns])
     return tuple(one for one, moved in zip(columns, weight, strict=True) if moved > _IDLE * weight.max())
 
 
-def _fitted(columns: Sequence[Numbers], asked: _Asked) -> Formula | None:
+def _fitted(columns: Sequence[NumericColumn], asked: _Asked) -> Formula | None:
     matrix, rule = np.column_stack([one.cells for one in columns]), asked.rule
     there = np.isfinite(matrix).all(axis=1) & np.isfinite(asked.numbers)
     if there.sum() < max(rule.records, _PER_COLUMN * (len(columns) + 1)):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy
-from shoal.hierarchy.base import TOP, told_from_top
-from shoal.schema.arrays import Integers, Mask
+from shoal.hierarchy.base import TOP, escape_top
+from shoal.kernels.arrays import Integers, Mask
 
 Codes = NDArray[np.int32]
 MISSING = "\0missing"
@@ -37,7 +37,7 @@ class Levels:
     def of(cls, attribute: str, values: pl.Series, bound: BoundHierarchy | None) -> Levels:
         """By a hierarchy, where the values are its own; else there is only the value itself."""
         distinct = values.unique().sort(nulls_last=True)
-        ladder = [told_from_top(as_text(distinct))]
+        ladder = [escape_top(as_text(distinct))]
         if bound is not None:
             try:
                 ladder += [as_text(bound.generalise(distinct, level)) for level in range(1, bound.height)]

@@ -14,24 +14,24 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.kernels.arrays import Floats, Integers
 from shoal.measurement.read_back.characters import laid_out
-from shoal.measurement.read_back.dictionary import Column, Entries, places_of
+from shoal.measurement.read_back.dictionary import CodedColumn, DictionaryEntries, places_of
+from shoal.measurement.read_back.disclosure_rule import DisclosureMethod
 from shoal.measurement.read_back.levels import Codes, Levels, as_text, places_in
-from shoal.measurement.read_back.parts import Part
-from shoal.measurement.read_back.rule import How
+from shoal.measurement.read_back.value_parts import ValuePart
 from shoal.schema import Column as Described
-from shoal.schema.arrays import Floats, Integers
 
 Told = tuple[Codes, NDArray[np.int8]]
-Key = str | Part
+Key = str | ValuePart
 """A column, or a part of one."""
 
 
-class View:
+class ReleasedView:
     """A released table, its columns as codes where they are asked for."""
 
     def __init__(
-        self, frame: pl.DataFrame, columns: Mapping[Key, Column], *, taught: bool, gone: pl.DataFrame | None = None
+        self, frame: pl.DataFrame, columns: Mapping[Key, CodedColumn], *, taught: bool, gone: pl.DataFrame | None = None
     ) -> None:
         """``taught``: it is the very table that the columns were made of. ``gone``: cells that are read as nothing."""
         self.frame, self._gone = frame, gone
@@ -53,30 +53,30 @@ def series_of(frame: pl.DataFrame, key: Key) -> pl.Series:
 
 
 @dataclass(frozen=True)
-class Reading(ABC):
+class ColumnReading(ABC):
     columns: tuple[str, ...]
     attribute: str
-    how: How
+    how: DisclosureMethod
 
     @abstractmethod
-    def read(self, view: View) -> Told:
+    def read(self, view: ReleasedView) -> Told:
         """Of each record the label that is told, as a place in the attribute's vocabulary, and its level; or -1."""
 
-    def telling(self, columns: Mapping[Key, Column]) -> Mapping[str, pl.Series] | None:
+    def telling(self, columns: Mapping[Key, CodedColumn]) -> Mapping[str, pl.Series] | None:
         """Per column, the values that have a part in what is told; None where any may have."""
         del columns
         return None
 
 
 @dataclass(frozen=True)
-class ByValue(Reading):
+class ByValue(ColumnReading):
     key: Key
-    entries: Entries = field(repr=False)
+    entries: DictionaryEntries = field(repr=False)
 
-    def read(self, view: View) -> Told:
+    def read(self, view: ReleasedView) -> Told:
         return self.entries.told(view.codes(self.key))
 
-    def telling(self, columns: Mapping[Key, Column]) -> Mapping[str, pl.Series] | None:
+    def telling(self, columns: Mapping[Key, CodedColumn]) -> Mapping[str, pl.Series] | None:
         if not isinstance(self.key, str):
             return None
         values = columns[self.key].valued(np.flatnonzero(self.entries.labels >= 0))
@@ -84,18 +84,18 @@ class ByValue(Reading):
 
 
 @dataclass(frozen=True)
-class ByPair(Reading):
+class ByPair(ColumnReading):
     size: int
     """Values of the second column."""
     keys: Integers = field(repr=False)
-    entries: Entries = field(repr=False)
+    entries: DictionaryEntries = field(repr=False)
 
-    def read(self, view: View) -> Told:
+    def read(self, view: ReleasedView) -> Told:
         one, other = (view.codes(name) for name in self.columns)
         both = np.where((one >= 0) & (other >= 0), one * self.size + other, -1)
         return self.entries.told(places_of(self.keys, both))
 
-    def telling(self, columns: Mapping[Key, Column]) -> Mapping[str, pl.Series] | None:
+    def telling(self, columns: Mapping[Key, CodedColumn]) -> Mapping[str, pl.Series] | None:
         keys = self.keys[self.entries.labels >= 0]
         codes = np.unique(keys // self.size), np.unique(keys % self.size)
         found = {name: columns[name].valued(each) for name, each in zip(self.columns, codes, strict=True)}
@@ -104,15 +104,15 @@ class ByPair(Reading):
 
 
 @dataclass(frozen=True)
-class ByCopy(Reading):
+class ByCopy(ColumnReading):
     levels: Levels = field(repr=False)
 
-    def read(self, view: View) -> Told:
+    def read(self, view: ReleasedView) -> Told:
         return _on(self.levels, 0, self.levels.value_codes(view.frame[self.columns[0]]))
 
 
 @dataclass(frozen=True)
-class ByFormula(Reading):
+class ByFormula(ColumnReading):
     """The attribute is nearly a sum of multiples of the columns."""
 
     level: int
@@ -124,14 +124,14 @@ class ByFormula(Reading):
     """The numbers that the original values are, in order, and their places."""
     places: Integers = field(repr=False)
 
-    def read(self, view: View) -> Told:
+    def read(self, view: ReleasedView) -> Told:
         matrix = numbers_in(view.frame, self.described)
         near = nearest(self.values, matrix @ self.weights[:-1] + self.weights[-1])
         return _on(self.levels, self.level, np.where(near >= 0, self.places[near], -1).astype(np.int32))
 
 
 @dataclass(frozen=True)
-class ByCharacters(Reading):
+class ByCharacters(ColumnReading):
     """Some characters stand in the other column, some in the attribute's own, others are always the same."""
 
     level: int
@@ -141,7 +141,7 @@ class ByCharacters(Reading):
     """Where each character is read: column and place."""
     fixed: Mapping[int, str] = field(repr=False)
 
-    def read(self, view: View) -> Told:
+    def read(self, view: ReleasedView) -> Told:
         rows = view.frame.height
         letters = {name: laid_out(as_text(view.frame[name])) for name in {name for name, _ in self.shown.values()}}
         built = np.zeros((rows, self.length), dtype=np.uint32)
@@ -161,13 +161,13 @@ class ByCharacters(Reading):
 
 
 @dataclass(frozen=True)
-class ByOrder(Reading):
+class ByOrder(ColumnReading):
     """Sorted records: whoever knows how values are distributed knows where each begins."""
 
     levels: Levels = field(repr=False)
     original: Codes = field(repr=False)
 
-    def read(self, view: View) -> Told:
+    def read(self, view: ReleasedView) -> Told:
         return _on(self.levels, 0, self.original)
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.kernels.arrays import Integers, Mask
+from shoal.measurement.read_back.disclosure_rule import ColumnDisclosure, DisclosureMethod, ReadBack
 from shoal.measurement.read_back.levels import Codes, as_text
-from shoal.measurement.read_back.readings import Reading, View
-from shoal.measurement.read_back.rule import How, ReadBack, Telling
-from shoal.measurement.read_back.search import Learnt, Lesson, Quasi, search
-from shoal.schema.arrays import Integers, Mask
+from shoal.measurement.read_back.readings import ColumnReading, ReleasedView
+from shoal.measurement.read_back.search import KnownQuasi, LearntReadings, TrainingRecords, search
 
 STAR = "*"
 _PERSON, _SIZE = "__shoal_person", "__shoal_size"
@@ -35,7 +35,10 @@ class Restored:
 
 
 def restore(
-    lesson: Lesson, released: pl.DataFrame, readings: Sequence[tuple[View, Reading]], without: Iterable[int] = ()
+    lesson: TrainingRecords,
+    released: pl.DataFrame,
+    readings: Sequence[tuple[ReleasedView, ColumnReading]],
+    without: Iterable[int] = (),
 ) -> Restored:
     """The finest label wins; of equally fine ones, the first. ``without`` leaves readings out, by place."""
     left_out = set(without)
@@ -63,7 +66,7 @@ def restore(
     return Restored(pl.DataFrame(labels), told_by, on)
 
 
-def _texts(released: pl.Series, quasi: Quasi, labels: Codes, told: Mask) -> pl.Series:
+def _texts(released: pl.Series, quasi: KnownQuasi, labels: Codes, told: Mask) -> pl.Series:
     if not told.any():
         return released
     known = quasi.levels.vocabulary.gather(np.where(told, labels, 0))
@@ -92,9 +95,9 @@ def smallest(sizes: Integers) -> int:
     return int(there.min()) if len(there) else 0
 
 
-def tellings_in(restored: Restored, readings: Sequence[Reading]) -> tuple[Telling, ...]:
+def disclosures_in(restored: Restored, readings: Sequence[ColumnReading]) -> tuple[ColumnDisclosure, ...]:
     """Each set of columns with each attribute it tells, those that tell most records first."""
-    found: dict[tuple[tuple[str, ...], str, How], tuple[int, int]] = {}
+    found: dict[tuple[tuple[str, ...], str, DisclosureMethod], tuple[int, int]] = {}
     rows = max(1, restored.labels.height)
     for attribute, told_by in restored.told_by.items():
         number = np.bincount(told_by[told_by >= 0], minlength=len(readings))
@@ -104,11 +107,11 @@ def tellings_in(restored: Restored, readings: Sequence[Reading]) -> tuple[Tellin
             key = (reading.columns, attribute, reading.how)
             records, finest = found.get(key, (0, level))
             found[key] = records + int(number[place]), min(level, finest)
-    made = [Telling(*key, records, records / rows, level) for key, (records, level) in found.items()]
+    made = [ColumnDisclosure(*key, records, records / rows, level) for key, (records, level) in found.items()]
     return tuple(sorted(made, key=lambda one: (-one.records, one.attribute, one.columns)))
 
 
-def read_back(lesson: Lesson, required: int = 1) -> tuple[ReadBack, Learnt]:
+def read_back(lesson: TrainingRecords, required: int = 1) -> tuple[ReadBack, LearntReadings]:
     """What can be read back in the records that are learnt from, which are all that there are."""
     learnt = search(lesson)
     restored = restore(lesson, lesson.released, learnt.on(lesson.released, taught=True))
@@ -116,11 +119,13 @@ def read_back(lesson: Lesson, required: int = 1) -> tuple[ReadBack, Learnt]:
     return _result(lesson, learnt, restored, sizes, required), learnt
 
 
-def _result(lesson: Lesson, learnt: Learnt, restored: Restored, sizes: Integers, required: int) -> ReadBack:
+def _result(
+    lesson: TrainingRecords, learnt: LearntReadings, restored: Restored, sizes: Integers, required: int
+) -> ReadBack:
     return ReadBack(
         smallest(sizes),
         int(((sizes > 0) & (sizes < required)).sum()),
-        tellings_in(restored, learnt.readings),
+        disclosures_in(restored, learnt.readings),
         lesson.rule,
         lesson.released.height,
         learnt.pairs_looked_at,

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from shoal.kernels.arrays import Integers, Mask
+from shoal.measurement.read_back.disclosure_rule import DisclosureRule
 from shoal.measurement.read_back.levels import Codes, Levels
-from shoal.measurement.read_back.rule import Rule
-from shoal.schema.arrays import Integers, Mask
 
 BUCKETS = 16
 
@@ -45,7 +45,7 @@ class Screen:
     """Places of the records that lack a label which everybody is known to have."""
 
     @classmethod
-    def of(cls, levels: Levels, values: Codes, rule: Rule) -> Screen:
+    def of(cls, levels: Levels, values: Codes, rule: DisclosureRule) -> Screen:
         records = np.bincount(values, minlength=len(levels.values))
         outside = np.zeros(len(levels.values), dtype=bool)
         for places, _ in reversed(levels.compact):

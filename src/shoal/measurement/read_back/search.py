@@ -10,14 +10,14 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from shoal.measurement.read_back.characters import Laid, template_for
-from shoal.measurement.read_back.dictionary import Column, Entries, columns_of, large_enough, learn
-from shoal.measurement.read_back.formulas import Formula, Numbers, fit
-from shoal.measurement.read_back.kinds import kinds_of
+from shoal.kernels.arrays import Integers, Mask
+from shoal.measurement.read_back.characters import CharacterGrid, template_for
+from shoal.measurement.read_back.column_pairs import ThinnedColumn, records_with, screened, whole_keys
+from shoal.measurement.read_back.column_types import kinds_of
+from shoal.measurement.read_back.dictionary import CodedColumn, DictionaryEntries, columns_of, large_enough, learn
+from shoal.measurement.read_back.disclosure_rule import DisclosureMethod, DisclosureRule
+from shoal.measurement.read_back.formulas import Formula, NumericColumn, fit
 from shoal.measurement.read_back.levels import Codes, Levels
-from shoal.measurement.read_back.order import is_sorted, may_be_sorted, ranked
-from shoal.measurement.read_back.pairs import Thinned, records_with, screened, whole_keys
-from shoal.measurement.read_back.parts import Cut, Part, nested_groups, parts_of
 from shoal.measurement.read_back.readings import (
     ByCharacters,
     ByCopy,
@@ -25,17 +25,17 @@ from shoal.measurement.read_back.readings import (
     ByOrder,
     ByPair,
     ByValue,
+    ColumnReading,
     Key,
-    Reading,
+    ReleasedView,
     Told,
-    View,
     numbers_in,
     series_of,
 )
-from shoal.measurement.read_back.rule import How, Rule
+from shoal.measurement.read_back.record_order import is_sorted, may_be_sorted, ranked
 from shoal.measurement.read_back.screen import Groups, Screen
+from shoal.measurement.read_back.value_parts import PartKind, ValuePart, nested_groups, parts_of
 from shoal.schema import Column as Described
-from shoal.schema.arrays import Integers, Mask
 
 SAMPLED = 20_000
 """Records by which formulas and shared characters are looked for."""
@@ -48,7 +48,7 @@ COVERED = 0.5
 
 
 @dataclass(frozen=True)
-class Quasi:
+class KnownQuasi:
     """A quasi-identifier whose originals are known for the records that are learnt from."""
 
     attribute: str
@@ -63,11 +63,11 @@ class Quasi:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class TrainingRecords:
     """Records whose originals are known: the released columns, and the quasi-identifiers as they were."""
 
     released: pl.DataFrame
-    quasi: tuple[Quasi, ...]
+    quasi: tuple[KnownQuasi, ...]
     """Those of which something was taken away."""
     counted: tuple[str, ...]
     """All of them."""
@@ -76,51 +76,53 @@ class Lesson:
     people: Integers | None = None
     in_order: bool = False
     """Whether the records are in the order in which they are released."""
-    rule: Rule = field(default_factory=Rule)
+    rule: DisclosureRule = field(default_factory=DisclosureRule)
 
 
 @dataclass(frozen=True)
-class Learnt:
-    readings: tuple[Reading, ...]
-    columns: dict[Key, Column] = field(repr=False)
+class LearntReadings:
+    readings: tuple[ColumnReading, ...]
+    columns: dict[Key, CodedColumn] = field(repr=False)
     pairs_looked_at: int = 0
 
-    def on(self, frame: pl.DataFrame, *, taught: bool, gone: pl.DataFrame | None = None) -> list[tuple[View, Reading]]:
+    def on(
+        self, frame: pl.DataFrame, *, taught: bool, gone: pl.DataFrame | None = None
+    ) -> list[tuple[ReleasedView, ColumnReading]]:
         """Each reading with the table that it reads; ``taught`` if that is the one it was learnt from. ``gone`` says of
         some columns which cells were suppressed since: what their mark meant before, it means no longer."""
-        view = View(frame, self.columns, taught=taught, gone=gone)
+        view = ReleasedView(frame, self.columns, taught=taught, gone=gone)
         return [(view, reading) for reading in self.readings]
 
 
-def search(lesson: Lesson) -> Learnt:
-    return _Search(lesson).run()
+def search(lesson: TrainingRecords) -> LearntReadings:
+    return _DisclosureSearch(lesson).run()
 
 
-class _Search:
-    def __init__(self, lesson: Lesson) -> None:
+class _DisclosureSearch:
+    def __init__(self, lesson: TrainingRecords) -> None:
         self.lesson, self.rule = lesson, lesson.rule
         self.frame, self.rows = lesson.released, lesson.released.height
-        self.columns: dict[Key, Column] = {}
-        self.readings: list[Reading] = []
+        self.columns: dict[Key, CodedColumn] = {}
+        self.readings: list[ColumnReading] = []
         self._known = {one.attribute: one.levels.common(one.values, self.rule.share) for one in lesson.quasi}
         self._screens = {one.attribute: Screen.of(one.levels, one.values, self.rule) for one in lesson.quasi}
 
-    def run(self) -> Learnt:
+    def run(self) -> LearntReadings:
         if not self.rows or not self.lesson.quasi:
-            return Learnt((), {})
+            return LearntReadings((), {})
         if self.lesson.in_order:
             self.readings += self._orders()
         self.columns.update(columns_of(self.frame.select(self.lesson.tellers), self.rule))
         useful = [name for name in self.lesson.tellers if not self.columns[name].tells_nothing]
         for name in useful:
-            self.readings += self._by_value(name, (name,), How.VALUE)
+            self.readings += self._by_value(name, (name,), DisclosureMethod.VALUE)
         self.readings += self._parts()
         self.readings += self._computed()
         seen = self._pairs(useful)
         kept = {key for one in self.readings for key in _keys(one)}
-        return Learnt(tuple(self.readings), {key: self.columns[key] for key in kept}, seen)
+        return LearntReadings(tuple(self.readings), {key: self.columns[key] for key in kept}, seen)
 
-    def _by_value(self, key: Key, columns: tuple[str, ...], how: How) -> Iterator[ByValue]:
+    def _by_value(self, key: Key, columns: tuple[str, ...], how: DisclosureMethod) -> Iterator[ByValue]:
         column = self.columns[key]
         groups = Groups(column.codes + 1, column.size)
         for quasi in self.lesson.quasi:
@@ -144,12 +146,12 @@ class _Search:
             for part in self._possible_parts(name):
                 if not self._promising(part):
                     continue
-                self.columns[part] = Column.of(series_of(self.frame, part), self.rule)
-                for reading in self._by_value(part, (name,), How.PART):
+                self.columns[part] = CodedColumn.of(series_of(self.frame, part), self.rule)
+                for reading in self._by_value(part, (name,), DisclosureMethod.PART):
                     if self._says_something(reading.attribute, reading.entries.told(self.columns[part].codes)):
                         yield reading
 
-    def _possible_parts(self, name: str) -> Iterator[Part]:
+    def _possible_parts(self, name: str) -> Iterator[ValuePart]:
         """Of texts, those that by the screens may tell something in as many records as a promising part has to."""
         described = self._described[name]
         if described.is_date:
@@ -157,7 +159,7 @@ class _Search:
             return
         text = self._some[name].cast(pl.String)
         longest = int(text.str.len_chars().max() or 0)  # type: ignore[arg-type]  # a whole number
-        for cut in (Cut.FIRST, Cut.LAST):
+        for cut in (PartKind.FIRST, PartKind.LAST):
             wanted = {part.length: part for part in parts_of(described, longest) if part.cut is cut}
             for length, groups in nested_groups(text, cut, max(wanted, default=0), self.rule.records):
                 if groups.records[0] > (1 - COVERED / 2) * len(text):
@@ -174,9 +176,9 @@ class _Search:
     def _some_screens(self) -> list[Screen]:
         return [screen.every(self._step) for screen in self._screens.values()]
 
-    def _promising(self, part: Part) -> bool:
+    def _promising(self, part: ValuePart) -> bool:
         """Whether it tells something in a part of the records; most parts don't, which is quickly seen."""
-        column = Column.of(series_of(self._some, part), self.rule)
+        column = CodedColumn.of(series_of(self._some, part), self.rule)
         if column.tells_nothing:
             return False
         enough = large_enough(column.codes, column.size, None, self.rule)
@@ -197,19 +199,19 @@ class _Search:
         usual = np.array([common.get(int(level), -1) for level in range(quasi.levels.height)])
         return int(((told >= 0) & (told != usual[on])).sum()) >= self.rule.records
 
-    def _computed(self) -> Iterator[Reading]:
+    def _computed(self) -> Iterator[ColumnReading]:
         """Copies, formulas, shared characters: where values are too rare for a dictionary."""
         if self._some.height < self.rule.records:
             return
-        texts = {name: Laid.of(name, self._some[name], self.rule) for name in self._some.columns}
+        texts = {name: CharacterGrid.of(name, self._some[name], self.rule) for name in self._some.columns}
         for quasi in self.lesson.quasi:
             values = quasi.original.gather_every(self._step)
             if values.n_unique() < 2:
                 continue
-            told, original = self._told_by_value(quasi.attribute), Laid.of(quasi.attribute, values, self.rule)
+            told, original = self._told_by_value(quasi.attribute), CharacterGrid.of(quasi.attribute, values, self.rule)
             others = [name for name in self.lesson.tellers if name not in told]
             copies = [name for name in others if self._is_copy(original, texts[name])]
-            yield from (ByCopy((name,), quasi.attribute, How.COPY, quasi.levels) for name in copies)
+            yield from (ByCopy((name,), quasi.attribute, DisclosureMethod.COPY, quasi.levels) for name in copies)
             others = [name for name in others if name not in copies]
             yield from self._formulas(quasi, values, others)
             yield from self._characters(quasi, original, texts.get(quasi.attribute), [texts[name] for name in others])
@@ -224,10 +226,10 @@ class _Search:
                     found.add(one.key)
         return found
 
-    def _is_copy(self, original: Laid, other: Laid) -> bool:
+    def _is_copy(self, original: CharacterGrid, other: CharacterGrid) -> bool:
         return float((original.texts == other.texts).mean() or 0.0) >= self.rule.share  # type: ignore[arg-type]
 
-    def _formulas(self, quasi: Quasi, values: pl.Series, names: Sequence[str]) -> Iterator[ByFormula]:
+    def _formulas(self, quasi: KnownQuasi, values: pl.Series, names: Sequence[str]) -> Iterator[ByFormula]:
         numbers = [one for name, one in self._numbers.items() if name in names]
         for found in fit(quasi.levels, values.gather_every(self._fitted_step), numbers, self.rule):
             yield self._formula(quasi, found)
@@ -237,18 +239,18 @@ class _Search:
         return max(1, self._some.height // FITTED)
 
     @cached_property
-    def _numbers(self) -> dict[str, Numbers]:
+    def _numbers(self) -> dict[str, NumericColumn]:
         """Numbers, then dates, of the records that formulas are fitted to."""
         sample = self._some.gather_every(self._fitted_step)
         described = list(self._described.values())
         ordered = [*(one for one in described if one.is_number), *(one for one in described if one.is_date)]
-        return {one.name: Numbers(one, numbers_in(sample, [one])[:, 0]) for one in ordered}
+        return {one.name: NumericColumn(one, numbers_in(sample, [one])[:, 0]) for one in ordered}
 
-    def _formula(self, quasi: Quasi, found: Formula) -> ByFormula:
+    def _formula(self, quasi: KnownQuasi, found: Formula) -> ByFormula:
         return ByFormula(
             tuple(one.name for one in found.columns),
             quasi.attribute,
-            How.FORMULA,
+            DisclosureMethod.FORMULA,
             found.level,
             quasi.levels,
             found.columns,
@@ -258,7 +260,7 @@ class _Search:
         )
 
     def _characters(
-        self, quasi: Quasi, original: Laid, own: Laid | None, others: Sequence[Laid]
+        self, quasi: KnownQuasi, original: CharacterGrid, own: CharacterGrid | None, others: Sequence[CharacterGrid]
     ) -> Iterator[ByCharacters]:
         for other in others:
             found = template_for(quasi.levels, original, own, other, self.rule)
@@ -267,7 +269,7 @@ class _Search:
                 yield ByCharacters(
                     (other.name,),
                     quasi.attribute,
-                    How.CHARACTERS,
+                    DisclosureMethod.CHARACTERS,
                     made.level,
                     quasi.levels,
                     length,
@@ -288,11 +290,11 @@ class _Search:
                 continue
             own = ranked(quasi.original)
             if is_sorted(own, None, self.rule):
-                yield ByOrder((), quasi.attribute, How.ORDER, quasi.levels, quasi.values)
+                yield ByOrder((), quasi.attribute, DisclosureMethod.ORDER, quasi.levels, quasi.values)
                 continue
             for name in sorting:
                 if name != quasi.attribute and is_sorted(own, ranked(self.frame[name]), self.rule):
-                    yield ByOrder((name,), quasi.attribute, How.ORDER, quasi.levels, quasi.values)
+                    yield ByOrder((name,), quasi.attribute, DisclosureMethod.ORDER, quasi.levels, quasi.values)
                     break
 
     def _pairs(self, useful: Sequence[str]) -> int:
@@ -302,7 +304,7 @@ class _Search:
         labels = [name for name in labels if not self.columns[name].tells_nothing]
         asked = [*combinations(useful, 2), *((name, label) for name in useful for label in labels)]
         step = max(1, -(-self.rows * len(asked) * len(self.lesson.quasi) // PAIR_WORK))
-        thinned = {name: Thinned.of(self.columns[name], step, self.rule) for name in (*useful, *labels)}
+        thinned = {name: ThinnedColumn.of(self.columns[name], step, self.rule) for name in (*useful, *labels)}
         screens = {name: screen.every(step) for name, screen in self._screens.items()}
         for one, other in asked:
             told = [quasi for quasi in self.lesson.quasi if quasi.attribute != other]
@@ -312,7 +314,7 @@ class _Search:
                     self.readings += self._by_pair(one, other, quasi, whole_keys(thinned[one], thinned[other], keys))
         return -(-self.rows // step) if asked else 0
 
-    def _by_pair(self, one: str, other: str, quasi: Quasi, keys: Integers) -> Iterator[ByPair]:
+    def _by_pair(self, one: str, other: str, quasi: KnownQuasi, keys: Integers) -> Iterator[ByPair]:
         """``keys`` are the pairs that may tell."""
         first, second = self.columns[one], self.columns[other]
         there, groups = records_with(first, second, keys)
@@ -322,9 +324,11 @@ class _Search:
         entries = learn(groups, len(keys), quasi.values[there], quasi.levels, self.rule, enough, known)
         entries = self._beyond_single(entries, keys, (one, other), quasi.attribute)
         if (entries.labels >= 0).any():
-            yield ByPair((one, other), quasi.attribute, How.PAIR, second.size, keys, entries)
+            yield ByPair((one, other), quasi.attribute, DisclosureMethod.PAIR, second.size, keys, entries)
 
-    def _beyond_single(self, entries: Entries, keys: Integers, names: tuple[str, str], attribute: str) -> Entries:
+    def _beyond_single(
+        self, entries: DictionaryEntries, keys: Integers, names: tuple[str, str], attribute: str
+    ) -> DictionaryEntries:
         """Only pairs that tell something finer than either value does alone."""
         labels, size = entries.labels.copy(), self.columns[names[1]].size
         codes = {names[0]: keys // max(1, size), names[1]: keys % max(1, size)}
@@ -332,7 +336,7 @@ class _Search:
             if isinstance(single, ByValue) and single.attribute == attribute and single.key in names:
                 told, on = single.entries.told(codes[str(single.key)])
                 labels[(told >= 0) & (on <= entries.levels)] = -1
-        return Entries(labels, np.where(labels >= 0, entries.levels, -1).astype(np.int8))
+        return DictionaryEntries(labels, np.where(labels >= 0, entries.levels, -1).astype(np.int8))
 
     @property
     def _step(self) -> int:
@@ -348,7 +352,7 @@ class _Search:
         return kinds_of(self._some, self.lesson.tellers)
 
 
-def _keys(reading: Reading) -> tuple[Key, ...]:
+def _keys(reading: ColumnReading) -> tuple[Key, ...]:
     if isinstance(reading, ByValue):
         return (reading.key,)
     return reading.columns if isinstance(reading, ByPair) else ()

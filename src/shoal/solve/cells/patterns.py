@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from shoal.schema.arrays import Floats, Integers, Mask
+from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.solve.cells.table import SAME_PRICE, CellTable, Pattern
 
 MOST_PATTERNS = 1 << 14

@@ -26,16 +26,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from shoal.schema.arrays import Floats
+from shoal.kernels.arrays import Floats
+from shoal.solve.blas_threads import one_blas_thread
 from shoal.solve.cells.patterns import Progress, pattern_count, settle_by_chain, settle_by_pattern
-from shoal.solve.cells.regroup import join_nearest, put_back, regroup
+from shoal.solve.cells.regrouping import join_nearest, put_back, regroup
 from shoal.solve.cells.table import CellTable
-from shoal.solve.cells.verify import verified
-from shoal.solve.labels import truthful
+from shoal.solve.cells.verification import verified
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution
-from shoal.solve.threads import one_blas_thread
+from shoal.solve.truthful_labels import truthful
 
 ROUNDS = 3
 """Rounds of regrouping; later ones gain next to nothing."""

@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.privacy import kept_by
-from shoal.schema.arrays import Floats, Integers, Mask
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
 

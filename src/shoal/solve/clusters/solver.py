@@ -26,12 +26,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.errors import InfeasibleError, InputError
-from shoal.schema.arrays import Integers
-from shoal.solve.cells.verify import verified
-from shoal.solve.clusters.measure import Clustered, Numeric, Shapes, common_levels, information_loss
+from shoal.kernels.arrays import Integers
+from shoal.solve.blas_threads import one_blas_thread
+from shoal.solve.cells.verification import verified
+from shoal.solve.clusters.information_loss import Clustered, Numeric, Shapes, common_levels, information_loss
 from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution
-from shoal.solve.threads import one_blas_thread
 
 __all__ = ["Clusters", "information_loss", "solution_of", "solve_clusters"]
 

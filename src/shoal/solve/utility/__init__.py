@@ -1,9 +1,9 @@
 """What a solver minimises: one measure per file. Lower is better."""
 
 from shoal.solve.utility.base import Utility, box, make_utility
-from shoal.solve.utility.classes import Ambiguity, AverageClassSize, Discernibility
+from shoal.solve.utility.class_measures import Ambiguity, AverageClassSize, Discernibility
 from shoal.solve.utility.entropy import Entropy
-from shoal.solve.utility.losses import GeometricLoss, Loss, Precision
+from shoal.solve.utility.loss_measures import GeometricLoss, Loss, Precision
 
 __all__ = [
     "Ambiguity",

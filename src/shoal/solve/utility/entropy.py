@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.schema.arrays import Floats, Integers, Mask
+from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable

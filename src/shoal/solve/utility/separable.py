@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.schema.arrays import Floats, Integers, Mask
+from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.solve.ladder import Ladder
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable

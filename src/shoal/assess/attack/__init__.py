@@ -1,0 +1,1 @@
+"""Attacking a release that lies somewhere."""

@@ -1,0 +1,1 @@
+"""A release beside its original: whether they belong together, who is counted, what labels mean."""

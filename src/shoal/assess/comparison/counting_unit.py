@@ -1,0 +1,165 @@
+"""Who is counted when a table is measured. Where a person has several records, k is a number of people.
+
+Most releases don't hold the column that tells people apart any more. It is then taken from the original, if the rows
+of both are shown to be in the same order. Else the manifest of the release says how few people there may be behind the
+records, provided that it is of this very file. If neither is there, nothing is counted unless the caller says that
+records will do: a class of 27 records may be 5 people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+import polars as pl
+
+from shoal.assess.comparison.paired_tables import MEASURING, TablePair, known_labels
+from shoal.attack.matching.coverage import Match
+from shoal.errors import DataError, SourceError
+from shoal.kernels.arrays import Integers, sums_by
+from shoal.measurement import Measurement
+from shoal.policy import Policy
+from shoal.results.release_folder import manifest_of, promised_k, require_untouched, roles_of
+from shoal.schema import Role
+from shoal.schema.registry import did_you_mean
+from shoal.techniques.cryptographic.encryption.encrypt import Encrypt, EncryptionScheme
+from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
+from shoal.techniques.suppression.mask import Mask
+
+BY_CHANCE = 1e-9
+"""How probable it may be that rows in any other order fit as well."""
+ADVICE = "give --original with its rows in the same order, or --by-records to count records instead"
+_PERSON = "__shoal_person_of_original"
+
+
+class CountBasis(StrEnum):
+    PEOPLE = "people"
+    AT_LEAST = "people_at_least"
+    """As few people in each class as there can be, so that risks are upper bounds."""
+    RECORDS = "records"
+
+
+@dataclass(frozen=True)
+class DeclaredPeople:
+    """What the manifest of a release says of the people in its data file."""
+
+    release: str
+    person: str
+    most_records: int
+    """Of one person."""
+    k: int
+    quasi: frozenset[str]
+
+    @classmethod
+    def of(cls, release: str) -> DeclaredPeople | None:
+        """None where there is no manifest, or where it says nothing of people."""
+        person = (manifest_of(release) or {}).get("person")
+        try:
+            name, most = str(person["attribute"]), int(person["most_records"])  # type: ignore[index]  # caught below
+        except (KeyError, TypeError, ValueError):
+            return None
+        quasi = (name for name, role in roles_of(release).items() if role is Role.QUASI)
+        return cls(release, name, max(1, most), promised_k(release), frozenset(quasi))
+
+    def of_this_file(self) -> bool:
+        """Whether the checksum in the manifest is that of the data file as it is now."""
+        try:
+            require_untouched(self.release)
+            return bool((manifest_of(self.release) or {})["data"]["sha256"])
+        except (SourceError, KeyError, TypeError):
+            return False
+
+
+@dataclass(frozen=True)
+class CountingUnit:
+    """How a table is counted: by a column that tells people apart, by what its manifest says of them, or by records."""
+
+    frame: pl.LazyFrame
+    person: str | None = None
+    told: DeclaredPeople | None = None
+    by_records: bool = False
+
+    @property
+    def counted(self) -> CountBasis:
+        if self.by_records:
+            return CountBasis.RECORDS
+        return CountBasis.AT_LEAST if self.told is not None and self.told.most_records > 1 else CountBasis.PEOPLE
+
+    def people(self, measured: Measurement) -> Measurement:
+        """As counted; where people can't be told apart, each class has as few as there can be."""
+        if self.told is None or self.counted is not CountBasis.AT_LEAST:
+            return measured
+        classes, told = measured.classes, self.told
+        least = max(1, told.k) if told.quasi.issuperset(classes.attributes) else 1
+
+        def fewest(groups: Integers, number: int) -> Integers:
+            records = sums_by(groups, classes.records, number)
+            return np.where(records > 0, np.maximum(least, -(-records // told.most_records)), 0)
+
+        classes = replace(classes, people=fewest(np.arange(len(classes)), len(classes)), shared_people=fewest)
+        return replace(measured, classes=classes, people=-(-measured.rows // told.most_records))
+
+    def need_everyone(self, what: str) -> None:
+        """Refuse what fewer people could make look safer, where only the fewest that there can be are known."""
+        if self.counted is CountBasis.AT_LEAST:
+            raise DataError(
+                f"{what}: people have to be counted, and the release doesn't tell them apart", advice=ADVICE
+            )
+
+
+def choose_counting_unit(  # noqa: PLR0913  # all that may tell
+    frame: pl.LazyFrame,
+    person: str,
+    quasi: tuple[str, ...],
+    *,
+    policy: Policy | None = None,
+    original: pl.LazyFrame | None = None,
+    told: DeclaredPeople | None = None,
+) -> CountingUnit:
+    """By a column that the table or its original has, or by the manifest; refused where people can't be counted."""
+    present = tuple(frame.collect_schema())
+    if person in present and _tells_apart(policy, person):
+        return CountingUnit(frame, person)
+    if original is not None and person in original.collect_schema() and in_order(original, frame, quasi, policy):
+        return CountingUnit(
+            pl.concat([frame, original.select(pl.col(person).alias(_PERSON))], how="horizontal"), _PERSON
+        )
+    if told is not None and told.person == person and told.of_this_file():
+        return CountingUnit(frame, None, told)
+    if person in present:
+        raise DataError(f"column '{person}' is altered, so people can't be counted by it", advice=ADVICE)
+    near = did_you_mean(person, present)
+    raise DataError(f"the data has no column '{person}'{near}, so people can't be counted by it", advice=ADVICE)
+
+
+def _tells_apart(policy: Policy | None, person: str) -> bool:
+    """Whether all records of a person still hold the same value, so that nobody is counted twice."""
+    attribute = None if policy is None else policy.attributes.get(person)
+    return attribute is None or all(
+        isinstance(step, Pseudonymise | Mask)
+        or (
+            isinstance(step, Encrypt)
+            and step.scheme in (EncryptionScheme.DETERMINISTIC, EncryptionScheme.FORMAT_PRESERVING)
+        )
+        for step in attribute.steps
+    )
+
+
+def in_order(
+    original: pl.LazyFrame, released: pl.LazyFrame, quasi: tuple[str, ...], policy: Policy | None = None
+) -> bool:
+    """Whether row i of both is shown to be the same record: what is released covers every value of its own row, and
+    would hardly do so in another order. Labels that can't be read show nothing.
+    """
+    if not quasi:
+        return False
+    pair = TablePair.of(original.select(quasi), released.select(quasi))
+    if pair.rows_original != pair.rows_released:
+        return False
+    match = Match.of(pair.released, pair.original, quasi, known_labels(policy, pair.original))
+    rows = np.arange(pair.released.height)
+    if match.unread or not match.fits(rows, rows).all():
+        return False
+    by_chance = float(match.fits(rows, MEASURING.stream("another order").permutation(len(rows))).mean())
+    return bool(by_chance ** len(rows) < BY_CHANCE)

@@ -1,0 +1,1 @@
+"""Measuring one table: what is asked, what is found."""

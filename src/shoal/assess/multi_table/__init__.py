@@ -1,0 +1,1 @@
+"""Several tables that belong together: measured, attacked, joined."""

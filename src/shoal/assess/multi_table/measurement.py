@@ -1,0 +1,154 @@
+"""``shoal measure`` on several tables: each by itself, and all of them joined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import Any
+
+from shoal.assess.measure.request import MeasureRequest
+from shoal.assess.measure.risk_assessment import AssessmentOptions
+from shoal.assess.measure.table_measurement import measure_data
+from shoal.assess.measure.thresholds import CELLS, NAMES, FigureThreshold
+from shoal.assess.multi_table.joined_risk import JOINED_ALONE, JOINED_K, JoinedRisk
+from shoal.assess.multi_table.table_set import TableSet, originals_of
+from shoal.errors import InputError
+from shoal.measurement.formal_models import SENSITIVE
+from shoal.privacy import ModelFinding
+from shoal.results.measured_table import MeasuredTable
+from shoal.results.release_folder import person_in, roles_of
+from shoal.schema import Role
+
+
+@dataclass(frozen=True)
+class MultiTableThresholds:
+    """What `--require` asks of several tables."""
+
+    of_each: tuple[FigureThreshold, ...] = ()
+    of_table: Mapping[str, tuple[FigureThreshold, ...]] = field(default_factory=dict)
+    of_joined: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, require: Sequence[str], tables: Sequence[str]) -> MultiTableThresholds:
+        """``k=5`` is asked of every table that it can be measured of, ``visits.k=5`` of one, ``joined_k=5`` of all
+        together."""
+        each: list[FigureThreshold] = []
+        single: dict[str, tuple[FigureThreshold, ...]] = {}
+        joined: dict[str, float] = {}
+        for text in require:
+            name, _, rest = text.partition(".")
+            if text.partition("=")[0] in (JOINED_K, JOINED_ALONE):
+                joined[text.partition("=")[0]] = _bound(text)
+            elif name in tables and name not in NAMES:
+                single[name] = (*single.get(name, ()), FigureThreshold.parse(rest))
+            else:
+                each.append(FigureThreshold.parse(text))
+        return cls(tuple(each), single, joined)
+
+    def for_table(self, name: str, sensitive: Sequence[str]) -> tuple[FigureThreshold, ...]:
+        return (*(one for one in self.of_each if _can_be_asked(one, sensitive)), *self.of_table.get(name, ()))
+
+    def of_the_joined(self, risk: JoinedRisk) -> tuple[ModelFinding, ...]:
+        found = []
+        for name, bound in self.of_joined.items():
+            if name == JOINED_K:
+                found.append(risk.k_finding(bound))
+            else:
+                alone = float(risk.alone) if risk.counted else float("nan")
+                found.append(ModelFinding(name, bound, alone, met=alone <= bound))
+        return tuple(found)
+
+
+def _bound(text: str) -> float:
+    name, _, number = text.partition("=")
+    least = 1 if name == JOINED_K else 0
+    try:
+        bound = float(number)
+    except ValueError:
+        bound = -1.0
+    if not isfinite(bound) or bound < least:
+        raise InputError(f"--require: '{name}' needs a number from {least} on, as in {name}=5")
+    return bound
+
+
+def _can_be_asked(threshold: FigureThreshold, sensitive: Sequence[str]) -> bool:
+    if threshold.name not in (*SENSITIVE, CELLS):
+        return True
+    return bool(sensitive) if threshold.attribute is None else threshold.attribute in sensitive
+
+
+@dataclass(frozen=True)
+class MultiTableMeasurement:
+    joined: JoinedRisk
+    tables: Mapping[str, MeasuredTable]
+    without_quasi: tuple[str, ...]
+    """Tables in which there is nothing to measure."""
+    models: tuple[ModelFinding, ...]
+    """All that is asked, of the joined tables first."""
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        return tuple(f"{name}: {doubt}" for name, measured in self.tables.items() for doubt in measured.doubts)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "joined": self.joined.to_dict(),
+            "tables": {name: measured.to_dict() for name, measured in self.tables.items()},
+            "without_quasi_identifiers": list(self.without_quasi),
+            "models": [finding.to_dict() for finding in self.models],
+        }
+
+
+def measure_tables(
+    tables: TableSet,
+    require: Sequence[str] = (),
+    *,
+    wanted: AssessmentOptions | None = None,
+    original: str | None = None,
+    by_records: bool = False,
+) -> MultiTableMeasurement:
+    thresholds = MultiTableThresholds.parse(require, tuple(tables.sources))
+    originals = {} if original is None else originals_of(tables, original)
+    requests = {
+        name: replace(_request(tables, name, wanted or AssessmentOptions()), by_records=by_records)
+        for name in tables.sources
+    }
+    joined = tables.joined()
+    found: dict[str, MeasuredTable] = {}
+    for name, request in requests.items():
+        if not request.quasi:
+            continue
+        asked = replace(request, require=thresholds.for_table(name, request.sensitive))
+        place = tables.sources[name] if tables.manifest is None else tables.folder(name)
+        found[name] = measure_data(place, asked, original=originals.get(name))
+    _refuse_unasked(thresholds, requests)
+    of_tables = (
+        replace(finding, name=f"{name}.{finding.name}") for name, one in found.items() for finding in one.models
+    )
+    models = (*joined.findings(), *thresholds.of_the_joined(joined), *of_tables)
+    return MultiTableMeasurement(joined, found, tuple(name for name in requests if name not in found), models)
+
+
+def _request(tables: TableSet, name: str, wanted: AssessmentOptions) -> MeasureRequest:
+    policy = tables.policy(name)
+    if policy is not None:
+        return MeasureRequest.by(policy, wanted=wanted)
+    wanted.need_harm()
+    folder = tables.folder(name)
+    roles = roles_of(folder)
+    quasi, sensitive = (
+        tuple(one for one, own in roles.items() if own is role) for role in (Role.QUASI, Role.SENSITIVE)
+    )
+    return MeasureRequest(quasi, sensitive, person_in(folder), wanted=wanted)
+
+
+def _refuse_unasked(thresholds: MultiTableThresholds, requests: Mapping[str, MeasureRequest]) -> None:
+    """What could be asked of no table would be passed over."""
+    measured = [request for request in requests.values() if request.quasi]
+    for one in thresholds.of_each:
+        if not any(_can_be_asked(one, request.sensitive) for request in measured):
+            raise InputError(f"--require: {one.name} can be measured of none of the tables")
+    for name in thresholds.of_table:
+        if not requests[name].quasi:
+            raise InputError(f"--require: the table '{name}' has no quasi-identifier to measure")

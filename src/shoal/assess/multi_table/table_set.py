@@ -1,0 +1,155 @@
+"""The tables of a release folder, or of a folder that a policy of several tables takes its files from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.assess.comparison.counting_unit import DeclaredPeople
+from shoal.assess.multi_table.joined_risk import JoinedRisk, groups_from_manifest, joined_risk, key_groups
+from shoal.assess.multi_table.references import references_of
+from shoal.errors import InputError, SourceError
+from shoal.io import FileOptions, Source, explained, open_source
+from shoal.io.formats.detection import SUFFIXES
+from shoal.io.frames import source_at
+from shoal.measurement.risk.joined_tables import ROW, KeyGroup
+from shoal.policy import Policy
+from shoal.policy.multi_table import TABLE_NAME, MultiTablePolicy, load_any
+from shoal.results.release_folder import MANIFEST, data_file, manifest_of_tables, roles_of
+from shoal.schema import Role
+
+
+@dataclass(frozen=True)
+class TableSet:
+    """Tables that belong together, and what is known of them: by a policy, or by the manifest."""
+
+    place: str
+    sources: Mapping[str, Source]
+    several: MultiTablePolicy | None
+    manifest: Mapping[str, Any] | None
+    """Of the whole release; None where these are the tables before."""
+
+    def folder(self, table: str) -> str:
+        """The release folder of one table."""
+        return str(Path(self.place) / table)
+
+    def policy(self, table: str) -> Policy | None:
+        return None if self.several is None else self.several.tables[table]
+
+    def quasi(self, table: str) -> tuple[str, ...]:
+        policy = self.policy(table)
+        if policy is not None:
+            return policy.quasi_identifiers
+        return tuple(name for name, role in roles_of(self.folder(table)).items() if role is Role.QUASI)
+
+    def keys(self, frames: Mapping[str, pl.LazyFrame]) -> tuple[KeyGroup, ...]:
+        """What joins the tables as they are; without a policy, what joined them when they were released.
+
+        That tables are in the same order only the manifest can say, since the sources showed it.
+        """
+        if self.several is not None:
+            found = key_groups(self.several.tables, references_of(self.several, self.sources), frames)
+            ordered = [group for group in self._told() or () if any(column == ROW for _, column in group.columns)]
+            return (*found, *ordered)
+        told = self._told()
+        if told is None:
+            said = f"{self.place}: doesn't say what its tables are joined by"
+            raise InputError(said, advice="give --policy")
+        return told
+
+    def _told(self) -> tuple[KeyGroup, ...] | None:
+        """What the manifest says; None where it says nothing that can be read."""
+        if self.manifest is None:
+            return ()
+        told = self.manifest.get("joined")
+        try:
+            groups = groups_from_manifest(told["keys"])  # type: ignore[index]  # caught below
+        except (KeyError, TypeError, AttributeError):
+            return None
+        return tuple(group for group in groups if set(group.tables) <= self.sources.keys())
+
+    def joined(self) -> JoinedRisk:
+        """Counted in the files as they are now."""
+        with ExitStack() as reading:
+            for source in self.sources.values():
+                reading.enter_context(explained(source))
+            return self._joined({name: source.scan() for name, source in self.sources.items()})
+
+    def _joined(self, frames: Mapping[str, pl.LazyFrame]) -> JoinedRisk:
+        groups = self.keys(frames)
+        for table, column in (end for group in groups for end in group.columns):
+            if column != ROW and column not in frames[table].collect_schema():
+                raise SourceError(f"{self.place}: the table '{table}' has no column '{column}', by which it was joined")
+        rows = sum(int(frame.select(pl.len()).collect(engine="streaming").item()) for frame in frames.values())
+        people = (
+            {name: DeclaredPeople.of(self.folder(name)) for name in self.sources} if self.manifest is not None else {}
+        )
+        return joined_risk(
+            frames,
+            {name: self.quasi(name) for name in self.sources},
+            groups,
+            several=self.several,
+            rows=rows,
+            most_records={name: told.most_records for name, told in people.items() if told is not None},
+        )
+
+
+def table_set_at(data: str, policy: Path | None) -> TableSet | None:
+    """None where the data, or the policy, is of one table."""
+    manifest = manifest_of_tables(data)
+    several = None
+    plain = Path(data).is_dir() and not (Path(data) / MANIFEST).exists()
+    if policy is not None and (manifest is not None or plain):
+        chosen = load_any(policy)
+        several = chosen if isinstance(chosen, MultiTablePolicy) else None
+        if several is None and manifest is not None:
+            raise InputError(f"{policy}: is a policy of one table, and {data} is a release of several")
+    if manifest is None:
+        return None if several is None else TableSet(data, files_of(several, data), several, None)
+    names = tuple(manifest["tables"])
+    if not names or not all(TABLE_NAME.match(name) for name in names):
+        raise SourceError(f"{data}: is not a release of several tables")
+    if several is not None and set(names) != set(several.tables):
+        raise InputError(f"{policy}: has other tables than {data}")
+    ordered = names if several is None else tuple(several.tables)
+    return TableSet(data, {name: source_at(data_file(str(Path(data) / name))) for name in ordered}, several, manifest)
+
+
+def files_of(several: MultiTablePolicy, folder: str) -> dict[str, Source]:
+    """The tables' sources, files being those of the folder: where the policy has them, or by their names."""
+    found = {}
+    for name, policy in several.tables.items():
+        if policy.source is None or not isinstance(policy.source, FileOptions):
+            found[name] = named_in(folder, name) if policy.source is None else open_source(policy.source)
+            continue
+        given = Path(folder) / policy.source.path
+        near = given if given.exists() else Path(folder) / given.name
+        found[name] = open_source(policy.source.model_copy(update={"path": str(near)}))
+    return found
+
+
+def originals_of(tables: TableSet, place: str) -> dict[str, Source]:
+    """The tables that a release was made from, in a folder or a database."""
+    if tables.several is not None and "://" not in place:
+        if not Path(place).is_dir():
+            raise InputError("a release of several tables takes --original FOLDER, the folder that its files are in")
+        return files_of(tables.several, place)
+    return {name: named_in(place, name) for name in tables.sources}
+
+
+def named_in(place: str, table: str) -> Source:
+    """The table of this name in a folder or a database."""
+    if "://" in place and not place.startswith("file://"):
+        return source_at({"url": place, "table": table})
+    if not Path(place).is_dir():
+        raise InputError("a release of several tables takes --original FOLDER, the folder that its files are in")
+    fitting = [path for path in sorted(Path(place).iterdir()) if path.stem == table and path.suffix.lower() in SUFFIXES]
+    if len(fitting) != 1:
+        how = "no file" if not fitting else f"{len(fitting)} files"
+        raise SourceError(f"{place}: has {how} of the table '{table}'", advice="give --policy, which names them")
+    return source_at({"path": str(fitting[0])})

@@ -1,0 +1,1 @@
+"""An old release looked at again."""

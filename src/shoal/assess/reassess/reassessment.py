@@ -1,0 +1,183 @@
+"""An old release looked at again: what new outside data would do to it, kept in the release's history.
+
+The auxiliary table is linked with the release by the quasi-identifiers that both have; by these and each further column
+that both have, also one that nobody took for identifying when it was released, which is what new data changes; and by
+all of them. The worst of these counts. Nobody is linked by a column that was altered (noise, averages, other people's
+values): it fits by chance only, and attacks with the original try what it gives away.
+
+Nobody knows whose record is whose any more, so what counts is how many people each person could be: fewer than k is
+less than the release promised. A value that a hierarchy doesn't know can only be behind a ``*``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+from shoal.assess.attack.table_attack import read_table
+from shoal.assess.comparison.compatibility import ReleaseProvenance
+from shoal.assess.comparison.counting_unit import CountBasis
+from shoal.assess.comparison.label_vocabulary import Vocabulary
+from shoal.assess.comparison.person_bounds import PersonBounds
+from shoal.assess.reassess.history import history_of, keep_history
+from shoal.attack.battery import without_suppressed
+from shoal.attack.matching.coverage import Match
+from shoal.errors import DataError, InputError
+from shoal.io import sha256_of
+from shoal.policy import Policy
+from shoal.policy.treatment import Treatment
+from shoal.privacy import ModelFinding
+from shoal.randomness import now
+from shoal.results.release_folder import data_file, manifest_of, promised_k, require_untouched, roles_of
+from shoal.schema import Role
+
+
+@dataclass(frozen=True)
+class Reassessment:
+    when: str
+    attributes: tuple[str, ...]
+    """By which the auxiliary table was linked, of all that were tried the worst."""
+    people: int
+    fitting: int
+    """People of the auxiliary table who fit any record."""
+    alone: int
+    """People who could be only one; where people can't be told apart, that it can't be ruled out of."""
+    fewest: int
+    """People that a fitting person could be, at least; 0 where nobody fits."""
+    k: int
+    """What the release promised."""
+    below: int
+    """People who are surely among fewer than that."""
+    auxiliary_sha256: str | None = None
+    unread_labels: int = 0
+    """Released labels that could not be read, and were taken to fit everybody."""
+    perhaps_below: int = 0
+    """Further people of whom that can't be ruled out, because some of the records may be one person's."""
+    counted: CountBasis = CountBasis.PEOPLE
+    unknown: int = 0
+    """People with a value that a hierarchy doesn't know, who fit a ``*`` there and nothing else."""
+    altered: tuple[str, ...] | None = ()
+    """Columns that nobody was linked by, because they were altered; None where the release doesn't say which were."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether the figures can show that a promise holds."""
+        return bool(self.fitting) and not self.unread_labels
+
+    @property
+    def holds(self) -> bool | None:
+        """None where it is neither shown nor refuted."""
+        if self.below:
+            return False
+        return True if self.shown and not self.perhaps_below else None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self) | {"holds": self.holds}
+
+    def findings(self, bounds: Mapping[str, float]) -> tuple[ModelFinding, ...]:
+        """That nobody is among fewer than k, or what is required instead; and that anything was shown at all."""
+        if not self.fitting:
+            return (ModelFinding("people who fit any record", 1, 0, met=False),)
+        found = [self._finding(name, bound) for name, bound in (bounds or {"k": self.k}).items()]
+        if self.unread_labels:
+            found.append(ModelFinding("released labels that can't be read", 0, self.unread_labels, met=False))
+        return tuple(found)
+
+    def _finding(self, name: str, bound: float) -> ModelFinding:
+        if name == "k":
+            return ModelFinding("k", bound, self.fewest, self.fewest >= bound)
+        return ModelFinding("uniques", bound, self.alone, self.alone <= bound)
+
+
+def reassessment_bounds(require: Sequence[str]) -> dict[str, float]:
+    """What `--require` says beside `--auxiliary`: the least k, the most people who fit one record only."""
+    bounds = {}
+    for text in require:
+        name, _, number = text.partition("=")
+        if name not in ("k", "uniques"):
+            raise InputError(f"--require: with --auxiliary only k and uniques can be required, not '{name}'")
+        try:
+            bounds[name] = float(number)
+        except ValueError:
+            bounds[name] = nan
+        if not 0 <= bounds[name] < inf:
+            raise InputError(f"--require: '{name}' needs a number, as in {name}=5")
+    return bounds
+
+
+def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reassessment:
+    """Link new outside data with a release folder and add the result to its history."""
+    if manifest_of(release) is None:
+        raise InputError(f"{release}: is not a release folder; --auxiliary re-assesses releases")
+    past, k = history_of(release), promised_k(release)
+    require_untouched(release)
+    shown, people = read_table(data_file(release), "release"), read_table(auxiliary, "auxiliary table")
+    treatment = ReleaseProvenance.of(policy, release).treatment
+    common = tuple(name for name in shown.columns if name in people.columns)
+    altered = tuple(name for name in common if treatment.get(name) is Treatment.ALTERED)
+    common = tuple(name for name in common if name not in altered)
+    if not common:
+        also = " that was not altered" if altered else ""
+        raise DataError(f"the auxiliary table has no column in common with the release{also}")
+    roles = roles_of(release)
+    quasi = tuple(name for name in shown.columns if roles.get(name) is Role.QUASI)
+    shown = without_suppressed(shown, quasi)
+    words = Vocabulary.of(people, shown, treatment, policy)
+    whose = PersonBounds.of(release, shown, treatment, policy)
+    context = _Context(k, people.height, whose, int(words.unknown.sum()), altered if treatment else None, auxiliary)
+    tried = []
+    for names in _sets(tuple(name for name in quasi if name in common), common):
+        match = Match.of(shown, words.people, names, words.labels)
+        tried.append(context.judged(match, names, by_classes=set(names) <= set(quasi)))
+    found = max(tried, key=_badness)
+    keep_history(release, [*past, found.to_dict()])
+    return found
+
+
+def _sets(quasi: tuple[str, ...], common: tuple[str, ...]) -> Sequence[tuple[str, ...]]:
+    others = [name for name in common if name not in quasi]
+    sets = [quasi, *((*quasi, name) for name in others), common]
+    return tuple(dict.fromkeys(names for names in sets if names))
+
+
+def _badness(one: Reassessment) -> tuple[float, ...]:
+    """Where nobody fits, nothing is known, so what anybody fits goes before."""
+    return one.below, one.perhaps_below, -one.fewest if one.fitting else -inf, one.fitting
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What is the same for all sets of attributes."""
+
+    k: int
+    people: int
+    whose: PersonBounds
+    unknown: int
+    altered: tuple[str, ...] | None
+    auxiliary: str
+
+    def judged(self, match: Match, names: tuple[str, ...], *, by_classes: bool) -> Reassessment:
+        least = self.whose.least(match, self.k, by_classes=by_classes)
+        most = match.candidates() if self.whose.counted is CountBasis.AT_LEAST else least
+        least, most = least[least > 0], most[most > 0]
+        below = int((most < self.k).sum())
+        local = Path(self.auxiliary)
+        return Reassessment(
+            when=now().isoformat(timespec="seconds"),
+            attributes=names,
+            people=self.people,
+            fitting=len(least),
+            alone=int((least == 1).sum()),
+            fewest=int(least.min()) if len(least) else 0,
+            k=self.k,
+            below=below,
+            auxiliary_sha256=sha256_of(local) if "://" not in self.auxiliary and local.is_file() else None,
+            unread_labels=match.unread,
+            perhaps_below=int((least < self.k).sum()) - below,
+            counted=self.whose.counted,
+            unknown=self.unknown,
+            altered=self.altered,
+        )

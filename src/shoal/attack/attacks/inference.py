@@ -1,0 +1,282 @@
+"""Inference of a sensitive value by somebody who knows a person's quasi-identifiers (ISO/IEC 20889, 7.2).
+
+Homogeneity (Machanavajjhala et al. 2007): where all records that can be the person's share a value, it is the person's.
+Skewness and similarity (Li, Li & Venkatasubramanian 2007): where a value is commoner among those records than in the
+whole table, it is the better guess; and where they all lie close together, the value is nearly known.
+
+The same is tried on a control group of people who are not in the release: what is right for them too is knowledge
+about the population, which a release is meant to give. Without such people, those in the release stand in for them,
+with their own records left out. Where several values are equally common the attacker draws lots, and the expectation is
+counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from shoal.attack.class_baseline import with_class_baseline
+from shoal.attack.ground_truth.owners import Trials
+from shoal.attack.ground_truth.targets import TRIALS, People, as_numbers, select_columns
+from shoal.attack.matching.posteriors import OwnRecords, Posteriors, SensitiveView
+from shoal.attack.registry import Try, attack
+from shoal.attack.result import Attack, Rate
+from shoal.attack.scene import Scene
+from shoal.errors import InputError
+from shoal.kernels.arrays import Floats, Integers, Mask, as_floats
+from shoal.randomness import Randomness
+
+CLOSE = 0.05
+"""Numbers are close that differ by no more than this share of their range in the original."""
+Known = Mapping[str, pl.DataFrame]
+
+
+def homogeneity(  # noqa: PLR0913  # what is attacked, what is known, how far to go
+    release: pl.DataFrame,
+    original: pl.DataFrame,
+    attributes: Sequence[str],
+    sensitive: str,
+    *,
+    randomness: Randomness,
+    control: pl.DataFrame | None = None,
+    known: Known | None = None,
+    confidence: float = 1.0,
+    person: str | None = None,
+    owner: str | None = None,
+    trials: int = TRIALS,
+) -> Attack:
+    """Claim a value only where at least the share ``confidence`` of the fitting records has it.
+
+    ``person`` names a column of the original: of somebody with several rows any of the values is theirs.
+    Guessing is tried on the same people: the release's commonest value, for those about whom a claim is made.
+    ``owner`` names a column of both tables that says whose a row is: without a control group, people whose own records
+    are left out take its place.
+    """
+    if not 0 < confidence <= 1:
+        raise InputError("confidence has to be above 0 and at most 1")
+    people = People.of(original, control, (*attributes, sensitive), randomness, trials, person=person)
+    seen = _seen(release, people, attributes, sensitive, known)
+    own = _own(release, original, people, control, owner)
+    mine, strangers = _tallies(seen, people, confidence, None, own)
+    return Attack(
+        "homogeneity",
+        "Inference where all agree",
+        f"the quasi-identifiers of people who are in the release ({len(attributes)})",
+        mine.rate,
+        Rate(mine.guessed, mine.people),
+        strangers.rate if control is not None or own is not None else None,
+        attribute=sensitive,
+        left_out=own is not None,
+        details={
+            "claims": mine.claims / mine.people,
+            "precision": mine.right / mine.claims if mine.claims else 0.0,
+            "unread": float(seen.unread),
+        },
+    )
+
+
+def skewness(  # noqa: PLR0913  # what is attacked, what is known, how far to go
+    release: pl.DataFrame,
+    original: pl.DataFrame,
+    attributes: Sequence[str],
+    sensitive: str,
+    *,
+    randomness: Randomness,
+    control: pl.DataFrame | None = None,
+    known: Known | None = None,
+    person: str | None = None,
+    owner: str | None = None,
+    trials: int = TRIALS,
+) -> Attack:
+    """Guess the commonest value among the fitting records, or in the release where none fits.
+
+    ``gain`` is the largest growth of belief in any one value of any one person, from the whole table to the fitting
+    records; ``similar`` the share of people whose fitting records lie within 5 % of the range of a number (or in one
+    group of the first level that ``known`` has for the attribute), and their value with them. ``person`` and
+    ``owner`` are as for ``homogeneity``.
+    """
+    people = People.of(original, control, (*attributes, sensitive), randomness, trials, person=person)
+    seen = _seen(release, people, attributes, sensitive, known)
+    line = _Line.of(seen, CLOSE * span(original[sensitive]), (known or {}).get(sensitive))
+    own = _own(release, original, people, control, owner)
+    mine, strangers = _tallies(seen, people, 0.0, line, own)
+    similar = {} if mine.similar is None else {"similar": mine.similar / mine.people}
+    return Attack(
+        "skewness",
+        "Inference by the likeliest value",
+        f"the quasi-identifiers of people who are in the release ({len(attributes)})",
+        mine.rate,
+        Rate(mine.guessed, mine.people),
+        strangers.rate if control is not None or own is not None else None,
+        attribute=sensitive,
+        left_out=own is not None,
+        details={"gain": mine.gain, **similar, "unread": float(seen.unread)},
+    )
+
+
+@dataclass(frozen=True)
+class _InferenceTally:
+    """How an attack went, added up over people."""
+
+    people: int
+    claims: float
+    right: float
+    guessed: float
+    gain: float
+    similar: float | None
+
+    @property
+    def rate(self) -> Rate:
+        return Rate(self.right, self.people)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Where the labels and the people's true values stand, and how far apart is close."""
+
+    labels: Floats
+    values: Floats
+    width: float
+
+    @classmethod
+    def of(cls, seen: SensitiveView, width: float, known: pl.DataFrame | None) -> _Line | None:
+        """By the groups that are known for the values; else by number; None if there is neither."""
+        labels, values = seen.coverage.labels, seen.coverage.values
+        if known is not None and known.width > 1:
+            names = known[:, 0].cast(pl.String)
+            codes = known[:, 1].cast(pl.String).rank("dense").cast(pl.Float64)
+            old = {"old": names, "new": codes}
+            places = [_looked_up(each.cast(pl.String), pl.DataFrame(old)) for each in (labels, values)]
+            return cls(places[0], places[1][seen.values], 0.0)
+        numbers = as_numbers(labels)
+        if not width or np.isnan(numbers[~seen.coverage.everything]).any():
+            return None
+        return cls(numbers, as_numbers(values)[seen.values], width)
+
+    def similar(self, beliefs: Posteriors) -> Mask:
+        """Which of the people are nearly known."""
+        count, place = len(beliefs.people), self.labels[beliefs.labels]
+        low, high = np.full(count, np.inf), np.full(count, -np.inf)
+        np.minimum.at(low, beliefs.rows, place)
+        np.maximum.at(high, beliefs.rows, place)
+        told = np.bincount(beliefs.rows, beliefs.records, minlength=count)
+        value = self.values[beliefs.people]
+        near = (told > 0) & (told == beliefs.fitting)
+        near[near] &= high[near] - low[near] <= self.width
+        return np.asarray(near & (low <= value) & (value <= high))
+
+
+def _own(
+    release: pl.DataFrame, original: pl.DataFrame, people: People, control: pl.DataFrame | None, owner: str | None
+) -> OwnRecords | None:
+    """People's own records, where these have to stand in for a control group."""
+    return None if owner is None or control is not None else OwnRecords.of(release, original, owner, people.members)
+
+
+def _tallies(
+    seen: SensitiveView, people: People, confidence: float, line: _Line | None, own: OwnRecords | None
+) -> tuple[_InferenceTally, _InferenceTally]:
+    """Of the members, and of the strangers or of the members without their own records."""
+    mine = _tally(seen, people.members, people.trials, confidence, line)
+    if own is not None:
+        return mine, _tally(seen, people.members, people.trials, confidence, line, own)
+    return mine, _tally(seen, people.strangers, people.other_trials, confidence, line)
+
+
+def _tally(  # noqa: PLR0913, PLR0917  # who is attacked, and how
+    seen: SensitiveView,
+    rows: Integers,
+    trials: Trials,
+    confidence: float,
+    line: _Line | None,
+    own: OwnRecords | None = None,
+) -> _InferenceTally:
+    """With a confidence of 0 everybody is claimed; whom no record fits gets the commonest value of the release."""
+    claims, rights, guesses, similar = np.zeros((4, len(rows)))
+    prior, by_guessing, gain = seen.prior, seen.guessed, 0.0
+    for held in seen.beliefs(rows):
+        beliefs = held if own is None else seen.left_out(held, own)
+        there = beliefs.best > 0
+        claimed = there & (beliefs.share >= confidence - 1e-12)
+        place = np.searchsorted(rows, beliefs.people)
+        right = _expected(seen, beliefs, trials.of[place])
+        guessed = by_guessing[beliefs.people]
+        if confidence == 0:
+            right, claimed = np.where(there, right, guessed), np.ones_like(there)
+        claims[place], rights[place], guesses[place] = claimed, right * claimed, guessed * claimed
+        belief = beliefs.records / np.maximum(beliefs.fitting[beliefs.rows], 1)
+        gain = max(gain, float((belief - prior[beliefs.labels]).max(initial=0.0)))
+        if line is not None:
+            similar[place] = line.similar(beliefs)
+    told, hits, lucky, near = (float(trials.best(each).sum()) for each in (claims, rights, guesses, similar))
+    return _InferenceTally(trials.count, told, hits, lucky, gain, None if line is None else near)
+
+
+def _expected(seen: SensitiveView, beliefs: Posteriors, who: Integers) -> Floats:
+    """For each of the people, the chance that one of their commonest labels, drawn by lot, is right.
+
+    ``who`` says which of them are one person, of whom a label may tell any value.
+    """
+    best = beliefs.modal
+    rows, labels = beliefs.rows[best], beliefs.labels[best]
+    told = pl.DataFrame({"who": who, "known": seen.match.target_of[beliefs.people]})
+    claims = told[rows].with_columns(
+        pl.Series("label", labels), pl.Series("right", seen.right(beliefs.people[rows], labels))
+    )
+    by_label = claims.group_by("who", "known", "label").agg(pl.col("right").any())
+    chance = by_label.group_by("who", "known").agg(pl.col("right").mean())
+    found = told.join(chance, on=["who", "known"], how="left", maintain_order="left")["right"]
+    return found.fill_null(0.0).to_numpy()
+
+
+def _seen(
+    release: pl.DataFrame, people: People, attributes: Sequence[str], sensitive: str, known: Known | None
+) -> SensitiveView:
+    return SensitiveView.of(select_columns(release, (*attributes, sensitive), "the release"), people.frame, attributes, sensitive,
+                        known)  # fmt: skip
+
+
+def span(values: pl.Series) -> float:
+    """The range of a number; 0 for anything else."""
+    if not values.dtype.is_numeric():
+        return 0.0
+    numbers = as_numbers(values)
+    numbers = numbers[np.isfinite(numbers)]
+    return float(np.ptp(numbers)) if len(numbers) else 0.0
+
+
+def _looked_up(values: pl.Series, table: pl.DataFrame) -> Floats:
+    asked = pl.DataFrame({"old": values})
+    found = asked.join(table.unique("old"), on="old", how="left", maintain_order="left")["new"]
+    return as_floats(found)
+
+
+def tries_inference(name: str, infer: Callable[..., Attack], scene: Scene) -> Iterator[tuple[str, Try]]:
+    """Of each sensitive attribute, by the quasi-identifiers."""
+    quasi = scene.tables.quasi
+    for sensitive in scene.tables.sensitive if quasi else ():
+        yield (
+            f"{name}: {sensitive}",
+            partial(_tried, infer, scene, sensitive),
+        )
+
+
+def _tried(infer: Callable[..., Attack], scene: Scene, sensitive: str) -> list[Attack]:
+    def on(shown: pl.DataFrame, people: pl.DataFrame) -> Attack:
+        return infer(shown, people, scene.tables.quasi, sensitive, **scene.chance, known=scene.known)
+
+    return [with_class_baseline(on(scene.shown, scene.people), on, scene, sensitive)]
+
+
+@attack("homogeneity", order=60, of_population=True)
+def tries_homogeneity(scene: Scene) -> Iterator[tuple[str, Try]]:
+    return tries_inference("homogeneity", homogeneity, scene)
+
+
+@attack("skewness", order=61, of_population=True)
+def tries_skewness(scene: Scene) -> Iterator[tuple[str, Try]]:
+    return tries_inference("skewness", skewness, scene)

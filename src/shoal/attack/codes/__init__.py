@@ -1,0 +1,1 @@
+"""Attacks on codes: dictionaries, digests, frequencies."""

@@ -1,0 +1,1 @@
+"""Whose record is whose, so that attacks can be judged."""

@@ -1,0 +1,1 @@
+"""How an attacker compares what they know with what was released."""

@@ -1,0 +1,247 @@
+"""``shoal scrub``: texts, logs and documents without what they say of people."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn, TextIO
+
+import typer
+
+from shoal.cli.terminal.options import Json
+from shoal.cli.terminal.output import note, print_json, warn
+from shoal.cli.vault.connection import PLACE, KeyFileOption, PersonOption, PlaceOption, ServiceOption, VaultConnection
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.documents.base import DocumentFormat
+    from shoal.pseudonyms import Secrets
+    from shoal.scrub.account import ScrubAccount
+    from shoal.scrub.files import FileScrubber
+
+STDIN = Path("-")
+
+
+class ReplacementChoice(StrEnum):
+    LABEL = "label"
+    MASK = "mask"
+    PSEUDONYM = "pseudonym"
+
+
+class DateChoice(StrEnum):
+    SHIFT = "shift"
+    LABEL = "label"
+    KEEP = "keep"
+
+
+class AgeChoice(StrEnum):
+    GENERALISE = "generalise"
+    LABEL = "label"
+    KEEP = "keep"
+
+
+def scrub(  # noqa: PLR0913, PLR0917  # a Typer command has one parameter for each option
+    files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE…]", help="Without one, stdin.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to: a file, or a folder for several.")
+    ] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", help="ReplacementChoice the files themselves.")] = False,  # noqa: FBT002
+    replace: Annotated[ReplacementChoice, typer.Option(help="What is written instead.")] = ReplacementChoice.LABEL,
+    types: Annotated[str | None, typer.Option(help="Only these types, separated by commas.")] = None,
+    dates: Annotated[DateChoice | None, typer.Option(help="Shifted with --replace pseudonym, unless said.")] = None,
+    ages: Annotated[AgeChoice | None, typer.Option(help="Generalised with --replace pseudonym, unless said.")] = None,
+    char: Annotated[str, typer.Option(help="The symbol of masks.")] = "*",
+    domain: Annotated[str, typer.Option(help="Whose texts share stand-ins.")] = "text",
+    table: Annotated[Path | None, typer.Option(help="Write a table of what was recognised (CSV).")] = None,
+    keep_values: Annotated[  # noqa: FBT002
+        bool, typer.Option("--keep-values", help="The original values in the table: for the owner alone.")
+    ] = False,
+    report: Annotated[Path | None, typer.Option(help="Write what was done, types and places (JSON).")] = None,
+    records: Annotated[bool, typer.Option("--records", help="Stack traces as one, with their message.")] = False,  # noqa: FBT002
+    encoding: Annotated[str, typer.Option(help="Of plain text.")] = "utf-8",
+    model: Annotated[str, typer.Option(help="A learned model: auto, none, or its name.")] = "none",
+    vault: PlaceOption = None,
+    person: PersonOption = None,
+    key_file: KeyFileOption = None,
+    service: ServiceOption = None,
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Take out of texts, logs and documents what they say of people; from stdin to stdout too.
+
+    Example: tail -f app.log | shoal scrub, or shoal scrub letter.txt mail.eml -o clean/ --replace pseudonym
+    """
+    from shoal.scrub.account import ScrubAccount
+    from shoal.scrub.choices import chosen_types
+    from shoal.scrub.files import FileScrubber
+    from shoal.scrub.scrubber import Scrubber, standard_annotator
+    from shoal.scrub.streams import STACK_TRACE
+
+    given = files or [STDIN]
+    targets = _targets(given, output, in_place=in_place)
+    if json and None in targets:
+        raise InputError("--json: stdout is taken by the text", advice="say where that goes with --output")
+    if keep_values and table is None:
+        raise InputError("--keep-values: goes with --table")
+    with ExitStack() as held:
+        secrets = held.enter_context(_secrets(replace, dates, (vault, person, key_file, service)))
+        scrubber = Scrubber(
+            standard_annotator(model),
+            replace.value,
+            secrets,
+            domain,
+            char=char,
+            types=chosen_types(types),
+            dates=None if dates is None else dates.value,
+            ages=None if ages is None else ages.value,
+        )
+        done: list[Path] = []
+        side = held.enter_context(_written(report, done))
+        rows = held.enter_context(_written(table, done, private=keep_values))
+        account = ScrubAccount(side, rows, keep_values=keep_values)
+        held.callback(account.finish)
+        cleaner = FileScrubber(scrubber, account, encoding, STACK_TRACE if records else None, _carrier)
+        _clean(cleaner, list(zip(given, targets, strict=True)), done)
+    _say(account, as_json=json)
+
+
+def _clean(cleaner: FileScrubber, jobs: list[tuple[Path, Path | None]], done: list[Path]) -> None:
+    """``done`` grows by what others may have seen of the work: all of a file, any part of a stream."""
+    for source, target in jobs:
+        if source == STDIN or target is None:
+            done.append(source)
+        try:
+            _clean_one(cleaner, source, target)
+        except KeyboardInterrupt:
+            if source != STDIN:
+                raise
+            _stop_reading()
+        done.append(source)
+
+
+def _clean_one(cleaner: FileScrubber, source: Path, target: Path | None) -> None:
+    if source == STDIN:
+        with _out(target) as out:
+            cleaner.stream(sys.stdin.buffer, out)
+    elif target is None:
+        cleaner.show(source, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    else:
+        cleaner.clean(source, target)
+
+
+@contextmanager
+def _out(target: Path | None) -> Iterator[BinaryIO]:
+    """Where a stream goes. A file is whole at its end; Ctrl-C is one too, so what was read by then is kept."""
+    if target is None:
+        yield sys.stdout.buffer
+        return
+    from shoal.io import atomic_binary
+
+    interrupted: KeyboardInterrupt | None = None
+    with atomic_binary(target) as out:
+        try:
+            yield out
+        except KeyboardInterrupt as error:
+            interrupted = error
+    if interrupted is not None:
+        raise interrupted
+
+
+def _stop_reading() -> NoReturn:
+    """Ctrl-C ends a stream: what was read is written, and the side files are whole."""
+    from shoal.cli.terminal.signals import INTERRUPTED
+
+    sys.stdout.buffer.flush()
+    sys.exit(INTERRUPTED)
+
+
+def _targets(files: list[Path], output: Path | None, *, in_place: bool) -> list[Path | None]:
+    """Where each file goes; None is stdout."""
+    if in_place:
+        if output is not None or STDIN in files:
+            raise InputError("--in-place: goes with files, and without --output")
+        return list(files)
+    if output is None:
+        if len(files) > 1:
+            raise InputError("several files need a folder to go to", advice="say which with --output")
+        return [None]
+    if len(files) == 1 and not output.is_dir() and not str(output).endswith(os.sep):
+        _refuse_same(files[0], output)
+        return [output]
+    return _in_folder(files, output)
+
+
+def _in_folder(files: list[Path], folder: Path) -> list[Path | None]:
+    names = [file.name for file in files]
+    if STDIN in files:
+        raise InputError("stdin goes to a file, not to a folder")
+    if len(set(names)) < len(names):
+        raise InputError("two files have the same name, so one would overwrite the other")
+    from shoal.io import writing
+
+    with writing(str(folder)):
+        folder.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        _refuse_same(file, folder / file.name)
+    return [folder / name for name in names]
+
+
+def _refuse_same(source: Path, target: Path) -> None:
+    if source != STDIN and target.exists() and source.exists() and source.samefile(target):
+        raise InputError(f"{target}: is the file itself", advice="use --in-place if it is to be replaced")
+
+
+@contextmanager
+def _secrets(
+    replace: ReplacementChoice, dates: DateChoice | None, door: tuple[str | None, str | None, Path | None, str | None]
+) -> Iterator[Secrets | None]:
+    """The vault, if one is named and anything is taken from it."""
+    needed = replace is ReplacementChoice.PSEUDONYM or dates is DateChoice.SHIFT
+    place = door[0] or os.environ.get(PLACE)
+    if not needed or not place:
+        if needed:
+            note("no vault is named: stand-ins and shifted dates are of this run only")
+        yield None
+        return
+    with VaultConnection.of(place, *door[1:]).open() as opened:
+        yield opened
+
+
+@contextmanager
+def _written(path: Path | None, done: list[Path], *, private: bool = False) -> Iterator[TextIO | None]:
+    """A file beside the work. Where the work breaks off, it tells of what was done by then, if anything was."""
+    if path is None:
+        yield None
+        return
+    from shoal.io import atomic_text
+
+    broken_off: BaseException | None = None
+    with atomic_text(path, private=private) as file:
+        try:
+            yield file
+        except BaseException as error:
+            if not done:
+                raise
+            broken_off = error
+    if broken_off is not None:
+        raise broken_off
+
+
+def _carrier(path: Path) -> DocumentFormat:
+    from shoal import documents
+
+    return documents.open(path)
+
+
+def _say(account: ScrubAccount, *, as_json: bool) -> None:
+    for warning in account.warnings:
+        warn(warning)
+    if as_json:
+        print_json(account.to_dict())
+        return
+    found = ", ".join(f"{times:,} {kind}" for kind, times in sorted(account.counts.items())) or "nothing"
+    note(f"replaced: {found}")

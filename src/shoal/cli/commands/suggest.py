@@ -1,0 +1,118 @@
+"""``shoal suggest``: a policy to start from, for a table, a folder of tables or a whole database."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli.terminal.output import print_json
+
+if TYPE_CHECKING:
+    from shoal.discover.suggestion.one_table import Suggestion
+
+
+def suggest(  # noqa: PLR0913, PLR0917  # one parameter for each option
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A file, a folder of tables or a database URL.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The policy file; else it is printed.")] = None,
+    use_case: Annotated[
+        str,
+        typer.Option(
+            help="internal-deidentified, internal-anonymised, external-sharing, retention, test-data, public."
+        ),
+    ] = "external-sharing",
+    person: Annotated[str | None, typer.Option(help="The column that names the person, where it is not found.")] = None,
+    name: Annotated[str | None, typer.Option(help="What the policy is called; else by the data.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
+    keep_joinable: Annotated[  # noqa: FBT002
+        bool, typer.Option("--keep-joinable", help="Several tables: keep keys as pseudonyms, for outsiders too.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file that is there.")] = False,  # noqa: FBT002
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")] = False,  # noqa: FBT002
+) -> None:
+    """Suggest a policy that runs as it is: a role and a technique for each column, with the reason as a comment.
+
+    Example: shoal suggest patients.csv -o policy.yaml --use-case external-sharing
+    """
+    from shoal.errors import InputError, TargetError
+    from shoal.policy import UseCase
+    from shoal.schema.registry import did_you_mean
+
+    cases = tuple(str(case) for case in UseCase)
+    if use_case not in cases:
+        raise InputError(
+            f"--use-case: there is none called '{use_case}'{did_you_mean(use_case, cases)}", advice=", ".join(cases)
+        )
+    if output is not None and output.exists() and not force:
+        raise TargetError(f"{output}: exists already", advice="--force replaces it")
+    if output is not None and not output.parent.is_dir():
+        raise TargetError(f"{output}: its folder does not exist")
+    asked = {"person": person, "name": name, "sheet": sheet}
+    found = _suggested(data, UseCase(use_case), output, **asked, keep_joinable=keep_joinable)
+    if output is not None:
+        from shoal.io import write_atomic
+
+        write_atomic(output, found.text)
+    if json:
+        print_json({"policy": found.text, "person": found.person, "notes": list(found.notes), **_told(found)})
+    elif output is None:
+        typer.echo(found.text, nl=False)
+    else:
+        _print(found, output)
+
+
+def _suggested(  # noqa: PLR0913
+    data: str,
+    use_case: object,
+    output: Path | None,
+    *,
+    person: str | None,
+    name: str | None,
+    sheet: str | None,
+    keep_joinable: bool,
+) -> Suggestion:
+    from shoal.discover.suggestion.one_table import suggest as suggest_table
+    from shoal.errors import InputError
+    from shoal.policy import UseCase
+    from shoal.scan.policy_suggestion import holds_tables, profile_tables_at, profiled, suggest_multi_table
+
+    case = UseCase(str(use_case))
+    folder = (output.parent if output is not None else Path()).resolve()
+    title = name or _title(data)
+    if holds_tables(data):
+        if person is not None or sheet is not None:
+            raise InputError("--person and --sheet are about one table, and there are several")
+        return suggest_multi_table(profile_tables_at(data), title, case, folder, keep_joinable=keep_joinable)
+    if keep_joinable:
+        raise InputError("--keep-joinable is about several tables, and there is one")
+    table = profiled(data, sheet)
+    source = table.source_setting(folder)
+    return suggest_table(table.profile, name=title, use_case=case, source=source, person=person)
+
+
+def _title(data: str) -> str:
+    """A name that a policy may have."""
+    last = re.split(r"[/#\\]", data.rstrip("/"))[-1]
+    return re.sub(r"[^\w .-]+", "-", Path(last).stem).strip(" .-")[:100] or "data"
+
+
+def _told(found: Suggestion) -> dict[str, object]:
+    return {
+        "attributes": {name: {**one.entry, "reason": one.reason} for name, one in found.choices.items()},
+    }
+
+
+def _print(found: Suggestion, output: Path) -> None:
+    from shoal.schema import Role
+
+    for note in found.notes:
+        typer.echo(f"note: {note}")
+    roles = ", ".join(
+        f"{sum(one.role is role for one in found.choices.values())} {role}"
+        for role in Role
+        if any(one.role is role for one in found.choices.values())
+    )
+    typer.echo(f"{output}: {len(found.choices)} attributes ({roles})")
+    typer.echo(f"next:    shoal run {output}")

@@ -1,0 +1,1 @@
+"""Streams, signals, options and output of the terminal."""

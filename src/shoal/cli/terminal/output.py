@@ -1,0 +1,105 @@
+"""What a command prints: tables for people, JSON for machines, errors on one clear line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import typer
+
+from shoal.cli.terminal.streams import last_words
+from shoal.errors import BugError, PolicyError, ShoalError, printable
+
+PIPED_WIDTH = 120
+"""Columns of a table that goes to a file or a pipe."""
+
+Report = Callable[[str, int, int | None], None]
+
+
+def print_json(value: object) -> None:
+    typer.echo(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False))
+
+
+def table_width() -> int:
+    """Columns that a table may take."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=printable(title), title_justify="left", box=SIMPLE)
+    for name in header:
+        table.add_column(printable(name), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(printable(str(cell))) for cell in row))
+    Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
+
+
+def warn(text: str) -> None:
+    """A line on stderr."""
+    typer.echo(f"warning: {printable(text)}", err=True)
+
+
+def note(text: str | None) -> None:
+    """A line on stderr, if that is a terminal."""
+    if text and sys.stderr.isatty():
+        typer.echo(text, err=True)
+
+
+def fail(error: ShoalError, *, as_json: bool) -> NoReturn:
+    if as_json:
+        with last_words(sys.stdout):
+            print_json({"error": _error_dict(error)})
+    with last_words(sys.stderr):
+        if isinstance(error, PolicyError):
+            for problem in error.problems:
+                typer.echo(f"{printable(error.source)}: {problem}", err=True)
+        else:
+            typer.echo(f"error [{error.code}]: {error}", err=True)
+    sys.exit(error.exit_code)
+
+
+def fail_with_bug(what: str, *, as_json: bool) -> NoReturn:
+    fail(
+        BugError(f"this is a bug in Shoal: {what}", advice="set SHOAL_DEBUG=1 for the details; they may show data"),
+        as_json=as_json,
+    )
+
+
+def _error_dict(error: ShoalError) -> dict[str, Any]:
+    described: dict[str, Any] = {"code": error.code, "message": str(error), "docs": error.anchor()}
+    if isinstance(error, PolicyError):
+        described["problems"] = [
+            {"line": problem.line, "column": problem.column, "path": problem.path, "message": problem.message}
+            for problem in error.problems
+        ]
+    return described
+
+
+@contextmanager
+def progress() -> Iterator[Report | None]:
+    """A progress line on stderr, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(phase: str, done: int, total: int | None) -> None:
+            if phase not in tasks:
+                tasks[phase] = bar.add_task(phase, total=total)
+            bar.update(tasks[phase], completed=done, total=total)
+
+        yield report

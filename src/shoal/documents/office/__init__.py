@@ -1,0 +1,1 @@
+"""Word and Excel files."""

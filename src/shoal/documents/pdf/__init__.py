@@ -1,0 +1,1 @@
+"""PDF: pages, and what is taken out of them."""

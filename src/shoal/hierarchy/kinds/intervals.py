@@ -1,0 +1,263 @@
+"""Intervals of numbers (ISO/IEC 20889, 9.6; MeitY 2.2.6; PDPC annex A): ``34`` → ``30-34`` → ``30-39`` → ``*``.
+
+A value x lies in interval ⌊(x − origin) ÷ width⌋. Every width is a multiple of the one before and all share one origin,
+so the edges of a level are among the edges of the level below and the levels nest. Intervals hold their lower edge and
+not their upper one: no number is in two intervals, none is in no interval.
+
+Everybody in an interval looks alike in this attribute; open ends (``<18``, ``90+``) hide the rare extremes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import string
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Self
+
+import polars as pl
+from pydantic import Field, PlainSerializer, WithJsonSchema, field_validator, model_validator
+
+from shoal.errors import DataError
+from shoal.hierarchy.bands import Bands
+from shoal.hierarchy.base import Hierarchy, quotient
+from shoal.schema.columns import Column
+from shoal.schema.values import ValueType
+
+FIELDS = ("low", "high", "next")
+LARGEST_WHOLE = 2**62
+LARGEST_UNITS = 2**52
+"""Decimals up to this many units are told apart exactly by a 64-bit float."""
+
+Number = Annotated[
+    Decimal,
+    Field(max_digits=15, decimal_places=9),
+    PlainSerializer(lambda number: int(number) if number == int(number) else float(number)),
+    WithJsonSchema({"type": "number"}),
+]
+"""A decimal number as it was written: 0.1 is one tenth, not the nearest binary fraction."""
+
+
+class IntervalHierarchy(Hierarchy):
+    """Numbers to intervals of growing width."""
+
+    key = "intervals"
+    shorthand = "widths"
+
+    widths: tuple[Annotated[Number, Field(gt=0)], ...] = Field(min_length=1)
+    """The width of the intervals on each level; each a multiple of the one before."""
+    origin: Number = Decimal(0)
+    """An edge that all levels have in common."""
+    low: Number | None = None
+    """All numbers below it are one group on every level."""
+    high: Number | None = None
+    """All numbers from it on are one group on every level."""
+    label: str | None = None
+    """``{low}``, ``{high}`` (the last whole number inside) and ``{next}`` (where the next interval begins)."""
+    low_label: str | None = Field(None, min_length=1)
+    """The label of the group below ``low``."""
+    high_label: str | None = Field(None, min_length=1)
+    """The label of the group from ``high`` on."""
+
+    @field_validator("widths")
+    @classmethod
+    def _nest(cls, widths: tuple[Decimal, ...]) -> tuple[Decimal, ...]:
+        for narrow, wide in itertools.pairwise(widths):
+            if wide <= narrow or wide % narrow:
+                raise ValueError(f"{wide} is not a multiple of {narrow}: each width has to hold the one before evenly")
+        return widths
+
+    @field_validator("label")
+    @classmethod
+    def _label_fields(cls, label: str | None) -> str | None:
+        if label is not None and not any(field for _, field in _parts(label)):
+            raise ValueError("a label needs {low}, {high} or {next}, or all intervals would look the same")
+        return label
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.low is not None and self.high is not None and self.low >= self.high:
+            raise ValueError("low has to be less than high")
+        if self.low_label is not None and self.low is None:
+            raise ValueError("low_label without low")
+        if self.high_label is not None and self.high is None:
+            raise ValueError("high_label without high")
+        if self.low_label is not None and self.low_label == self.high_label:
+            raise ValueError("low_label and high_label are the same")
+        return self
+
+    def refuse(self, column: Column) -> str | None:
+        if not column.is_number:
+            return f"intervals works on integer and decimal columns; column '{column.name}' is {column.type}"
+        if column.type is ValueType.INTEGER and self._scale():
+            return f"column '{column.name}' holds whole numbers; widths, origin, low and high have to be whole too"
+        return None
+
+    def bind(self, column: Column, distinct: pl.DataFrame) -> BoundIntervals:
+        scale = self._scale()
+        edges = [edge for edge in (self.origin, self.low, self.high) if edge is not None]
+        bound = BoundIntervals(
+            column=column,
+            scale=scale,
+            widths=tuple(_units(width, scale) for width in self.widths),
+            digits=tuple(max(map(_places, (width, *edges))) for width in self.widths),
+            template=self.label,
+            origin=_units(self.origin, scale),
+            low=None if self.low is None else _units(self.low, scale),
+            high=None if self.high is None else _units(self.high, scale),
+            low_label=self.low_label or _below(self.low),
+            high_label=self.high_label or _from(self.high, whole=column.type is ValueType.INTEGER),
+        )
+        return bound.over(distinct["value"])
+
+    def _scale(self) -> int:
+        numbers = (*self.widths, self.origin, self.low, self.high)
+        return max(_places(number) for number in numbers if number is not None)
+
+
+@dataclass(frozen=True)
+class BoundIntervals(Bands):
+    """Edges are whole numbers of units, a unit being 10^−scale, so that their sums are exact whatever the width."""
+
+    scale: int
+    widths: tuple[int, ...]
+    digits: tuple[int, ...]
+    """Decimals shown on each level."""
+    template: str | None = None
+    origin: int = 0
+    low: int | None = None
+    high: int | None = None
+    low_label: str = ""
+    high_label: str = ""
+
+    @property
+    def height(self) -> int:
+        return len(self.widths) + 1
+
+    @property
+    def whole(self) -> bool:
+        return self.column.type is ValueType.INTEGER
+
+    def read(self, values: pl.Series) -> pl.Series:
+        numbers = self.column.numbers(values)
+        largest = LARGEST_WHOLE if self.whole else LARGEST_UNITS / 10**self.scale
+        huge = int((numbers.abs() > largest).sum())
+        if huge:
+            raise DataError(f"column '{self.column.name}': {huge} number(s) are too large for intervals of this width")
+        return numbers
+
+    def position(self, points: pl.Series, level: int) -> pl.Series:
+        width = self.widths[level - 1]
+        bands: pl.Series = (points - self.origin) // width if self.whole else self._exact_bands(points, width)
+        if self.low is not None:
+            bands = bands.set(points < self._number(self.low), self._band_of(self.low, width) - 1)
+        if self.high is not None:
+            bands = bands.set(points >= self._number(self.high), self._band_of(self.high - 1, width) + 1)
+        return bands
+
+    def ends(self, positions: pl.Series, level: int) -> tuple[pl.Series, pl.Series]:
+        lows, nexts = self._edges(positions, level)
+        return (lows, nexts - 1) if self.whole else (self._floats(lows), self._floats(nexts))
+
+    def text(self, positions: pl.Series, level: int) -> pl.Series:
+        lows, nexts = self._edges(positions, level)
+        highs = nexts - 1 if self.whole else nexts
+        fields = zip(FIELDS, (lows, highs, nexts), strict=True)
+        frame = pl.DataFrame({name: self._spoken(edges, level) for name, edges in fields})
+        labels = frame.with_columns(negative=lows < 0).select(self._pattern()).to_series()
+        labels = labels.set(lows.is_null() & positions.is_not_null(), self.low_label)
+        return labels.set(nexts.is_null() & positions.is_not_null(), self.high_label)
+
+    def _exact_bands(self, points: pl.Series, width: int) -> pl.Series:
+        """The quotient of two floats can fall on the wrong side of an edge: compare with the edges themselves.
+
+        An edge is the float nearest to its decimal, as is every number that was read from text.
+        """
+        bands: pl.Series = ((points * 10**self.scale - self.origin) / width).floor().cast(pl.Int64)
+        lows = bands * width + self.origin
+        too_high = points < self._floats(lows)
+        too_low = points >= self._floats(lows + width)
+        return bands - too_high.cast(pl.Int64) + too_low.cast(pl.Int64)
+
+    def _floats(self, edges: pl.Series) -> pl.Series:
+        return quotient(edges, 10**self.scale)
+
+    def _number(self, edge: int) -> float:
+        return edge if self.whole else edge / 10**self.scale
+
+    def _band_of(self, edge: int, width: int) -> int:
+        return (edge - self.origin) // width
+
+    def _edges(self, positions: pl.Series, level: int) -> tuple[pl.Series, pl.Series]:
+        """Where each band and the next one begin, in units, cut off at ``low`` and ``high``; null: without end."""
+        width = self.widths[level - 1]
+        lows = positions * width + self.origin
+        nexts = lows + width
+        if self.low is not None:
+            below = positions < self._band_of(self.low, width)
+            lows, nexts = lows.clip(self.low).set(below, None), nexts.set(below, self.low)
+        if self.high is not None:
+            above = positions > self._band_of(self.high - 1, width)
+            lows, nexts = lows.set(above, self.high), nexts.clip(None, self.high).set(above, None)
+        return lows, nexts
+
+    def _spoken(self, edges: pl.Series, level: int) -> pl.Series:
+        digits = self.digits[level - 1]
+        return _decimal_text(edges // 10 ** (self.scale - digits), digits)
+
+    def _pattern(self) -> pl.Expr:
+        if self.template is not None:
+            return _rendered(self.template)
+        if not self.whole:
+            return _rendered("[{low}, {next})")
+        # A dash after a minus sign can't be read: -10 to -1, not -10--1.
+        pair = pl.when("negative").then(_rendered("{low} to {high}")).otherwise(_rendered("{low}-{high}"))
+        return pl.when(pl.col("low") == pl.col("high")).then(pl.col("low")).otherwise(pair)
+
+
+def _parts(label: str) -> list[tuple[str, str | None]]:
+    """A label template as pairs of literal text and field."""
+    parts = []
+    for literal, field, form, conversion in string.Formatter().parse(label):
+        if field is not None and (field not in FIELDS or form or conversion):
+            raise ValueError(f"a label has the fields {{low}}, {{high}} and {{next}}, not {{{field}}}")
+        parts.append((literal, field))
+    return parts
+
+
+def _rendered(label: str) -> pl.Expr:
+    pieces = []
+    for literal, field in _parts(label):
+        pieces.append(pl.lit(literal))
+        if field is not None:
+            pieces.append(pl.col(field))
+    return pl.concat_str(pieces)
+
+
+def _decimal_text(numbers: pl.Series, digits: int) -> pl.Series:
+    """Whole numbers of 10^−digits as decimals, all with the same number of digits."""
+    if digits == 0:
+        return numbers.cast(pl.String)
+    number = pl.col("number")
+    sign = pl.when(number < 0).then(pl.lit("-")).otherwise(pl.lit(""))
+    fraction = (number.abs() % 10**digits).cast(pl.String).str.zfill(digits)
+    text = pl.concat_str(sign, number.abs() // 10**digits, pl.lit("."), fraction)
+    return pl.DataFrame({"number": numbers}).select(text).to_series()
+
+
+def _units(number: Decimal, scale: int) -> int:
+    return int(number.scaleb(scale))
+
+
+def _places(number: Decimal) -> int:
+    return max(0, -int(number.normalize().as_tuple().exponent))
+
+
+def _below(low: Decimal | None) -> str:
+    return "" if low is None else f"<{low.normalize():f}"
+
+
+def _from(high: Decimal | None, *, whole: bool) -> str:
+    if high is None:
+        return ""
+    return f"{high:.0f}+" if whole and high >= 0 else f"≥ {high.normalize():f}"

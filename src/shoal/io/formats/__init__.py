@@ -1,0 +1,1 @@
+"""Formats of tables: how each is read and written."""

@@ -1,0 +1,1 @@
+"""Delimited text (CSV, TSV): dialect, shape of records, reading and checking."""

@@ -1,0 +1,165 @@
+"""What every file source checks first: that it is there, is a file, can be read, is what it is said to be."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from shoal.errors import SourceError
+from shoal.io.options import FileOptions, Format
+from shoal.schema.registry import did_you_mean, nearest
+
+SUFFIXES: Final[dict[str, Format]] = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xls": "excel",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+_OPENINGS: Final[tuple[tuple[bytes, str, Format | None], ...]] = (
+    (b"PAR1\x15", "a Parquet file", "parquet"),
+    (b"ARROW1\0\0", "an Arrow file", "arrow"),
+    (b"\xff\xff\xff\xff", "an Arrow stream", "arrow"),
+    (b"PK\x03\x04", "an Excel workbook or another zip archive", "excel"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or protected Office document", "excel"),
+    (b"SQLite format 3\0", "a SQLite database (give its address, sqlite:///FILE#TABLE)", None),
+    (b"\x1f\x8b", "compressed (unpack it first)", None),
+    (b"\x28\xb5\x2f\xfd", "compressed (unpack it first)", None),
+    (b"BZh9", "compressed (unpack it first)", None),
+    (b"\xfd7zXZ", "compressed (unpack it first)", None),
+    (b"%PDF", "a PDF document", None),
+)
+MAX_COLUMNS: Final = 100_000
+_SHOWN: Final = 20
+_RESERVED: Final = "__shoal_"
+_WILD: Final = "a column is named '*' or '^…$', which stands for several columns wherever columns are named"
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What tells that a file has been replaced or written to, so that two passes are known to see the same rows."""
+
+    device: int
+    inode: int
+    size: int
+    modified_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> Fingerprint:
+        found = path.stat()
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+    def check(self, path: Path, label: str) -> None:
+        try:
+            same = self == Fingerprint.of(path)
+        except OSError:
+            same = False
+        if not same:
+            raise SourceError(f"{label}: was changed while it was being read")
+
+
+def is_folder_of_parts(path: Path) -> bool:
+    """A folder with the name of a table file, or with parts in it: one table in several files."""
+    try:
+        return path.is_dir() and (path.suffix.lower() in SUFFIXES or any(path.glob("part-*")))
+    except (OSError, ValueError):
+        return False
+
+
+def resolve(options: FileOptions, base: Path | None) -> Path:
+    """The path of a file that is there and can be read."""
+    path = (base or Path()) / Path(options.path).expanduser()
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise SourceError(f"{options.label}: is a folder, not a file")
+        if not stat.S_ISREG(mode):
+            raise SourceError(f"{options.label}: is not a regular file; data is read more than once")
+        with path.open("rb"):
+            pass
+    except (FileNotFoundError, NotADirectoryError):
+        raise SourceError(f"{options.label}: there is no such file{_nearby(path)}") from None
+    except PermissionError:
+        raise SourceError(f"{options.label}: there is no right to read it") from None
+    except (OSError, ValueError) as error:
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "not a path"
+        raise SourceError(f"{options.label}: can't be read ({reason})") from None
+    return path
+
+
+def format_of(path: Path, options: FileOptions) -> Format:
+    """The declared format, else by the name, else by the content; a content that says otherwise is an error."""
+    with path.open("rb") as file:
+        opening = file.read(16)
+    if not opening:
+        raise SourceError(f"{options.label}: is empty")
+    found = next(((said, kind) for start, said, kind in _OPENINGS if opening.startswith(start)), None)
+    named = options.format or SUFFIXES.get(path.suffix.lower())
+    if found is None:
+        return named or "csv"
+    said, kind = found
+    if kind is None or (named is not None and named != kind):
+        raise SourceError(f"{options.label}: is {said}", advice=f"say `format: {kind}`" if kind else None)
+    return kind
+
+
+def refuse_foreign_options(options: FileOptions, file_format: Format) -> None:
+    """An option that means nothing for the format is a mistake, not a wish to ignore."""
+    means = {
+        "separator": ("csv", "tsv"),
+        "quote": ("csv", "tsv"),
+        "encoding": ("csv", "tsv"),
+        "null_values": ("csv", "tsv", "excel"),
+        "sheet": ("excel",),
+    }
+    given = options.model_fields_set - {"path", "format"}
+    foreign = [name for name in means if name in given and file_format not in means[name]]
+    if foreign:
+        raise SourceError(f"{options.label}: {', '.join(foreign)} can't be said of a file in the format {file_format}")
+
+
+def check_names(names: Sequence[str], label: str) -> None:
+    """Every column has a name of its own. Names are counted, not shown: in a file without a header they are values."""
+    unnamed = sum(not name.strip() for name in names)
+    if unnamed:
+        raise SourceError(f"{label}: {unnamed} column(s) have no name")
+    if len(names) > MAX_COLUMNS:
+        raise SourceError(f"{label}: has {len(names):,} columns; at most {MAX_COLUMNS:,} are read")
+    firsts = {name: place for place, name in reversed(list(enumerate(names)))}
+    doubled = [str(place + 1) for place, name in enumerate(names) if firsts[name] != place]
+    if doubled:
+        shown = ", ".join(doubled[:_SHOWN]) + (" …" if len(doubled) > _SHOWN else "")
+        raise SourceError(f"{label}: {len(doubled)} column(s) have a name that another has (column {shown})")
+    if any(map(is_wildcard_name, names)):
+        raise SourceError(f"{label}: {_WILD}; rename that column")
+    if any(name.startswith(_RESERVED) for name in names):
+        raise SourceError(f"{label}: names that begin with {_RESERVED} are reserved; rename that column")
+
+
+def is_wildcard_name(name: str) -> bool:
+    """Whether a name is taken for several columns where it is used: by policies, and by the library of tables."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
+def _nearby(path: Path) -> str:
+    """A file whose name is like it, the ending apart: most files have one of a few endings."""
+    try:
+        entries = tuple(path.parent.iterdir())
+    except OSError:
+        return ""
+    stem = nearest(path.stem, sorted({entry.stem for entry in entries}))
+    return did_you_mean(path.name, tuple(entry.name for entry in entries if entry.stem == stem))

@@ -1,0 +1,1 @@
+"""Low-level code on whole arrays: grouping, look-up tables, Arrow buffers, batches. It knows no data's meaning."""

@@ -1,0 +1,1 @@
+"""Risk, counted from the written output: classes, attackers, samples, uniques, joined tables."""

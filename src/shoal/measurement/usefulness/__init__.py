@@ -1,0 +1,19 @@
+"""Usefulness: how much of an original table a release still tells (ISO/IEC 20889, clause 8)."""
+
+from shoal.measurement.usefulness.attribute_pairs import AttributeKind, AttributePair, Recode, make_comparable
+from shoal.measurement.usefulness.evaluation import Usefulness, measure_usefulness
+from shoal.measurement.usefulness.purposes import READINGS, USES, Better, DataUse, FigureReading
+
+__all__ = [
+    "READINGS",
+    "USES",
+    "AttributeKind",
+    "AttributePair",
+    "Better",
+    "DataUse",
+    "FigureReading",
+    "Recode",
+    "Usefulness",
+    "make_comparable",
+    "measure_usefulness",
+]

@@ -1,0 +1,241 @@
+"""All figures of usefulness of a release beside its original, in one go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import DataError
+from shoal.measurement.usefulness.associations import Association, measure_associations
+from shoal.measurement.usefulness.attribute_pairs import AttributeKind, AttributePair, Recode, make_comparable
+from shoal.measurement.usefulness.distances import DistributionDistance, measure_distance
+from shoal.measurement.usefulness.figure_names import (
+    association_figures,
+    distance_figures,
+    learning_figures,
+    masking_figures,
+    mean,
+    reason,
+)
+from shoal.measurement.usefulness.learning import MOST_RECORDS as MOST_LEARNED
+from shoal.measurement.usefulness.learning import LearningResult, measure_learning
+from shoal.measurement.usefulness.numeric_distortion import Masking, measure_masking
+from shoal.measurement.usefulness.propensity import MOST_RECORDS as MOST_PROPENSITY
+from shoal.measurement.usefulness.propensity import Propensity, measure_propensity
+from shoal.measurement.usefulness.purposes import USES
+from shoal.measurement.usefulness.queries import QueryError, measure_queries
+from shoal.measurement.usefulness.row_sampling import look_aligned, unchanged
+from shoal.randomness import Randomness
+from shoal.schema.circumstances import Purpose
+
+_NO_TARGET = "no target was named"
+
+
+@dataclass(frozen=True)
+class Usefulness:
+    """What the release is good for. ``figures`` are named as in ``purposes.READINGS``."""
+
+    rows_original: int
+    rows_released: int
+    aligned: bool
+    """Whether row i of both tables was taken for the same record."""
+    purpose: Purpose | None
+    figures: Mapping[str, float | None]
+    reasons: Mapping[str, str]
+    """Why a figure is missing."""
+    distances: tuple[DistributionDistance, ...]
+    associations: tuple[Association, ...]
+    masking: Masking
+    queries: QueryError = field(default_factory=QueryError)
+    unchanged: Mapping[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was sampled or left out by intention."""
+
+    @property
+    def for_purpose(self) -> tuple[str, ...]:
+        """The figures that matter for the declared purpose and could be had; all of them if none was declared."""
+        wanted = tuple(self.figures) if self.purpose is None else USES[self.purpose].figures
+        return tuple(name for name in wanted if self.figures[name] is not None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Flat figures, then what is behind them; what is no number is None."""
+        moments = {moment.attribute: asdict(moment) for moment in self.masking.moments}
+        attributes = {
+            distance.attribute: {
+                **_without(asdict(distance), "attribute"),
+                **_without(moments.get(distance.attribute, {}), "attribute"),
+                "unchanged": self.unchanged.get(distance.attribute),
+            }
+            for distance in self.distances
+        }
+        whole = {
+            **self.figures,
+            "rows_original": self.rows_original,
+            "rows_released": self.rows_released,
+            "aligned": self.aligned,
+            "purpose": self.purpose,
+            "for_purpose": list(self.for_purpose),
+            "attributes": attributes,
+            "queries": {
+                "number": self.queries.queries,
+                "mean_interval": self.queries.mean_interval,
+                "median_interval": self.queries.median_interval,
+            },
+            "associations": [asdict(one) | {"difference": one.difference} for one in self.associations],
+            "reasons": dict(self.reasons),
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
+        cleaned: dict[str, Any] = _finite(whole)
+        return cleaned
+
+
+def measure_usefulness(  # noqa: PLR0913 - two tables and what is known of them
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    *,
+    attributes: Sequence[str],
+    randomness: Randomness,
+    target: str | None = None,
+    purpose: Purpose | None = None,
+    recode: Recode | None = None,
+    aligned: bool | None = None,
+    kinds: Mapping[str, AttributeKind] | None = None,
+) -> Usefulness:
+    """Compare the attributes, and the target, of both tables.
+
+    ``aligned`` says whether row i is the same record in both; None looks at the tables. ``kinds`` overrules what a
+    column looks like (a postal code is digits, but no number).
+    """
+    names = _common(original, released, attributes, target)
+    recode, kinds = recode or {}, kinds or {}
+    pairs = [
+        make_comparable(name, original[name], released[name], recode=recode.get(name), kind=kinds.get(name))
+        for name in names
+    ]
+    if aligned is None:
+        aligned = look_aligned(pairs)
+    elif aligned and original.height != released.height:
+        raise DataError("tables that don't have the same number of rows can't stand in the same order")
+    seen = [pair for pair in pairs if pair.name in set(attributes)]
+    distances = tuple(measure_distance(pair) for pair in seen)
+    associations = measure_associations(pairs)
+    masking = measure_masking(seen, aligned=aligned)
+    propensity = measure_propensity(seen, randomness=randomness, aligned=aligned)
+    queries = measure_queries(seen, randomness=randomness, aligned=aligned)
+    learning = _learn(pairs, target, randomness, aligned=aligned)
+    same = {pair.name: unchanged(pair) for pair in seen if pair.problem is None} if aligned else {}
+    figures = {
+        "rows_kept": released.height / original.height,
+        "missing_before": mean(distance.missing_before for distance in distances),
+        "missing_after": mean(distance.missing_after for distance in distances),
+        "cells_unchanged": mean(same.values()),
+        **distance_figures(distances),
+        **association_figures(associations),
+        "pmse": propensity.pmse,
+        "pmse_ratio": propensity.ratio,
+        "pmse_standardised": propensity.standardised,
+        "query_error_mean": queries.mean,
+        "query_error_median": queries.median,
+        **learning_figures(learning),
+        **masking_figures(masking),
+    }
+    return Usefulness(
+        original.height,
+        released.height,
+        aligned,
+        purpose,
+        figures,
+        {name: reason(name, propensity, queries, learning, masking) for name in figures if figures[name] is None},
+        distances,
+        associations,
+        masking,
+        queries,
+        same,
+        tuple(_warnings(pairs, original, released, attributes)),
+        tuple(_notes(original.height, released.height, propensity, queries, learning)),
+    )
+
+
+def _common(original: pl.DataFrame, released: pl.DataFrame, attributes: Sequence[str], target: str | None) -> list[str]:
+    """The names that both tables have, the target last."""
+    wanted = list(dict.fromkeys([*attributes, *([] if target is None else [target])]))
+    unknown = [name for name in wanted if name not in original.columns]
+    if unknown:
+        raise DataError(f"the original has no column '{unknown[0]}'", advice="name columns of the original table")
+    names = [name for name in wanted if name in released.columns]
+    if not set(names) & set(attributes):
+        raise DataError("the release has none of the named columns of the original, so they don't belong together")
+    if not original.height or not released.height:
+        empty = "original" if not original.height else "release"
+        raise DataError(f"the {empty} has no records, so there is nothing to compare")
+    return names
+
+
+def _learn(
+    pairs: Sequence[AttributePair], target: str | None, randomness: Randomness, *, aligned: bool
+) -> LearningResult:
+    if target is None:
+        return LearningResult("", problem=_NO_TARGET)
+    if not any(pair.name == target for pair in pairs):
+        return LearningResult(target, problem="the release has no target")
+    return measure_learning(pairs, target, randomness=randomness, aligned=aligned)
+
+
+def _warnings(
+    pairs: Sequence[AttributePair], original: pl.DataFrame, released: pl.DataFrame, attributes: Sequence[str]
+) -> Iterable[str]:
+    for pair in pairs:
+        if pair.problem is not None:
+            yield f"column '{pair.name}': {pair.problem}"
+        elif pair.numeric and _apart(pair):
+            yield f"column '{pair.name}': no released number lies in the range of the original"
+        if not pair.single_labelled:
+            yield f"column '{pair.name}': a value went to several labels; it is compared by its leaves, or left out"
+    for name in attributes:
+        if name not in released.columns:
+            yield f"column '{name}': is not in the release"
+    if released.height > original.height:
+        yield "the release has more records than the original"
+
+
+def _apart(pair: AttributePair) -> bool:
+    (low, high), (least, greatest) = ((np.nanmin(side), np.nanmax(side)) for side in pair.numbers())
+    return bool(greatest < low or least > high)
+
+
+def _notes(
+    before: int, after: int, propensity: Propensity, queries: QueryError, learning: LearningResult
+) -> Iterable[str]:
+    rows = f"of {max(before, after):,} records"
+    if propensity.sampled:
+        yield f"propensity: a random sample of {MOST_PROPENSITY:,} {rows}"
+    if queries.sampled:
+        yield f"count error: a random sample of {queries.sampled:,} {rows}"
+    if queries.mean_interval is not None and queries.median_interval is not None:
+        (low, high), (least, most) = queries.mean_interval, queries.median_interval
+        yield f"count error: {queries.queries:,} random counts, the same in every run"
+        yield f"count error, mean: 95 % interval {low:.3g} to {high:.3g}"
+        yield f"count error, typical: 95 % interval {least:.3g} to {most:.3g}"
+    if learning.sampled:
+        yield f"learning: a random sample of {MOST_LEARNED:,} {rows}"
+
+
+def _without(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in figures.items() if key != name}
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,22 @@
+"""A policy against data, without writing anything: do the columns match, do the techniques fit?"""
+
+from __future__ import annotations
+
+from shoal.engine.polars import PolarsEngine
+from shoal.io import Source, explained
+from shoal.plan import PlanBuilder, build_problem
+from shoal.policy import Policy
+from shoal.pseudonyms.rehearsal_secrets import RehearsalSecrets
+from shoal.randomness import Randomness
+from shoal.release.run import source_of
+
+
+def check_against_data(policy: Policy, data: str | Source | None) -> None:
+    """Raises what a run would raise before it solves anything."""
+    engine, randomness = PolarsEngine(), Randomness()
+    source = source_of(policy, data)
+    with explained(source):
+        builder = PlanBuilder(policy, engine, engine.scan(source), randomness, RehearsalSecrets(randomness))
+        builder.bind_techniques()
+        build_problem(builder)
+        builder.bind_ending()

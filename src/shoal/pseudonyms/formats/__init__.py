@@ -1,0 +1,1 @@
+"""What pseudonyms look like, one file per format."""

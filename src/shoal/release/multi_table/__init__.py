@@ -1,0 +1,1 @@
+"""Several tables released in one folder: all of them, or none."""

@@ -1,0 +1,1 @@
+"""Results as they are written and read again: the manifest, measurements, attacks, explorations."""

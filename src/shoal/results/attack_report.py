@@ -1,0 +1,163 @@
+"""What the attacks on a release came to, and whether that is what was required."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, nan
+from typing import Any
+
+from shoal.attack import Attack
+from shoal.attack.battery import BatteryResult
+from shoal.attack.registry import attack_keys
+from shoal.errors import InputError
+from shoal.privacy import ModelFinding
+from shoal.results.attack_roles import AttackRoles
+from shoal.schema.registry import did_you_mean
+
+ATTACKS = (*attack_keys(), "joined_linking", "read_back")
+_CLOCKED = ("hashes_per_second", "seconds_for_whole_space")
+
+FITTING = 0.5
+"""Of the original's people, the share that has to fit a released record for a verdict to mean anything."""
+
+
+@dataclass(frozen=True)
+class AttackReport:
+    """What was tried, and what came of it."""
+
+    done: BatteryResult
+    rows: int
+    people: int
+    roles: AttackRoles
+    control: bool
+    doubts: tuple[str, ...] = ()
+    """Whether the original and the release belong together."""
+
+    def findings(self, bounds: Mapping[str, float], *, safe: bool = False) -> tuple[ModelFinding, ...]:
+        """What was required of single attacks; with ``safe``, that none gets more than its yardstick, or might."""
+        asked = [
+            ModelFinding(
+                _label(attack), bounds[attack.key], attack.success.share, attack.success.share <= bounds[attack.key]
+            )
+            for attack in self.done.attacks
+            if attack.key in bounds
+        ]
+        missing = [ModelFinding(key, bound, inf, met=False) for key, bound in bounds.items() if not self._tried(key)]
+        doubts = len(self.doubts)
+        doubt = [ModelFinding("doubts whether the tables belong together", 0, doubts, met=False)] if doubts else []
+        doubt += [ModelFinding("people who fit any record", FITTING, self.fitting, met=False)] if self.doubtful else []
+        doubt += (
+            [ModelFinding("labels that can't be read without --policy", 0, self.unread, met=False)]
+            if self.unread
+            else []
+        )
+        open_ = [ModelFinding(f"{name}: what it finds", 0, inf, met=False) for name in self.done.unjudged]
+        every = [
+            ModelFinding(f"{_label(one)} against {_than(one)}", one.limit.share, one.success.share, not one.found)
+            for one in self.done.attacks
+        ]
+        return (*asked, *missing, *((*doubt, *open_, *every) if safe else ()))
+
+    @property
+    def fitting(self) -> float:
+        """The share of people who could be in any released record, by what links them."""
+        told = [attack.details or {} for attack in self.done.attacks if attack.key == "linking"]
+        return 1 - told[0]["without_candidates"] if told else 1.0
+
+    @property
+    def unread(self) -> int:
+        """Released labels that the attacker could not read, which makes the attacks weaker than they could be."""
+        if self.roles.policy is not None:
+            return 0
+        told = (attack.details or {} for attack in self.done.attacks)
+        return int(max((details.get("unread_labels", 0.0) for details in told), default=0.0))
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether so few fit that the tables hardly belong together, or the labels can't be read."""
+        return self.fitting < FITTING * min(1.0, self.rows / self.people)
+
+    def _tried(self, key: str) -> bool:
+        return any(attack.key == key for attack in self.done.attacks)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows,
+            "quasi_identifiers": list(self.roles.quasi),
+            "sensitive": list(self.roles.sensitive),
+            "control": self.control,
+            "fitting": self.fitting,
+            "doubts": list(self.doubts),
+            "person": self.roles.person,
+            "rows_in_order": self.done.in_order,
+            "rows_known": self.done.rows_known,
+            "attacks": [_repeatable(attack.to_dict()) for attack in self.done.attacks],
+            "skipped": dict(self.done.skipped),
+            "unjudged": list(self.done.unjudged),
+            "found": [attack.key for attack in self.done.found],
+        }
+
+
+def attack_bounds(require: Sequence[str]) -> dict[str, float]:
+    """What `--require` says: the name of an attack and the highest share of people it may be right about."""
+    bounds = {}
+    for text in require:
+        name, _, number = text.partition("=")
+        if name not in ATTACKS:
+            raise InputError(f"--require: unknown attack '{name}'{did_you_mean(name, ATTACKS)}")
+        bounds[name] = _share(number, name)
+    return bounds
+
+
+def _share(text: str, name: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = nan
+    if not 0 <= share <= 1:
+        raise InputError(f"--require: '{name}' needs a number from 0 to 1, as in {name}=0.01")
+    return share
+
+
+def in_words(attack: Attack) -> str:
+    """One sentence that claims no more than was measured."""
+    if attack.certain and attack.success.right >= 1:
+        return f"{attack.success.right:,.0f} found for certain"
+    if attack.found:
+        return f"gets more out of the release than {_than(attack)}"
+    if attack.allowed and attack.excess[0] > 0:
+        return f"more than {_than(attack)}, by no more than groups of their size tell ({attack.allowed:.0%})"
+    return f"no more than {_than(attack)}, within the interval"
+
+
+def share_tried(attack: Attack) -> str:
+    """Of a dictionary attack, how much was really gone through, where its result rests on the original besides."""
+    details = attack.details or {}
+    tried, space = details.get("tried", 1.0), details.get("space", 0.0)
+    if attack.key == "dictionary" and not tried:
+        return (
+            "no identifier of the original leads to a released value by a common hash function, so that going through "
+            f"all {space:,.0f} of the format would find nobody"
+        )
+    if not details.get("settled"):
+        return ""
+    return (
+        f"{tried * space:,.0f} of the {space:,.0f} identifiers of the format were gone through; what the others would "
+        "find is known from the original"
+    )
+
+
+def _than(attack: Attack) -> str:
+    if attack.yardstick is not attack.control:
+        return "guessing"
+    return "without people's own records" if attack.left_out else "strangers"
+
+
+def _repeatable(told: dict[str, Any]) -> dict[str, Any]:
+    """Without what depends on the machine's mood: the same seed gives the same bytes."""
+    return told | {"details": {name: value for name, value in told["details"].items() if name not in _CLOCKED}}
+
+
+def _label(attack: Attack) -> str:
+    return attack.key if attack.attribute is None else f"{attack.key} of {attack.attribute}"

@@ -1,0 +1,66 @@
+"""What an attacker knows and wants to know: from the user, a policy, or the release itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.policy import Policy
+from shoal.results.release_folder import folder_of, names_in, person_in, roles_of
+from shoal.schema import Role
+
+
+@dataclass(frozen=True)
+class AttackRoles:
+    """What an attacker may know of people, and what is to be kept from them."""
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    """Direct identifiers that are in the release, as something else."""
+    other: tuple[str, ...] = ()
+    policy: Policy | None = None
+    person: str | None = None
+    """The column of the original that names the person; without one, every record is somebody else's."""
+
+    @classmethod
+    def of(
+        cls, release: str, *, policy: Path | None, qi: str | None, sensitive: str | None, person: str | None = None
+    ) -> AttackRoles:
+        """From what the user says; else from a policy; else from the release's own manifest."""
+        if qi is not None and not names_in(qi):
+            raise InputError("--qi names no column")
+        chosen = None if policy is None else Policy.load(policy)
+        return cls.by(chosen, folder_of(release), qi=qi, sensitive=sensitive, person=person)
+
+    @classmethod
+    def by(
+        cls,
+        chosen: Policy | None,
+        release: str,
+        *,
+        qi: str | None = None,
+        sensitive: str | None = None,
+        person: str | None = None,
+    ) -> AttackRoles:
+        """The same with a policy that was read already, and the folder of a release."""
+        known = {name: attribute.role for name, attribute in chosen.attributes.items()} if chosen else roles_of(release)
+        if qi is None and not known:
+            raise InputError(
+                "say what an attacker knows: --qi a,b,c or --policy POLICY",
+                advice="a release folder that this version wrote says it itself",
+            )
+        with_role = {role: tuple(name for name, own in known.items() if own == role) for role in Role}
+        quasi, wanted = names_in(qi) or with_role[Role.QUASI], names_in(sensitive)
+        for name in wanted:
+            if name in quasi:
+                raise InputError(f"'{name}' can't be known to an attacker and be what the attacker wants to know")
+        return cls(
+            quasi,
+            wanted or tuple(name for name in with_role[Role.SENSITIVE] if name not in quasi),
+            with_role[Role.DIRECT],
+            with_role[Role.INSENSITIVE],
+            chosen,
+            person or (chosen.person if chosen else person_in(release)),
+        )

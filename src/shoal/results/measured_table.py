@@ -1,0 +1,110 @@
+"""What a measurement came to, as people and programs read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import polars as pl
+
+from shoal.assess.comparison.counting_unit import CountBasis
+from shoal.assess.measure.risk_assessment import RiskAssessment
+from shoal.assess.measure.usefulness import CellFigures
+from shoal.errors import InputError
+from shoal.measurement import Measurement
+from shoal.measurement.formal_models import FormalFigures
+from shoal.measurement.read_back import ReadBack
+from shoal.measurement.risk.attacker_risks import Attackers
+from shoal.measurement.risk.linear_sensitivity import SensitiveCells
+from shoal.measurement.usefulness import Usefulness
+from shoal.measurement.usefulness.information_loss import class_figures
+from shoal.privacy import ModelFinding
+from shoal.results.record_counts import RecordCounts
+
+
+@dataclass(frozen=True)
+class MeasuredTable:
+    """A measurement with what was required of it."""
+
+    measurement: Measurement
+    models: tuple[ModelFinding, ...]
+    before: Measurement | None = None
+    assessed: RiskAssessment | None = None
+    usefulness: Usefulness | None = None
+    cells: CellFigures = field(default_factory=CellFigures)
+    """Loss, precision and entropy, where an original and the hierarchies of a policy say what cells stand for."""
+    formal: FormalFigures | None = None
+    sensitivity: Mapping[str, SensitiveCells] = field(default_factory=dict)
+    """Per sensitive attribute that is a number, where rules were given."""
+    attackers_before: Attackers | None = None
+    doubts: tuple[str, ...] = ()
+    """Whether the original and the release belong together."""
+    counted: CountBasis = CountBasis.RECORDS
+    """What the sizes of classes are numbers of."""
+    not_measured: Mapping[str, str] = field(default_factory=dict)
+    """Models of the policy that could not be measured, and why; they are not met."""
+    read_back: ReadBack | None = None
+    """What other columns tell of the quasi-identifiers, where an original or the manifest says so."""
+
+    @property
+    def k(self) -> int:
+        return self.measurement.k
+
+    @property
+    def k_effective(self) -> int | None:
+        """k after what other columns tell was put back; None where nothing says what was taken out."""
+        return None if self.read_back is None else self.read_back.k
+
+    @property
+    def records(self) -> pl.DataFrame:
+        """Figures of every record in the order of the table, where they were wanted; no value of the data."""
+        if self.assessed is None or self.assessed.records is None:
+            raise InputError("figures of single records were not asked for")
+        return self.assessed.records
+
+    @property
+    def no_numbers(self) -> tuple[str, ...]:
+        """The sensitive attributes that rules on sums could not look at."""
+        return tuple(name for name in self.measurement.classes.sensitive if name not in self.sensitivity)
+
+    @property
+    def met(self) -> bool:
+        return all(finding.met for finding in self.models)
+
+    def to_dict(self) -> dict[str, Any]:
+        sizes = self.measurement.classes.people
+        result: dict[str, Any] = {
+            "rows": self.measurement.rows,
+            "counted": str(self.counted),
+            "suppressed": self.measurement.suppressed_records,
+            "records": RecordCounts.measured(self.measurement).to_dict(),
+            "classes": len(sizes),
+            "class_size": {
+                "min": int(sizes.min()) if len(sizes) else 0,
+                "average": float(sizes.mean()) if len(sizes) else 0.0,
+                "max": int(sizes.max()) if len(sizes) else 0,
+            },
+            "risk": asdict(self.measurement.risk) | {"k_effective": self.k_effective},
+            "diversity": dict(self.measurement.diversity),
+            "models": [finding.to_dict() for finding in self.models],
+            "utility": {**class_figures(self.measurement), **self.cells.figures},
+        }
+        if self.read_back is not None:
+            result["read_back"] = self.read_back.to_dict()
+        if self.not_measured:
+            result["not_measured"] = dict(self.not_measured)
+        if self.formal is not None:
+            result["formal"] = self.formal.to_dict()
+        if self.sensitivity:
+            result["sensitivity"] = {name: found.to_dict() for name, found in self.sensitivity.items()}
+            result["sensitivity_left_out"] = list(self.no_numbers)
+        if self.before is not None:
+            result["risk_before"] = asdict(self.before.risk)
+            result["doubts"] = list(self.doubts)
+        if self.attackers_before is not None:
+            result["attackers_before"] = self.attackers_before.to_dict()
+        if self.usefulness is not None:
+            result["utility_reasons"] = dict(self.cells.reasons)
+            result["usefulness"] = self.usefulness.to_dict()
+        return result if self.assessed is None else result | self.assessed.to_dict()

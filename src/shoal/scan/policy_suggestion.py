@@ -1,0 +1,166 @@
+"""Tables to suggest a policy for: one file, the files of a folder, the tables of a database."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shoal.discover.column_profile import Profile
+from shoal.discover.profile import profile
+from shoal.discover.suggestion.multi_table import suggest_tables
+from shoal.discover.suggestion.one_table import Suggestion
+from shoal.discover.table_links import LinkableTable, TableColumn
+from shoal.discover.text_mentions import Annotate
+from shoal.errors import SourceError
+from shoal.io import ReferenceSource, Source, explained, open_source, parse_source
+from shoal.io.databases.base import address_of, tables_in
+from shoal.io.formats.detection import SUFFIXES, is_folder_of_parts
+from shoal.io.frames import source_at
+from shoal.policy import UseCase
+from shoal.policy.multi_table import TABLE_NAME
+
+PASSWORD = "${SHOAL_DB_PASSWORD}"  # noqa: S105  # the name of a variable
+FAR = 3
+"""Folders up from which a path is written whole."""
+_NOT_TABLES = frozenset({".txt", ".json"})
+
+
+@dataclass(frozen=True)
+class ProfiledTable:
+    """A table with its profile, and where it is."""
+
+    source: Source
+    profile: Profile
+    given: dict[str, object]
+
+    def source_setting(self, folder: Path) -> object:
+        """As a policy in the folder names it."""
+        if "url" in self.given:
+            return {**self.given, "url": without_password(str(self.given["url"]), folder)}
+        path = _beside(Path(str(self.given["path"])), folder)
+        return path if len(self.given) == 1 else {**self.given, "path": path}
+
+
+@dataclass(frozen=True)
+class ProfiledTables:
+    tables: dict[str, ProfiledTable]
+    url: str | None = None
+    """The database that all are in."""
+    constrained: tuple[tuple[TableColumn, TableColumn], ...] = field(default=())
+
+
+def is_database(data: str) -> bool:
+    """An address without a table: the whole database."""
+    return "://" in data and not data.startswith("file://") and "#" not in data
+
+
+def holds_tables(data: str) -> bool:
+    """Whether it is a whole database or a folder of tables; a folder of parts is one table."""
+    return is_database(data) or (Path(data).is_dir() and not is_folder_of_parts(Path(data)))
+
+
+def profiled(data: str, sheet: str | None = None) -> ProfiledTable:
+    if "://" in data and not data.startswith("file://"):
+        url, _, table = data.partition("#")
+        return _profiled({"url": url, "table": table})
+    given: dict[str, object] = {"path": data.removeprefix("file://")}
+    return _profiled({**given, "sheet": sheet} if sheet else given)
+
+
+def _profiled(given: dict[str, object], annotate: Annotate | None = None) -> ProfiledTable:
+    source = source_at(given)
+    with explained(source):
+        return ProfiledTable(source, profile(source.scan(), annotate=annotate), given)
+
+
+def profile_tables_at(data: str, annotate: Annotate | None = None) -> ProfiledTables:
+    """All tables of a folder or a database; ``annotate`` reads their free text."""
+    return database_tables(data, annotate) if is_database(data) else folder_tables(Path(data), annotate)
+
+
+def as_tables(found: ProfiledTables) -> dict[str, LinkableTable]:
+    return {key: LinkableTable(one.profile, one.source.scan()) for key, one in found.tables.items()}
+
+
+def folder_tables(folder: Path, annotate: Annotate | None = None) -> ProfiledTables:
+    suffixes = SUFFIXES.keys() - _NOT_TABLES
+    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in suffixes and path.is_file())
+    if not paths:
+        raise SourceError(f"{folder}: holds no file that is a table")
+    stems = [_name(path.stem) for path in paths]
+    names = [stem if stems.count(stem) == 1 else _name(path.name) for stem, path in zip(stems, paths, strict=True)]
+    profiles = (_profiled({"path": str(path)}, annotate) for path in paths)
+    return ProfiledTables(dict(zip(names, profiles, strict=True)))
+
+
+def database_tables(url: str, annotate: Annotate | None = None) -> ProfiledTables:
+    found = {}
+    for name in tables_in(address_of(url)):
+        source = open_source(parse_source({"url": url, "table": name}))
+        try:
+            with explained(source):
+                found[name] = ProfiledTable(source, profile(source.scan(), annotate=annotate), {"table": name})
+        except SourceError as error:
+            if "no records" not in error.message:
+                raise
+    if not found:
+        raise SourceError("the database holds no table with records")
+    keys = tuple(
+        ((child, column), (parent, key))
+        for child, own in found.items()
+        for parent, other in found.items()
+        if isinstance(own.source, ReferenceSource)
+        for column, key in own.source.refers_to(other.source)
+    )
+    return ProfiledTables({_name(name): one for name, one in found.items()}, url, _renamed(keys))
+
+
+def _renamed(keys: tuple[tuple[TableColumn, TableColumn], ...]) -> tuple[tuple[TableColumn, TableColumn], ...]:
+    return tuple(((_name(child[0]), child[1]), (_name(parent[0]), parent[1])) for child, parent in keys)
+
+
+def _name(text: str) -> str:
+    """A name that a table may have in a policy."""
+    return text if TABLE_NAME.match(text) else re.sub(r"[^\w-]+", "_", text).strip("_-")[:63] or "table"
+
+
+def suggest_multi_table(
+    found: ProfiledTables, name: str, use_case: UseCase, folder: Path, *, keep_joinable: bool = False
+) -> Suggestion:
+    tables = as_tables(found)
+    if found.url is None:
+        sources = {key: one.source_setting(folder) for key, one in found.tables.items()}
+        return suggest_tables(tables, name=name, use_case=use_case, sources=sources, keep_joinable=keep_joinable)
+    elsewhere = {key: one.given for key, one in found.tables.items() if one.given["table"] != key}
+    return suggest_tables(
+        tables,
+        name=name,
+        use_case=use_case,
+        sources=elsewhere,
+        source={"url": without_password(found.url, folder)},
+        constrained=found.constrained,
+        keep_joinable=keep_joinable,
+    )
+
+
+def without_password(url: str, folder: Path) -> str:
+    """A database's address as a policy may hold it: a password stays in the environment.
+
+    >>> without_password("postgresql://clinic:secret@db/records", Path())
+    'postgresql://clinic:${SHOAL_DB_PASSWORD}@db/records'
+    """
+    if url.startswith("sqlite:///"):
+        return f"sqlite:///{_beside(Path(url.removeprefix('sqlite:///')), folder)}"
+    said = re.fullmatch(r"([^/]+://[^:@/]*):([^@/]*)@(.*)", url)
+    if said is None or "${" in said[2]:
+        return url
+    return f"{said[1]}:{PASSWORD}@{said[3]}"
+
+
+def _beside(path: Path, folder: Path) -> str:
+    """The path as seen from the folder: a policy's paths are relative to its own."""
+    whole = path.expanduser().resolve()
+    relative = os.path.relpath(whole, folder)
+    return str(whole) if Path(relative).parts[:FAR] == ("..",) * FAR else relative

@@ -1,0 +1,219 @@
+"""From a path or an address to what can be read: folders, files by their kind, databases table by table."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from polars.exceptions import PolarsError
+
+from shoal.errors import InputError, SourceError
+from shoal.io import Source, explained, open_source, parse_source
+from shoal.io.databases.base import address_of, tables_in
+from shoal.io.failures import no_panic
+from shoal.io.formats.excel import sheets_of
+from shoal.scan.annotators import Annotate
+from shoal.scan.findings import Scan, ScanFinding, ScannedSource, UnreadSource
+from shoal.scan.table_findings import scan_table
+from shoal.scan.text_findings import TextBlock, general_place, scan_pieces, scan_text
+from shoal import documents
+
+SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"})
+"""Folders that hold copies of what programs made."""
+TABLES = frozenset([".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".arrow", ".feather", ".ipc"])
+BOOKS = frozenset({".xlsx", ".xlsm", ".xls"})
+PLAIN = frozenset({".txt", ".text", ".md", ".rst", ".log", ".out", ".err", ""})
+SHOWN = 5
+_SQLITE = b"SQLite format 3\0"
+_HEAD = 8192
+FAILURES = (InputError, OSError, PolarsError, ValueError, RecursionError)
+"""What a file can do to its reader; each is that file's, and the scan goes on."""
+
+Progress = Callable[[int, int | None], None]
+SourceFindings = tuple[list[ScanFinding], ScannedSource]
+
+
+@dataclass
+class SourceWalk:
+    annotate: Annotate
+    everything: bool = False
+    progress: Progress | None = None
+    findings: list[ScanFinding] = field(default_factory=list)
+    looked: list[ScannedSource] = field(default_factory=list)
+    unread: list[UnreadSource] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+    def over(self, places: Sequence[str]) -> Scan:
+        files = [found for place in places for found in self._expanded(place)]
+        for number, (label, scan) in enumerate(files):
+            if self.progress is not None:
+                self.progress(number, len(files))
+            self._try(label, scan)
+        return Scan(tuple(self.findings), tuple(self.looked), tuple(self.unread), tuple(self.skipped))
+
+    def _try(self, label: str, scan: Callable[[], Iterator[SourceFindings]]) -> None:
+        try:
+            with no_panic(label):
+                for findings, looked in scan():
+                    self.findings += findings
+                    self.looked.append(looked)
+        except FAILURES as error:
+            if isinstance(error, SourceError) and _is_empty(error):
+                self.looked.append(ScannedSource(label, "table", "no records"))
+            else:
+                self.unread.append(UnreadSource(label, _why(error, label)))
+
+    def _expanded(self, place: str) -> Iterator[tuple[str, Callable[[], Iterator[SourceFindings]]]]:
+        """What a place stands for, one by one, nothing read yet."""
+        if "://" in place and not place.startswith("file://"):
+            yield from self._tables_at(place)
+            return
+        path = Path(place.removeprefix("file://")).expanduser()
+        if not path.exists():
+            raise SourceError(f"{place}: there is no such file or folder")
+        for each in self._files(path) if path.is_dir() else [path]:
+            if _opening(each).startswith(_SQLITE):
+                yield from self._tables_at(f"sqlite:///{each}")
+            else:
+                yield str(each), partial(self._file, each)
+
+    def _files(self, folder: Path) -> Iterator[Path]:
+        for here, folders, names in os.walk(folder, onerror=self._unreadable):
+            for name in list(folders):
+                path = Path(here, name)
+                if name in SKIPPED or path.is_symlink():
+                    self.skipped.append(str(path))
+                    folders.remove(name)
+            folders.sort()
+            for name in sorted(names):
+                path = Path(here, name)
+                if path.is_symlink():
+                    self.skipped.append(str(path))
+                else:
+                    yield path
+
+    def _unreadable(self, error: OSError) -> None:
+        self.unread.append(UnreadSource(str(error.filename), "the folder can't be read"))
+
+    def _tables_at(self, url: str) -> Iterator[tuple[str, Callable[[], Iterator[SourceFindings]]]]:
+        address, _, table = url.partition("#")
+        known = address_of(address)
+        for name in (table,) if table else tables_in(known):
+            yield f"{known.place}#{name}", partial(self._table_of, {"url": address, "table": name})
+
+    def _table_of(self, given: dict[str, str]) -> Iterator[SourceFindings]:
+        yield from self._source(open_source(parse_source(given)))
+
+    def _source(self, source: Source) -> Iterator[SourceFindings]:
+        with explained(source):
+            yield scan_table(source.label, source.scan(), self.annotate)
+
+    def _file(self, path: Path) -> Iterator[SourceFindings]:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise SourceError(f"{path}: is not a regular file")
+        opening = _opening(path, strict=True)
+        suffix = path.suffix.lower()
+        if not opening:
+            yield [], ScannedSource(str(path), "empty", "0 bytes")
+        elif suffix in TABLES:
+            yield from self._table(path)
+        elif suffix in BOOKS:
+            yield from self._sheets(path)
+        elif suffix in documents.ENDINGS and suffix not in PLAIN:
+            yield self._carried(path)
+        elif b"\0" in opening:
+            raise SourceError(f"{path}: nothing here reads this kind of file")
+        else:
+            yield scan_text(str(path), path, self.annotate, everything=self.everything)
+
+    def _table(self, path: Path) -> Iterator[SourceFindings]:
+        """A file that is no table after all is read as text, so that nothing in it is passed over."""
+        try:
+            found = list(self._source(open_source(parse_source({"path": str(path)}))))
+        except (InputError, PolarsError) as error:
+            if (isinstance(error, SourceError) and _is_empty(error)) or b"\0" in _opening(path):
+                raise
+            found = [scan_text(str(path), path, self.annotate, everything=self.everything)]
+        yield from found
+
+    def _sheets(self, path: Path) -> Iterator[SourceFindings]:
+        names = sheets_of(path, str(path))
+        whole = True
+        for name in names:
+            try:
+                source = open_source(parse_source({"path": str(path), "sheet": name}))
+                findings, looked = scan_table(f"{path}#{name}", source.scan(), self.annotate)
+                yield findings, looked
+            except InputError as error:
+                whole = whole and isinstance(error, SourceError) and _is_empty(error)
+        if path.suffix.lower() != ".xls":
+            yield self._carried(path, cells=not whole)
+
+    def _carried(self, path: Path, *, cells: bool = True) -> SourceFindings:
+        document = documents.format_for(path)
+        blocks = (
+            TextBlock(general_place(piece.place), piece.text, 0, piece.label)
+            for piece in self._read(path, document)
+            if cells or "!" not in piece.place
+        )
+        return scan_pieces(str(path), document.key, blocks, self.annotate, everything=self.everything)
+
+    def _read(self, path: Path, document: documents.DocumentFormat) -> Iterator[documents.DocumentText]:
+        """The pieces; those of which nobody knows what they say are noted."""
+        for piece in document.texts(path):
+            if piece.unread:
+                self.unread.append(
+                    UnreadSource(f"{path}, {piece.place}", "it has no text that could be read (a picture?)")
+                )
+            else:
+                yield piece
+
+
+def title_of(places: Sequence[str]) -> str:
+    """What may be shown of the places: names of files and folders, addresses without passwords."""
+    return ", ".join(_shown(place) for place in places[:SHOWN]) + (" …" if len(places) > SHOWN else "")
+
+
+def _shown(place: str) -> str:
+    if "://" not in place or place.startswith("file://"):
+        path = Path(place.removeprefix("file://"))
+        return str(path) if path.name else path.resolve().name or str(path)
+    address, _, table = place.partition("#")
+    shown = address_of(address).place
+    return f"{shown}#{table}" if table else shown
+
+
+def scan_places(
+    places: Sequence[str], annotate: Annotate, *, everything: bool = False, progress: Progress | None = None
+) -> Scan:
+    """Everything at the places; what can't be read is listed in the result, a place that isn't there is an error."""
+    return SourceWalk(annotate, everything, progress).over(places)
+
+
+def _opening(path: Path, *, strict: bool = False) -> bytes:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return b""
+        with path.open("rb") as file:
+            return file.read(_HEAD)
+    except OSError:
+        if strict:
+            raise
+        return b""
+
+
+def _is_empty(error: SourceError) -> bool:
+    return "no records" in error.message
+
+
+def _why(error: BaseException, label: str) -> str:
+    """In our words where they are ours; what a library says may hold what it read."""
+    if isinstance(error, InputError):
+        return str(error).removeprefix(f"{label}: ").removeprefix(f"{Path(label).name}: ")
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    return "it can't be read as what it seems to be"

@@ -1,0 +1,1 @@
+"""Adding up what nobody may read: encrypted columns, shares of columns."""

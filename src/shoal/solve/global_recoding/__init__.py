@@ -1,0 +1,1 @@
+"""Global recoding: the search of the lattice of levels."""

@@ -1,0 +1,1 @@
+"""Encryption of columns, one file per scheme."""

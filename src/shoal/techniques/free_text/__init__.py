@@ -1,0 +1,1 @@
+"""Free text inside a column."""

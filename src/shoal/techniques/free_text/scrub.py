@@ -1,0 +1,137 @@
+"""Scrubbing of free text in a column (ISO/IEC 20889, C.4): remarks, comments, letters beside the rest of a record.
+
+What is recognised in a text is replaced, the rest stays:
+
+| replace | instead of "Asha Rao" | clause |
+|---|---|---|
+| ``label`` | ``[PERSON]`` | 9.3.2 |
+| ``mask`` | as many symbols: ``********`` | 9.3.2 |
+| ``pseudonym`` | the same made-up name wherever she is named in the domain | 9.4 |
+
+With stand-ins, dates are shifted by a secret number of days and ages told by the decade, unless ``dates`` and ``ages``
+say otherwise. Each value of the column is a text of its own: who "Rao" is, is found out within it.
+
+Only what is recognised is replaced. A text can tell who somebody is in words that no recogniser knows, so a scrubbed
+column is not anonymous by that, and no privacy model counts it (C.1). The report says how much of each type was found.
+Missing values stay missing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal, Self
+
+import polars as pl
+from pydantic import AfterValidator, Field, model_validator
+
+from shoal.errors import BugError, DataError
+from shoal.pseudonyms.canonical_text import canonical_text
+from shoal.schema.columns import Column
+from shoal.schema.values import ValueType
+from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, ScrubRequest, Step, Technique
+from shoal.techniques.pseudonymisation.pseudonym_steps import LookUp
+from shoal.techniques.pseudonymisation.pseudonymise import DOMAIN
+
+
+def _symbol(char: str) -> str:
+    if not char.isprintable() or char.isspace():
+        raise ValueError("the symbol has to be a printable character")
+    return char
+
+
+class Scrub(Technique):
+    key = "scrub"
+    searches_text = True
+    facts = Facts(
+        title="Scrubbing of free text",
+        clause="ISO/IEC 20889, C.4",
+        truthful=True,
+        types=ANY_TYPE,
+        roles=ANY_ROLE,
+        singling_out=Lowers.PARTIALLY,
+        linking=Lowers.PARTIALLY,
+        inference=Lowers.NO,
+    )
+
+    types: tuple[str, ...] | None = Field(None, min_length=1)
+    """Only these kinds, such as person, email, phone; all that are recognised if it is left out."""
+    replace: Literal["label", "mask", "pseudonym"] = "label"
+    domain: Annotated[str, Field(pattern=DOMAIN)] = "text"
+    """Whose texts share stand-ins."""
+    char: Annotated[str, Field(min_length=1, max_length=1), AfterValidator(_symbol)] = "*"
+    """The symbol of masks."""
+    keep_length: bool = True
+    """A mask is as long as what it covers, so that nothing in the text moves; otherwise all have five characters."""
+    dates: Literal["shift", "label", "keep"] | None = None
+    """If it is left out, shifted with ``replace: pseudonym``, else replaced like everything."""
+    ages: Literal["generalise", "label", "keep"] | None = None
+    """If it is left out, generalised with ``replace: pseudonym``, else replaced like everything."""
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        for name in sorted(self.model_fields_set & {"char", "keep_length"}):
+            if self.replace != "mask":
+                raise ValueError(f"{name} goes with replace: mask")
+        if "domain" in self.model_fields_set and self.replace != "pseudonym" and self.dates != "shift":
+            raise ValueError("a domain goes with replace: pseudonym, or with dates: shift")
+        return self
+
+    def wants(self, attribute: str) -> tuple[tuple[str, ...], ...]:
+        return ((attribute,),)
+
+    def bind(self, column: Column, context: Context) -> ScrubStep:
+        if context.scrubber is None:
+            raise BugError("scrub was bound without a scrubber")
+        scrubber = context.scrubber(self._request())
+        counts = context.counts[(column.name,)].value_counts(column.name)
+        texts = canonical_text(counts["value"])
+        scrubbed, found, touched = [], Counter[str](), 0
+        for text, records in zip(texts, counts["records"], strict=True):
+            if text is None:
+                continue
+            clean, kinds = scrubber.scrub_text(text)
+            scrubbed.append(clean)
+            found.update({kind: times * records for kind, times in kinds.items()})
+            touched += records if kinds else 0
+        lasting = context.secrets is not None and context.secrets.lasting
+        looked_up = LookUp(texts.drop_nulls(), pl.Series(scrubbed, dtype=pl.String))
+        of_this_run = self.replace == "pseudonym" and not lasting
+        return ScrubStep(column.name, looked_up, tuple(sorted(found.items())), touched, of_this_run)
+
+    def _request(self) -> ScrubRequest:
+        types = None if self.types is None else frozenset(self.types)
+        return ScrubRequest(self.replace, self.domain, types, self.char, self.keep_length, self.dates, self.ages)
+
+    def leaves(self, column: Column) -> Column:
+        return replace(column, type=ValueType.TEXT, storage=pl.String(), scale=0, date_format=None)
+
+
+@dataclass(frozen=True)
+class ScrubStep(Step):
+    """The scrubbed text of each value that the column was found to have."""
+
+    attribute: str
+    scrubbed: LookUp = field(repr=False, compare=False)
+    found: tuple[tuple[str, int], ...] = ()
+    """How much of each type, over all records."""
+    touched: int = 0
+    """Records in which something was found."""
+    of_this_run: bool = False
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (self.attribute,)
+
+    @property
+    def told(self) -> str:
+        kinds = " + ".join(f"{times:,} {kind}" for kind, times in self.found)
+        told = f"found {kinds} in {self.touched:,} records" if kinds else "found nothing"
+        return f"{told}; stand-ins are of this run only" if self.of_this_run else told
+
+    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
+        try:
+            texts = self.scrubbed.map(canonical_text(frame[self.attribute]))
+        except KeyError:
+            raise DataError(f"column '{self.attribute}' has values that were not there when it was counted") from None
+        return frame.with_columns(texts.alias(self.attribute))

@@ -1,0 +1,1 @@
+"""Generalisation and suppression of sets of items."""

@@ -1,0 +1,1 @@
+"""Pseudonymisation (ISO/IEC 20889, 9.4)."""

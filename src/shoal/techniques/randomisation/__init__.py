@@ -1,0 +1,1 @@
+"""Randomisation (ISO/IEC 20889, 9.7): noise, permutation, microaggregation, PRAM."""

@@ -1,0 +1,1 @@
+"""Microaggregation by one attribute or several."""

@@ -1,0 +1,1 @@
+"""Noise on columns, one file per kind."""

@@ -1,0 +1,1 @@
+"""Statistical tools (ISO/IEC 20889, 9.1): sampling and aggregation."""

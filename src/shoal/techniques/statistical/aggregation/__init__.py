@@ -1,0 +1,1 @@
+"""Aggregated tables, and the cells of them that may not be shown."""

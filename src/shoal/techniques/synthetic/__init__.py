@@ -1,0 +1,1 @@
+"""Synthetic records (ISO/IEC 20889, 9.8)."""

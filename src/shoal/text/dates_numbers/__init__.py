@@ -1,0 +1,1 @@
+"""Dates, ages, quantities, phone and reference numbers."""

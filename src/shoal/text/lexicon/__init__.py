@@ -1,0 +1,1 @@
+"""Words, their shapes and lists, sentences."""

@@ -1,0 +1,1 @@
+"""Patterns matched in one pass."""

@@ -1,0 +1,137 @@
+"""Persons' names: titles, initials, lists of given and family names, endings that family names have, introducing words.
+
+Scores, from the sure to the doubtful: a title before (0.95); "my name is", "signed" before (0.9); a listed given name
+with a family name (0.88); initials with a name (0.82); two capitalised words of which one is listed (0.78); one listed
+given name alone (0.62), which a place or an everyday word of the same spelling takes below the threshold; a family name
+alone, or words that only look like names, stay near 0.5.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from shoal.text.lexicon.capitalised_runs import JOINS, CapitalisedRun, RunWord
+from shoal.text.lexicon.caseless_text import caseless_runs
+from shoal.text.lexicon.gazetteers import NAME, SIZES, LexiconKind, sections_in
+from shoal.text.lexicon.word_shapes import is_adverb, is_no_name, looks_like_a_name
+from shoal.text.person_names.introductions import called_upon, introduced, told_of
+from shoal.text.person_names.name_scores import LINKS, LOOKS_LIKE, SAINTS, UNSURE, score_of, stands_as_a_name
+from shoal.text.spans import Span
+
+BY = "names"
+TITLE_SCORE = 0.95
+MOST_READ = 16
+"""Words of a run that are looked at behind its beginning: more than a name has."""
+_STREETS = frozenset(sections_in("context")["streets"])
+_FIRST_WORDS = frozenset({"A", "I", *(word.capitalize() for word in sections_in("context")["openers"])})
+_GREETINGS = frozenset(sections_in("trade")["greetings"])
+"""Words before a name that are never part of one."""
+
+
+def persons(text: str, runs: Sequence[CapitalisedRun]) -> Iterator[Span]:
+    """Names with their titles, each as a span of its own."""
+    cased = not text.islower()
+    for run in caseless_runs(text, runs):
+        yield from _in_run(run, cased=cased)
+    yield from introduced(text)
+    yield from told_of(text)
+    if "@" in text:
+        yield from called_upon(text)
+
+
+def _in_run(run: CapitalisedRun, *, cased: bool) -> Iterator[Span]:
+    for words, titled in _stretches(run):
+        around = run if not words or words[0] is run.words[0] else _behind(run, words[0])
+        title = words[0] if titled else None
+        rest = words[1:] if titled else words
+        if title is not None and rest:
+            yield Span(title.start, title.end, "title", TITLE_SCORE, BY)
+            yield Span(rest[0].start, rest[-1].end, "person", TITLE_SCORE, BY)
+        elif not titled:
+            rest = _without_opener(around, rest)
+            score = score_of(around, rest)
+            if not cased and not _known_in_small_letters(rest):
+                score = 0
+            elif not score and len(rest) == 1 and stands_as_a_name(around, rest[0]):
+                score = LOOKS_LIKE
+            if score == UNSURE and rest[0].key in SAINTS:
+                yield Span(rest[0].start, rest[-1].end, "place", LOOKS_LIKE, BY)
+            elif score > 0:
+                yield Span(rest[0].start, rest[-1].end, "person", score, BY)
+
+
+def _behind(run: CapitalisedRun, first: RunWord) -> CapitalisedRun:
+    """The run from a word on, with the words before it as what stands before: "Thanks | Monjeau"."""
+    place = bisect_left(run.words, first.start, key=lambda word: word.start)
+    before = (*run.before, *(word.key for word in run.words[max(0, place - 3) : place]))[-3:]
+    return run._replace(words=run.words[place : place + MOST_READ], start=first.start, opens=False, before=before)
+
+
+def _known_in_small_letters(words: list[RunWord]) -> bool:
+    """Where no capital tells a name, one word has to be listed and the others have to look like names."""
+    return (any(word.kinds & NAME for word in words) or len(words) == 2) and all(
+        word.kinds & NAME or word.is_initial or word.key in LINKS or looks_like_a_name(word.key) for word in words
+    )
+
+
+def _without_opener(run: CapitalisedRun, words: list[RunWord]) -> list[RunWord]:
+    """Without a word on no list that begins the sentence before a full name, as in a language that is not ours."""
+    if not (run.opens and words and words[0] is run.words[0]):
+        return words
+    if len(words) > 1 and (words[0].text in _FIRST_WORDS or (not words[0].kinds & NAME and is_adverb(words[0].key))):
+        return words[1:]
+    full = len(words) > 2 and words[1].kinds & LexiconKind.GIVEN and words[2].kinds & NAME
+    return words[1:] if full and not words[0].kinds and not words[0].is_initial else words
+
+
+def _stretches(run: CapitalisedRun) -> Iterator[tuple[list[RunWord], bool]]:
+    """The parts of a run that could be one person each; a title opens one."""
+    stretch: list[RunWord] = []
+    titled = False
+    for place, word in enumerate(run.words):
+        title = (
+            word.kinds & LexiconKind.TITLE and not word.is_initial and _titles(word, run.words[place + 1 : place + 2])
+        )
+        first = titled and len(stretch) == 1
+        if title or not (_nameable(word, titled=first) or (stretch and word.key in LINKS)):
+            if stretch:
+                yield _trimmed(stretch), titled
+            stretch, titled = ([word], True) if title else ([], False)
+        else:
+            stretch.append(word)
+    if stretch:
+        yield _trimmed(stretch), titled
+
+
+def _titles(word: RunWord, following: tuple[RunWord, ...]) -> bool:
+    """A title that is not also an ordinary word or name, or is written with its full stop; a name has to follow."""
+    plain = following and following[0].kinds & LexiconKind.COMMON and not following[0].kinds & NAME
+    if not following or (plain and word.kinds & LexiconKind.COMMON):
+        return False
+    return word.text[-1] == "." or not word.kinds & (NAME | LexiconKind.FORM) or word.key in _SURE_TITLES
+
+
+_SURE_TITLES = frozenset(sections_in("context")["sure titles"])
+
+
+def _nameable(word: RunWord, *, titled: bool) -> bool:
+    if word.is_initial:
+        return True
+    if is_no_name(word.key):
+        return False
+    if not word.is_cased or word.key in JOINS or word.key in _GREETINGS or (word.key in _STREETS and not titled):
+        return False
+    if titled or word.kinds & NAME:
+        return not word.kinds & LexiconKind.FORM or bool(word.kinds & NAME)
+    return not word.kinds & ~LexiconKind.CITY & ~SIZES
+
+
+def _trimmed(words: list[RunWord]) -> list[RunWord]:
+    while words and (
+        words[-1].key in LINKS
+        or (words[-1].text == "I" and len(words) > 1)
+        or (words[-1].kinds & LexiconKind.COUNTRY and len(words) > 1)
+    ):
+        words = words[:-1]
+    return words

@@ -1,0 +1,1 @@
+"""Facts about people that no number tells: health, work, beliefs, status."""
