@@ -11,12 +11,12 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shoal.documents import DOCUMENT_FORMATS, ENDINGS, DocumentFormat, DocumentOptions
 from tests.documents import test_excel, test_mail, test_pdf, test_word
 from tests.documents.made import MADE
 from tests.documents.marked import MARK, scrub
 from tests.text.hostile import hostile
 
+from shoal.documents import DOCUMENT_FORMATS, ENDINGS, DocumentFormat, DocumentOptions
 from shoal.documents.cleaning_account import EditRecorder
 from shoal.errors import ShoalError
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from shoal.documents import DocumentAccount
 from tests.documents.marked import MARK, NUMBER, found_in_zip, mark, scrub
 from tests.documents.packed import PACKAGE, package, parts_of
 
+from shoal import documents
+from shoal.documents import DocumentAccount
 from shoal.documents.cleaning_account import EditRecorder
 from shoal.documents.office.formulas import RenamedReferences, cleaned
 from shoal.errors import SourceError
-from shoal import documents
 
 SML = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 MAIN = (

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.documents.marked import NUMBER, mark, scrub
 
+from shoal import documents
 from shoal.documents.cleaning_account import EditRecorder
 from shoal.documents.json_files import cleaned, tokens
 from shoal.errors import SourceError
-from shoal import documents
 
 TEXTS = st.text(max_size=8) | st.sampled_from([mark("a"), f"x {mark('b')}", mark("c") + "\n"])
 VALUES = st.recursive(

@@ -15,11 +15,11 @@ from typing import Any
 
 import docx
 import pytest
-from shoal.documents import DocumentAccount, DocumentOptions
 from tests.documents.marked import MARK, mark, scrub
 
-from shoal.errors import SourceError
 from shoal import documents
+from shoal.documents import DocumentAccount, DocumentOptions
+from shoal.errors import SourceError
 
 HEADERS = (
     "From", "To", "Cc", "Bcc", "Reply-To", "Sender", "Subject", "Received", "Return-Path", "Delivered-To", "X-Mailer",

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.documents.marked import MARK, mark, scrub
 
+from shoal import documents
 from shoal.documents.cleaning_account import EditRecorder
 from shoal.documents.html_pages import cleaned, pieces_of
-from shoal import documents
 
 PLACES = (
     "body", "title", "alt", "tooltip", "href", "escaped", "encoded", "query", "meta", "placeholder", "value", "aria",

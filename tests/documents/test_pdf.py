@@ -13,14 +13,14 @@ import pikepdf
 import pypdfium2
 import pytest
 from pikepdf import Array, Dictionary, Name, String
-from shoal.documents import DocumentAccount, DocumentOptions
 from tests.documents.marked import MARK, found_in, mark, scrub, scrub_to_text
 
+from shoal import documents
+from shoal.documents import DocumentAccount, DocumentOptions
 from shoal.documents.pdf.page import _DrawnLetters
 from shoal.errors import SourceError
 from shoal.scan.gates import unread_verdict
 from shoal.scan.source_walk import scan_places
-from shoal import documents
 
 PLACES = (
     "body", "title", "author", "xmp", "note", "author2", "field", "fielddefault", "outline", "script", "attachment",

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.documents.marked import NUMBER, mark, scrub
 
+from shoal import documents
 from shoal.documents import plain_text
 from shoal.errors import InputError, SourceError
-from shoal import documents
 
 
 def cleaned(path: Path) -> bytes:

@@ -11,15 +11,15 @@ from pathlib import Path
 import docx
 import openpyxl
 import pytest
-from shoal.documents import DOCUMENT_FORMATS, ENDINGS
 from tests.documents.made import ADDRESS, MADE, SECRETS, WORDS, need_reader, shown
 
+from shoal import documents
+from shoal.documents import DOCUMENT_FORMATS, ENDINGS
 from shoal.errors import InputError, SourceError
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.sandbox import parent_process
 from shoal.scrub.scrubber import Scrubber
-from shoal import documents
 from shoal.text import Annotator
 from shoal.text.matching.patterns import PatternFinder
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import docx
 import pytest
 from PIL import Image
-from shoal.documents import DocumentAccount, DocumentOptions
 from tests.documents.marked import MARK, found_in_zip, mark, scrub
 from tests.documents.packed import PACKAGE, package, parts_of
 
-from shoal.errors import SourceError
 from shoal import documents
+from shoal.documents import DocumentAccount, DocumentOptions
+from shoal.errors import SourceError
 
 WML = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 SPACES = (

@@ -15,8 +15,8 @@ import numpy as np
 import pikepdf
 import polars as pl
 import pyarrow.parquet
-from tests.hostile.seeds import table
 from tests.documents.made import MADE
+from tests.hostile.seeds import table
 
 _MAIN: Final = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _DEEP: Final = 200_000

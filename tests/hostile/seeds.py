@@ -15,8 +15,8 @@ from typing import Final
 import openpyxl
 import polars as pl
 import pyarrow as pa
-from tests.hostile.generated import SMALL
 from tests.documents.made import MADE, WORDS
+from tests.hostile.generated import SMALL
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 

@@ -13,6 +13,7 @@ from tests.hostile import seeds
 from tests.hostile.calls import Done, called
 from tests.hostile.files import DOCUMENTS, TABLES, without_sheets
 
+from shoal import documents
 from shoal.cli import app
 from shoal.errors import DataError, SourceError, printable
 from shoal.hierarchy.kinds.csv_file import CsvHierarchy
@@ -20,7 +21,6 @@ from shoal.io import explained, open_source, parse_source
 from shoal.io.json_files import read_json
 from shoal.policy import Policy
 from shoal.release import anonymise
-from shoal import documents
 
 pytestmark = pytest.mark.requirement("V-05", "D-01")
 POLICY = """\

@@ -1,4 +1,4 @@
-"""Files are written by one mechanism, whole or not at all (``shoal.io.atomic.file_replacement``, ``shoal.io.atomic.folder_commit``)."""
+"""Files are written by one mechanism, whole or not at all (``shoal.io.atomic``)."""
 
 from __future__ import annotations
 

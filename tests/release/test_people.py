@@ -14,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.assess.comparison.counting_unit import CountBasis, CountingUnit, DeclaredPeople, in_order
+from shoal.assess.comparison.counting_unit import CountingUnit, DeclaredPeople, in_order
 from shoal.assess.measure.request import MeasureRequest
 from shoal.assess.measure.table_measurement import measure_data
 from shoal.errors import DataError, InputError
 from shoal.measurement import measure_classes
 from shoal.results.attack_roles import AttackRoles
 from shoal.results.measured_table import MeasuredTable
+from shoal.results.record_counts import CountBasis
 
 pytestmark = pytest.mark.requirement("R-01")
 

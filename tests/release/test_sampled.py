@@ -12,13 +12,14 @@ import pytest
 import shoal
 from shoal.assess.measure.request import MeasureRequest
 from shoal.assess.measure.risk_assessment import AssessmentOptions, circumstances
-from shoal.assess.measure.sampling_fraction import FractionBasis, SamplingFraction, estimate_sampling_fraction
+from shoal.assess.measure.sampling_fraction import estimate_sampling_fraction
 from shoal.assess.measure.table_measurement import measure_data
 from shoal.errors import InputError, PolicyError
 from shoal.measurement import measure_classes
 from shoal.measurement.risk.suda import suda
 from shoal.policy.assessment import Assess
 from shoal.results.measured_table import MeasuredTable
+from shoal.results.risk_assessment import FractionBasis, SamplingFraction
 
 pytestmark = pytest.mark.requirement("R-03")
 

@@ -69,13 +69,13 @@ def fewest(sets: list[str | None], m: int, people: list[int] | None = None) -> i
     return min((len(having) for having in who.values()), default=10**9)
 
 
-baskets = st.lists(
+basket_lists = st.lists(
     st.lists(st.sampled_from(ITEMS), max_size=5).map(";".join) | st.none(),
     max_size=25,
 )
 
 
-@given(sets=baskets, k=st.integers(2, 4), m=st.integers(1, 4), tree=st.booleans())
+@given(sets=basket_lists, k=st.integers(2, 4), m=st.integers(1, 4), tree=st.booleans())
 @settings(max_examples=150)
 def test_every_combination_that_occurs_has_k_records(sets, k, m, tree):
     result = released(sets, k=k, m=m, **({"hierarchy": TAXONOMY} if tree else {}))
@@ -88,7 +88,7 @@ def test_every_combination_that_occurs_has_k_records(sets, k, m, tree):
         assert set(items) <= (true if tree else set((before or "").split(";")))
 
 
-@given(sets=baskets, k=st.integers(2, 4), m=st.integers(1, 3))
+@given(sets=basket_lists, k=st.integers(2, 4), m=st.integers(1, 3))
 @settings(max_examples=80)
 def test_with_a_hierarchy_alone_nothing_is_left_out_and_all_records_agree(sets, k, m):
     if sum(bool(text) for text in sets) < k:
@@ -104,7 +104,7 @@ def test_with_a_hierarchy_alone_nothing_is_left_out_and_all_records_agree(sets, 
 
 
 @given(
-    sets=baskets,
+    sets=basket_lists,
     people=st.lists(st.integers(0, 6), min_size=25, max_size=25),
     k=st.integers(2, 3),
     tree=st.booleans(),
@@ -117,7 +117,7 @@ def test_people_are_counted_where_there_are_any(sets, people, k, tree):
     assert fewest(step.apply(frame)["set"].to_list(), 2, people) >= k
 
 
-@given(sets=baskets, k=st.integers(2, 4), m=st.integers(1, 2))
+@given(sets=basket_lists, k=st.integers(2, 4), m=st.integers(1, 2))
 @settings(max_examples=80)
 def test_nothing_is_touched_where_nothing_is_rare(sets, k, m):
     plain = [None if text is None else ";".join(sorted(set(text.split(";")) - {""})) for text in sets]
@@ -165,7 +165,7 @@ def test_generalising_or_leaving_out_by_loss():
     assert released([*each, "cake"], k=5, m=1, hierarchy=TAXONOMY, suppress=False) == ["*"] * 5
 
 
-@given(sets=baskets.filter(any), k=st.integers(2, 4), m=st.integers(1, 3))
+@given(sets=basket_lists.filter(any), k=st.integers(2, 4), m=st.integers(1, 3))
 @settings(max_examples=60)
 def test_the_loss_is_no_more_than_that_of_leaving_out_alone(sets, k, m):
     cells = sorted({(at, item) for at, text in enumerate(sets) for item in (text or "").split(";") if item})

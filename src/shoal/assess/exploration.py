@@ -23,13 +23,13 @@ from shoal.plan import PlanBuilder, build_problem
 from shoal.plan.released_classes import ReleasedClasses
 from shoal.plan.solver_choice import solve_by_policy
 from shoal.policy import Policy, Solve
+from shoal.policy.sources import source_of
 from shoal.privacy import PrivacyModel
 from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.pseudonyms.rehearsal_secrets import RehearsalSecrets
 from shoal.randomness import Randomness
-from shoal.release.pipeline import Progress
-from shoal.release.run import source_of
 from shoal.results.exploration import Exploration, ExplorationOutcome, ExplorationTrial
+from shoal.schema.progress import Progress
 from shoal.schema.registry import did_you_mean
 from shoal.solve import Solution
 

@@ -40,7 +40,7 @@ class EditedText(Protocol):
     def actions(self) -> Sequence[EditAction]: ...
 
 
-Scrub = Callable[[str], "str | Scrubbed"]
+Scrub = Callable[[str], "str | EditedText"]
 
 
 @dataclass(frozen=True, slots=True)

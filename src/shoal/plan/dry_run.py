@@ -6,9 +6,9 @@ from shoal.engine.polars import PolarsEngine
 from shoal.io import Source, explained
 from shoal.plan import PlanBuilder, build_problem
 from shoal.policy import Policy
+from shoal.policy.sources import source_of
 from shoal.pseudonyms.rehearsal_secrets import RehearsalSecrets
 from shoal.randomness import Randomness
-from shoal.release.run import source_of
 
 
 def check_against_data(policy: Policy, data: str | Source | None) -> None:

@@ -12,8 +12,7 @@ from pydantic_core import ErrorDetails
 from shoal.errors import PolicyError, PolicyProblem, SourceError
 from shoal.policy.checks import problems_in
 from shoal.policy.model import Policy
-from shoal.policy.yaml_tree import TreePath as TreePath
-from shoal.policy.yaml_tree import YamlTree, dotted, read_tree
+from shoal.policy.yaml_tree import TreePath, YamlTree, dotted, read_tree
 from shoal.schema.registry import did_you_mean
 from shoal.schema.registry_choices import RegistryChoice
 from shoal.schema.validation_messages import validation_message

@@ -23,8 +23,7 @@ from shoal.policy.model import Policy, Solve
 from shoal.policy.presets import UseCase
 from shoal.policy.references import Reference, ReferenceEnd, problems_of, why_apart
 from shoal.policy.table_defaults import TableEntry
-from shoal.policy.yaml_tree import TreePath as TreePath
-from shoal.policy.yaml_tree import YamlTree, dotted
+from shoal.policy.yaml_tree import TreePath, YamlTree, dotted
 from shoal.privacy import PrivacyModel
 from shoal.privacy.base import SensitiveModel
 from shoal.privacy.models.k_anonymity import KAnonymity

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from shoal.policy.load import TABLES_KEY, PolicyFinding, validated
 from shoal.policy.model import Policy
-from shoal.policy.yaml_tree import TreePath as TreePath
-from shoal.policy.yaml_tree import YamlTree
+from shoal.policy.yaml_tree import TreePath, YamlTree
 from shoal.schema import Role
 
 NAME_LENGTH = 100

@@ -8,7 +8,7 @@ from typing import Any
 from shoal.engine import Engine
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import InputError
-from shoal.release.pipeline import Progress
+from shoal.schema.progress import Progress
 from shoal.schema.registry import did_you_mean
 
 ENGINES = ("polars", "spark")

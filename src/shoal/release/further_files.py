@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -21,21 +21,12 @@ from shoal.io.formats.delimited.formula_escapes import count_formulas, formula_w
 from shoal.io.formats.detection import SUFFIXES
 from shoal.io.formats.partitioned import checksum
 from shoal.plan import Plan
-from shoal.results.manifest import DataFile, FurtherFile
+from shoal.results.manifest import DataFile, FurtherFile, WrittenFile
 from shoal.schema.steps import SidecarFile
 
 _TAKEN: Final = frozenset({"data", "release", "report", "recipient", "history"})
 """Names that the release folder has files of its own under."""
 TEXTS: Final = frozenset({"csv", "tsv"})
-
-
-@dataclass(frozen=True)
-class WrittenFile:
-    """A further file with its content, read anew."""
-
-    beside: SidecarFile
-    told: FurtherFile
-    frame: pl.LazyFrame
 
 
 def data_target(path: Path, like: Source, *, in_parts: bool, escape: bool = False) -> FileTarget | PartsTarget:

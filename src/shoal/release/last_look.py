@@ -25,7 +25,7 @@ from shoal.measurement.risk.identifier_leaks import (
 from shoal.plan.hidden_columns.record_origin import ORIGIN
 from shoal.policy import EVERYTHING_ELSE, Policy
 from shoal.policy.role_propagation import accepted_tells
-from shoal.release.further_files import WrittenFile
+from shoal.results.manifest import WrittenFile
 from shoal.schema import Role
 
 _PLACE, _WAS = f"{HIDDEN}place__", f"{HIDDEN}was_"

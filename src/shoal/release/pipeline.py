@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from shoal.assess.measure.missing_values import read_stars_by_policy
 from shoal.assess.read_back.judgement import (
     LOOKED_AT,
-    ReadBackOutcome,
     SampledRecords,
     Taught,
     WrittenRecords,
@@ -50,13 +49,13 @@ from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
 from shoal.release.further_files import planned_files, refuse_for_aggregates, remove_aside
 from shoal.results.manifest import Timing
+from shoal.results.read_back_outcome import ReadBackOutcome
 from shoal.schema import Counts, Role
-from shoal.schema.steps import SidecarFile
+from shoal.schema.progress import Progress
+from shoal.schema.steps import SidecarFile, Step
 from shoal.solve import Problem, Solution
 from shoal.solve.decoys import k_without_decoys
 from shoal.techniques.suppression.suppress_cells import SuppressCellsStep
-
-Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class RewriteResult:
     source_records: int = 0
     learning: ReadBackLearning | None = field(default=None, repr=False)
     """What other columns give back, which is being found."""
-    again: Callable[[SuppressCellsStep], Plan] | None = field(default=None, repr=False)
+    again: Callable[[Step], Plan] | None = field(default=None, repr=False)
     """Writes the release once more with some cells suppressed."""
 
     @property
@@ -211,9 +210,9 @@ class ReleasePipeline(Generic[TableT]):
             return None
         return OutputSample(max(1, -(-records // LOOKED_AT)))
 
-    def _again(self, builder: PlanBuilder[TableT], target: Target, aside: Path, step: SuppressCellsStep) -> Plan:
+    def _again(self, builder: PlanBuilder[TableT], target: Target, aside: Path, step: Step) -> Plan:
         """Write once more, with some cells suppressed."""
-        builder.now.add(PlannedStep(step, "suppress_cells", step.clause))
+        builder.now.add(PlannedStep(step, "suppress_cells", SuppressCellsStep.clause))
         remove_aside(aside)
         if isinstance(target, PartsTarget):
             target.discard()

@@ -17,7 +17,6 @@ import polars as pl
 
 from shoal.assess.evidence.anatomy import anatomy_finding, anatomy_warnings, recount_anatomy
 from shoal.assess.evidence.study import EvidenceStudy, MeasuredFrame, ReleaseEvidence, gather_evidence, study_for
-from shoal.assess.read_back.judgement import ReadBackOutcome
 from shoal.engine import Engine
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import InputError
@@ -25,23 +24,22 @@ from shoal.io import (
     Source,
     Staging,
     explained,
-    open_source,
     open_target,
     write_atomic,
     writing,
 )
-from shoal.io.frames import FrameSource, FrameTarget, as_lazy, is_spark, like, source_at
+from shoal.io.frames import FrameSource, FrameTarget, as_lazy, is_spark, like
 from shoal.measurement import Risk
 from shoal.measurement.risk.anatomy import Anatomy
 from shoal.plan.roll_up import RollUpStep
 from shoal.policy import Policy, warnings_in
 from shoal.policy.data_state import state_of
+from shoal.policy.sources import source_of
 from shoal.policy.treatment import Treatment, treatments
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
 from shoal.release.engines import make_engine
 from shoal.release.further_files import (
-    WrittenFile,
     collect_files,
     data_target,
     describe_data_file,
@@ -51,13 +49,15 @@ from shoal.release.further_files import (
 )
 from shoal.release.identities import keep_identities
 from shoal.release.last_look import identifiers_of, take_last_look
-from shoal.release.pipeline import Progress, RecountResult, ReleasePipeline, RewriteResult
+from shoal.release.pipeline import RecountResult, ReleasePipeline, RewriteResult
 from shoal.release.report_facts import report_facts
 from shoal.report import render, write_pdf
 from shoal.report.pdf import find_browser
 from shoal.results.exploration import Exploration
-from shoal.results.manifest import DataFile, Manifest
+from shoal.results.manifest import DataFile, Manifest, WrittenFile
 from shoal.results.number_format import percent
+from shoal.results.read_back_outcome import ReadBackOutcome
+from shoal.schema.progress import Progress
 
 NOTHING_LEFT = (
     "NOTHING is left that tells records apart: every quasi-identifier is starred, or the same in all records. Such a k "
@@ -213,15 +213,6 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         staging.commit()
     paths = {file.beside.file: folder / file.told.path for file in files}
     return Release(manifest, html, folder / target.path.name, folder, paths)
-
-
-def source_of(policy: Policy, data: str | Source | None) -> Source:
-    """Where the data is: what the caller says (relative to where they are), else what the policy says."""
-    if data is not None:
-        return source_at(data) if isinstance(data, str) else data
-    if policy.source is None:
-        raise InputError("the policy names no source", advice="give one with --input DATA")
-    return open_source(policy.source, base=policy.folder)
 
 
 def default_folder(policy: Policy) -> Path:

@@ -1,10 +1,10 @@
 """What the page says, in two editions.
 
-The template sees only a ``ReportPage``. The recipient's page is never given what its edition leaves out — parameters, levels,
-figures of the original, suppression, what was asked of a model — so no slip in the template can show it. What is left
-could be worked out from the released file itself, or is needed to use it properly: the kinds of technique and how much
-detail was kept. (What was asked of a model is left out because knowing how hard the solver tried helps to undo its
-choices; the policy's checksum because a guessed policy could be confirmed by it; PDPC, step 5.)
+The template sees only a ``ReportPage``. The recipient's page is never given what its edition leaves out — parameters,
+levels, figures of the original, suppression, what was asked of a model — so no slip in the template can show it. What
+is left could be worked out from the released file itself, or is needed to use it properly: the kinds of technique and
+how much detail was kept. (What was asked of a model is left out because knowing how hard the solver tried helps to
+undo its choices; the policy's checksum because a guessed policy could be confirmed by it; PDPC, step 5.)
 """
 
 from __future__ import annotations

@@ -7,15 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import polars as pl
+
 from shoal import __version__
-from shoal.assess.read_back.judgement import ReadBackOutcome
 from shoal.io import PartFile
 from shoal.measurement import Measurement, Risk
 from shoal.measurement.risk.anatomy import Anatomy
 from shoal.measurement.risk.identifier_leaks import IdentifierLeaks
 from shoal.policy.data_state import StateOfData
 from shoal.privacy import ModelFinding
+from shoal.results.read_back_outcome import ReadBackOutcome
 from shoal.results.record_counts import RecordCounts
+from shoal.schema.steps import SidecarFile
 from shoal.solve import Solution
 
 
@@ -172,3 +175,12 @@ class Manifest:
 
 def risk_dict(risk: Risk) -> dict[str, float]:
     return asdict(risk)
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A further file with its content, read anew."""
+
+    beside: SidecarFile
+    told: FurtherFile
+    frame: pl.LazyFrame

@@ -8,9 +8,6 @@ from typing import Any
 
 import polars as pl
 
-from shoal.assess.comparison.counting_unit import CountBasis
-from shoal.assess.measure.risk_assessment import RiskAssessment
-from shoal.assess.measure.usefulness import CellFigures
 from shoal.errors import InputError
 from shoal.measurement import Measurement
 from shoal.measurement.formal_models import FormalFigures
@@ -20,7 +17,22 @@ from shoal.measurement.risk.linear_sensitivity import SensitiveCells
 from shoal.measurement.usefulness import Usefulness
 from shoal.measurement.usefulness.information_loss import class_figures
 from shoal.privacy import ModelFinding
-from shoal.results.record_counts import RecordCounts
+from shoal.results.record_counts import CountBasis, RecordCounts
+from shoal.results.risk_assessment import RiskAssessment
+
+CELL_FIGURES = ("loss", "precision", "detail_kept", "entropy", "entropy_lost")
+
+
+@dataclass(frozen=True)
+class CellFigures:
+    """Loss, precision and entropy of the quasi-identifying cells, or why not."""
+
+    figures: Mapping[str, float] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def unknown(cls, why: str) -> CellFigures:
+        return cls(reasons=dict.fromkeys(CELL_FIGURES, why))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 
 from shoal.errors import SourceError
 from shoal.measurement import Measurement
@@ -53,3 +54,10 @@ class RecordCounts:
 
     def to_dict(self) -> dict[str, int]:
         return asdict(self)
+
+
+class CountBasis(StrEnum):
+    PEOPLE = "people"
+    AT_LEAST = "people_at_least"
+    """As few people in each class as there can be, so that risks are upper bounds."""
+    RECORDS = "records"

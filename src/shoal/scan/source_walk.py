@@ -11,6 +11,7 @@ from pathlib import Path
 
 from polars.exceptions import PolarsError
 
+from shoal import documents
 from shoal.errors import InputError, SourceError
 from shoal.io import Source, explained, open_source, parse_source
 from shoal.io.databases.base import address_of, tables_in
@@ -20,7 +21,6 @@ from shoal.scan.annotators import Annotate
 from shoal.scan.findings import Scan, ScanFinding, ScannedSource, UnreadSource
 from shoal.scan.table_findings import scan_table
 from shoal.scan.text_findings import TextBlock, general_place, scan_pieces, scan_text
-from shoal import documents
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"})
 """Folders that hold copies of what programs made."""

@@ -50,7 +50,8 @@ def with_replacements(
 ) -> list[PieceTableEntry]:
     """The pieces with further replacements, in order, each inside a piece of the original.
 
-    >>> joined(with_replacements([PieceTableEntry("call Asha now", 0, 13)], [TextReplacement(5, 9, "person", "[PERSON]")]))
+    >>> table, done = [PieceTableEntry("call Asha now", 0, 13)], [TextReplacement(5, 9, "person", "[PERSON]")]
+    >>> joined(with_replacements(table, done))
     'call [PERSON] now'
     """
     made: list[PieceTableEntry] = []

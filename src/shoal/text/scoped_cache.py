@@ -1,8 +1,8 @@
 """What was once worked out of a word or a text is remembered by the finder that it was worked out for, and is gone with
 it: no word of anybody's text outlives the object that read it.
 
-A function deep inside a finder is marked ``cached_in_scope``. It has a table in the memory that is in use when it is called;
-where none is, it works things out anew.
+A function deep inside a finder is marked ``cached_in_scope``. It has a table in the memory that is in use when it is
+called; where none is, it works things out anew.
 
 >>> @cached_in_scope(most=2)
 ... def length(word: str) -> int:

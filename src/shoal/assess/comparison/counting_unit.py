@@ -9,7 +9,6 @@ records will do: a class of 27 records may be 5 people.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import numpy as np
 import polars as pl
@@ -20,6 +19,7 @@ from shoal.errors import DataError, SourceError
 from shoal.kernels.arrays import Integers, sums_by
 from shoal.measurement import Measurement
 from shoal.policy import Policy
+from shoal.results.record_counts import CountBasis
 from shoal.results.release_folder import manifest_of, promised_k, require_untouched, roles_of
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
@@ -31,13 +31,6 @@ BY_CHANCE = 1e-9
 """How probable it may be that rows in any other order fit as well."""
 ADVICE = "give --original with its rows in the same order, or --by-records to count records instead"
 _PERSON = "__shoal_person_of_original"
-
-
-class CountBasis(StrEnum):
-    PEOPLE = "people"
-    AT_LEAST = "people_at_least"
-    """As few people in each class as there can be, so that risks are upper bounds."""
-    RECORDS = "records"
 
 
 @dataclass(frozen=True)

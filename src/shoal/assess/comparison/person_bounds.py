@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from shoal.assess.comparison.counting_unit import CountBasis, DeclaredPeople
+from shoal.assess.comparison.counting_unit import DeclaredPeople
 from shoal.attack.matching.coverage import Match
 from shoal.kernels.arrays import Integers
 from shoal.policy import Policy
 from shoal.policy.treatment import Treatment
+from shoal.results.record_counts import CountBasis
 from shoal.results.release_folder import manifest_of
 
 

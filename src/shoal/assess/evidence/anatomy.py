@@ -11,7 +11,7 @@ from shoal.measurement.risk.anatomy import Anatomy, measure_anatomy
 from shoal.policy import Policy
 from shoal.policy.anatomy_checks import anatomised
 from shoal.privacy import ModelFinding
-from shoal.release.further_files import WrittenFile
+from shoal.results.manifest import WrittenFile
 
 
 def recount_anatomy(policy: Policy, data: pl.LazyFrame, files: Sequence[WrittenFile], records: int) -> Anatomy | None:

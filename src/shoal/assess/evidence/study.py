@@ -17,7 +17,7 @@ import polars as pl
 from shoal.assess.attack.table_attack import NothingToAttackError, attack_frames
 from shoal.assess.comparison.paired_tables import TablePair
 from shoal.assess.evidence.distributions import distributions_of
-from shoal.assess.measure.risk_assessment import AssessmentOptions, RiskAssessment, assess_table
+from shoal.assess.measure.risk_assessment import AssessmentOptions, assess_table
 from shoal.assess.measure.usefulness import measure_pair
 from shoal.errors import DataError
 from shoal.measurement import Measurement
@@ -27,6 +27,7 @@ from shoal.policy import Policy, UseCase
 from shoal.results.attack_report import AttackReport
 from shoal.results.attack_roles import AttackRoles
 from shoal.results.evidence_facts import DistributionFacts
+from shoal.results.risk_assessment import RiskAssessment
 from shoal.schema import Role
 
 QUICK_ROWS = 1_000_000

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import polars as pl
 from pydantic import ValidationError
 
 from shoal.assess.measure.record_figures import record_figures
 from shoal.assess.measure.sampling_fraction import (
-    LogLinearRisk,
-    SamplingFraction,
     estimate_sampling_fraction,
     log_linear,
     size_of_population,
@@ -22,12 +19,13 @@ from shoal.assess.measure.unsafe_rule import UnsafeRule
 from shoal.errors import InputError
 from shoal.measurement import Measurement
 from shoal.measurement.risk.attacker_risks import THRESHOLD, Attackers, attackers_of, population_uniques
-from shoal.measurement.risk.individual_risk import SampleRisk, measure_sample, record_risks
+from shoal.measurement.risk.individual_risk import measure_sample, record_risks
 from shoal.measurement.risk.key_frequencies import Missing
 from shoal.measurement.risk.reidentification import NOT_FOR_PUBLIC, THRESHOLDS, Reidentification, assess
-from shoal.measurement.risk.suda import Suda, suda
-from shoal.measurement.risk.unsafe_combinations import UnsafeTable, unsafe_combinations
+from shoal.measurement.risk.suda import suda
+from shoal.measurement.risk.unsafe_combinations import unsafe_combinations
 from shoal.policy.assessment import Assess
+from shoal.results.risk_assessment import RiskAssessment
 from shoal.schema.circumstances import Procedure
 from shoal.schema.validation_messages import validation_message
 
@@ -96,44 +94,6 @@ class AssessmentOptions:
         if own.threshold is not None:
             return own.threshold
         return THRESHOLD if own.harm is None else THRESHOLDS[own.harm]
-
-
-@dataclass(frozen=True)
-class RiskAssessment:
-    attackers: Attackers
-    assessment: Reidentification | None = None
-    """Only where the potential harm was said: without it a probability is neither high nor low."""
-    not_assessed: str | None = None
-    """Why there is none although the potential harm was said."""
-    population_uniques: dict[str, float | None] | None = None
-    special: Suda | None = None
-    sample: SampleRisk | None = None
-    share: SamplingFraction | None = None
-    """Of the population that the table is taken for, by what looks at single records."""
-    log_linear: LogLinearRisk | None = None
-    unsafe: tuple[UnsafeTable, ...] = ()
-    records: pl.DataFrame | None = field(default=None, repr=False, compare=False)
-    """Figures only, a line per record."""
-
-    def to_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"attackers": self.attackers.to_dict()}
-        if self.assessment is not None:
-            found["assessment"] = self.assessment.to_dict()
-        if self.not_assessed is not None:
-            found["not_assessed"] = self.not_assessed
-        if self.population_uniques is not None:
-            found["population_uniques"] = self.population_uniques
-        if self.special is not None:
-            found["suda"] = self.special.to_dict()
-            if self.share is not None:
-                found["suda"]["fraction_from"] = str(self.share.known)
-        if self.sample is not None:
-            found["sample_risk"] = self.sample.to_dict()
-        if self.log_linear is not None:
-            found["log_linear"] = self.log_linear.to_dict()
-        if self.unsafe:
-            found["unsafe"] = [table.to_dict() for table in self.unsafe]
-        return found
 
 
 def assess_table(

@@ -6,58 +6,22 @@ the best that is known: what was said of it or of the population's size, a table
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
 from itertools import combinations
-from typing import Any
 
 import polars as pl
 
 from shoal.errors import InputError
 from shoal.measurement import Measurement
 from shoal.measurement.risk.equivalence_classes import SUPPRESSED
-from shoal.measurement.risk.global_risk import GlobalRisk, measure_global
+from shoal.measurement.risk.global_risk import measure_global
 from shoal.measurement.risk.key_frequencies import Missing, check_weights
 from shoal.policy.assessment import Assess
+from shoal.results.risk_assessment import FractionBasis, LogLinearRisk, SamplingFraction
 from shoal.schema.type_detection import detect
 
 SUPPOSED = 0.01
 """Where nothing is known; what statistical offices' tools suppose."""
 _WEIGHT = "__shoal_weight"
-
-
-class FractionBasis(StrEnum):
-    """Where the share comes from."""
-
-    SAID = "said"
-    SIZE = "population size"
-    TABLE = "population table"
-    WEIGHTS = "weights"
-    SUPPOSED = "supposed"
-
-
-@dataclass(frozen=True)
-class SamplingFraction:
-    """Of the population that is in the table."""
-
-    fraction: float
-    known: FractionBasis
-
-
-@dataclass(frozen=True)
-class LogLinearRisk:
-    """The global risk by two models. Neither is a bound: where they differ, the higher figure is the cautious one."""
-
-    independent: GlobalRisk
-    """Each attribute has an effect of its own."""
-    pairs: GlobalRisk | None
-    """Each pair of them has one too."""
-    left_out: str | None = None
-    """Why there is no model with pairs."""
-
-    def to_dict(self) -> dict[str, Any]:
-        pairs = None if self.pairs is None else self.pairs.to_dict()
-        return {"independent": self.independent.to_dict(), "pairs": pairs, "left_out": self.left_out}
 
 
 def size_of_population(own: Assess, measured: Measurement) -> int | None:

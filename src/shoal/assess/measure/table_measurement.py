@@ -15,9 +15,9 @@ from shoal.assess.measure.linear_sensitivity import sensitive_groups
 from shoal.assess.measure.missing_values import read_missing_as_asked
 from shoal.assess.measure.population import PopulationComparison
 from shoal.assess.measure.request import MeasureRequest
-from shoal.assess.measure.risk_assessment import AssessmentOptions, RiskAssessment, assess_table, attackers_in
+from shoal.assess.measure.risk_assessment import AssessmentOptions, assess_table, attackers_in
 from shoal.assess.measure.thresholds import ThresholdEvidence
-from shoal.assess.measure.usefulness import CellFigures, cells_beside, measure_pair
+from shoal.assess.measure.usefulness import cells_beside, measure_pair
 from shoal.assess.read_back.file_comparison import read_back_files
 from shoal.errors import DataError, InputError, SourceError
 from shoal.hierarchy import BoundHierarchy
@@ -31,9 +31,10 @@ from shoal.measurement.read_back import ReadBack
 from shoal.policy import Policy
 from shoal.policy.anatomy_checks import anatomised
 from shoal.privacy import Classes, ModelFinding
-from shoal.results.measured_table import MeasuredTable
+from shoal.results.measured_table import CellFigures, MeasuredTable
 from shoal.results.record_counts import RecordCounts
 from shoal.results.release_folder import data_file, folder_of, read_back_in, require_untouched, roles_of
+from shoal.results.risk_assessment import RiskAssessment
 from shoal.schema import Column, Columns, Role
 from shoal.schema.registry import did_you_mean
 from shoal.schema.type_detection import detect

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
 import polars as pl
 
 from shoal.assess.comparison.paired_tables import MEASURING, TablePair, bound_hierarchy, recoded
@@ -13,9 +10,9 @@ from shoal.measurement.usefulness import Usefulness, measure_usefulness
 from shoal.measurement.usefulness.information_loss import Generalised, cell_figures, unknown_labels
 from shoal.policy import Policy
 from shoal.policy.assessment import Assess
+from shoal.results.measured_table import CELL_FIGURES, CellFigures
 from shoal.schema import Role
 
-CELL_FIGURES = ("loss", "precision", "detail_kept", "entropy", "entropy_lost")
 _OTHER_RECORDS = "the release has more or fewer records than the original"
 
 
@@ -34,18 +31,6 @@ def measure_pair(pair: TablePair, own: Assess, policy: Policy | None) -> Usefuln
         recode=recoded(policy, pair),
         aligned=in_order,
     )
-
-
-@dataclass(frozen=True)
-class CellFigures:
-    """Loss, precision and entropy of the quasi-identifying cells, or why not."""
-
-    figures: Mapping[str, float] = field(default_factory=dict)
-    reasons: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def unknown(cls, why: str) -> CellFigures:
-        return cls(reasons=dict.fromkeys(CELL_FIGURES, why))
 
 
 def cells_beside(measured: Measurement, before: Measurement, policy: Policy | None) -> CellFigures:

@@ -7,7 +7,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -37,46 +36,17 @@ from shoal.plan.hidden_columns.person_tag import PERSON
 from shoal.policy import Policy
 from shoal.policy.read_back_rules import AcceptedDisclosure
 from shoal.policy.treatment import Treatment, treatments
+from shoal.results.read_back_outcome import NAMED, ReadBackOutcome
 from shoal.schema import Role, Scope
 from shoal.techniques.suppression.suppress_cells import SuppressCellsStep
 
 LOOKED_AT = 200_000
 """Records that are kept in memory to learn from; of larger tables, every n-th."""
-NAMED = 4
-"""Tellings that are named in a message."""
 ROUNDS = 30
 """Of suppressing cells: fewer values that tell may leave others that do. After so many the columns go as a whole."""
 _RECORDS = f"{HIDDEN}records"
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 EXEMPT = (pl.List, pl.Struct, pl.Array, pl.Binary, pl.Object)
-
-
-@dataclass(frozen=True)
-class ReadBackOutcome:
-    found: ReadBack
-    suppression: SuppressCellsStep | None = None
-    """What has to be suppressed for k to hold, where the policy says so and anything has."""
-    cells: int = 0
-    k_firm: int = 0
-    """k by what is neither accepted nor the sensitive attributes themselves."""
-    k_open: int = 0
-    """k by all that is not accepted."""
-    accepted: tuple[AcceptedDisclosure, ...] = ()
-
-    def warnings(self, k: int) -> Iterator[str]:
-        if self.k_open < k:
-            told = "; ".join(one.words for one in self.found.tellings[:NAMED])
-            more = len(self.found.tellings) - NAMED
-            further = f"; and {more} more" if more > 0 else ""
-            yield f"other released columns leave k = {self.found.k} of {k}: {told}{further}"
-        for one in self.accepted:
-            yield f"accepted: {' with '.join(one.columns)} tells {one.tells}, because {one.because}"
-        if self.accepted and self.found.k < self.k_open:
-            yield f"whoever reads back what was accepted is left with k = {self.found.k} of {k}"
-
-    def to_dict(self) -> dict[str, Any]:
-        accepted = [{"columns": [*one.columns], "tells": one.tells, "because": one.because} for one in self.accepted]
-        return self.found.to_dict() | {"suppressed_cells": self.cells, "accepted": accepted}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from typing import Any
 
 from shoal.assess.attack.table_attack import read_table
 from shoal.assess.comparison.compatibility import ReleaseProvenance
-from shoal.assess.comparison.counting_unit import CountBasis
 from shoal.assess.comparison.label_vocabulary import Vocabulary
 from shoal.assess.comparison.person_bounds import PersonBounds
 from shoal.assess.reassess.history import history_of, keep_history
@@ -31,6 +30,7 @@ from shoal.policy import Policy
 from shoal.policy.treatment import Treatment
 from shoal.privacy import ModelFinding
 from shoal.randomness import now
+from shoal.results.record_counts import CountBasis
 from shoal.results.release_folder import data_file, manifest_of, promised_k, require_untouched, roles_of
 from shoal.schema import Role
 

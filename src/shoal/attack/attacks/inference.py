@@ -236,7 +236,8 @@ def _expected(seen: SensitiveView, beliefs: Posteriors, who: Integers) -> Floats
 def _seen(
     release: pl.DataFrame, people: People, attributes: Sequence[str], sensitive: str, known: Known | None
 ) -> SensitiveView:
-    return SensitiveView.of(select_columns(release, (*attributes, sensitive), "the release"), people.frame, attributes, sensitive,
+    released = select_columns(release, (*attributes, sensitive), "the release")
+    return SensitiveView.of(released, people.frame, attributes, sensitive,
                         known)  # fmt: skip
 
 

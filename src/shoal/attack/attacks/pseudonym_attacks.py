@@ -1,11 +1,11 @@
 """Attacks on one pseudonymised column (ISO/IEC 20889, 9.4.3.3.3).
 
-Dictionary (:mod:`shoal.attack.codes.dictionary`): an identifier that was hashed without a key is found by hashing every
-identifier there can be. It need not have been hashed plainly (:mod:`shoal.attack.codes.code_recipes`): cut short, repeated or with
-a common word before it, it is found as well.
+Dictionary (:mod:`shoal.attack.codes.dictionary`): an identifier that was hashed without a key is found by hashing
+every identifier there can be. It need not have been hashed plainly (:mod:`shoal.attack.codes.code_recipes`): cut
+short, repeated or with a common word before it, it is found as well.
 
-The other two need no weakness of the cipher (:mod:`shoal.attack.codes.frequency_analysis`): where equal values have equal
-pseudonyms, their frequencies stay visible, and where the order is kept, so do their ranks.
+The other two need no weakness of the cipher (:mod:`shoal.attack.codes.frequency_analysis`): where equal values have
+equal pseudonyms, their frequencies stay visible, and where the order is kept, so do their ranks.
 """
 
 from __future__ import annotations

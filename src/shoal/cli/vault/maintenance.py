@@ -53,8 +53,12 @@ def rotate(
 
 
 def revoke(
-    door: VaultConnection, domain: DomainName, pseudonyms: Pseudonyms, reason: Reason, json: Json = False
-) -> None:  # noqa: FBT002
+    door: VaultConnection,
+    domain: DomainName,
+    pseudonyms: Pseudonyms,
+    reason: Reason,
+    json: Json = False,  # noqa: FBT002
+) -> None:
     """Make pseudonyms invalid; the next run issues new ones.
 
     Example: shoal vault revoke patients 2f3k7q0a5m8r1t6w --reason "published by mistake"

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 import typer
 
-from shoal.assess.comparison.counting_unit import CountBasis
-from shoal.assess.measure.usefulness import CellFigures
 from shoal.cli.terminal.figures import number, print_lines, share
 from shoal.cli.terminal.output import print_table
 from shoal.cli.views.single_records import print_records
@@ -17,7 +15,8 @@ from shoal.measurement.risk.attacker_risks import Attackers, Basis
 from shoal.measurement.usefulness import READINGS, USES, Usefulness
 from shoal.privacy import ModelFinding
 from shoal.report.wording import measure
-from shoal.results.measured_table import MeasuredTable
+from shoal.results.measured_table import CellFigures, MeasuredTable
+from shoal.results.record_counts import CountBasis
 
 IN_SHORT = (
     "rows_kept",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.assess.measure.risk_assessment import RiskAssessment
-from shoal.assess.measure.sampling_fraction import FractionBasis, LogLinearRisk, SamplingFraction
 from shoal.cli.terminal.figures import number, print_lines, share
 from shoal.cli.terminal.output import print_table
 from shoal.measurement.risk.global_risk import GlobalRisk
 from shoal.measurement.risk.individual_risk import SampleRisk
 from shoal.measurement.risk.suda import Suda
 from shoal.measurement.risk.unsafe_combinations import UnsafeTable, by_size
+from shoal.results.risk_assessment import FractionBasis, LogLinearRisk, RiskAssessment, SamplingFraction
 
 MODELS = {"dankar": "Dankar's rule", "pitman": "Pitman", "zayatz": "Zayatz", "snb": "negative binomial"}
 """Of uniques in the population."""

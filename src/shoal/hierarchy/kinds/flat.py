@@ -1,6 +1,7 @@
 """The hierarchy of a quasi-identifier for which the policy gives none: as it is, and ``*``.
 
->>> FlatHierarchy().bind(Column("sex"), pl.DataFrame({"value": ["F"], "records": [3]})).generalise(pl.Series(["F"]), 1).to_list()
+>>> bound = FlatHierarchy().bind(Column("sex"), pl.DataFrame({"value": ["F"], "records": [3]}))
+>>> bound.generalise(pl.Series(["F"]), 1).to_list()
 ['*']
 """
 

@@ -1,8 +1,9 @@
 """Population uniqueness: few people of the population could be singled out, as estimated from the table.
 
 Someone who stands alone in a table may have many look-alikes outside; only a population unique can be named with
-certainty. How many there are is estimated from the class sizes (see ``shoal.privacy.population_estimators``). A table without
-uniques has no population uniques. Where there are some and the model gives no estimate, it is not met: fail closed.
+certainty. How many there are is estimated from the class sizes (see ``shoal.privacy.population_estimators``). A table
+without uniques has no population uniques. Where there are some and the model gives no estimate, it is not met: fail
+closed.
 
 No monotonicity: the estimate may rise when classes merge or are taken away, because it is an estimate.
 """

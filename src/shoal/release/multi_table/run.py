@@ -43,10 +43,10 @@ from shoal.randomness import Randomness
 from shoal.release.last_look import look_between_tables
 from shoal.release.multi_table.summary import MultiTableRelease, condensed_warnings, warnings_of
 from shoal.release.multi_table.unlinking import unlink
-from shoal.release.pipeline import Progress
 from shoal.release.run import Release, release_folder
 from shoal.report import write_pdf
 from shoal.report.render import render_multi_table, tell_joined
+from shoal.schema.progress import Progress
 
 
 def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`

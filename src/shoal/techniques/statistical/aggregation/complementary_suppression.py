@@ -10,10 +10,10 @@ same. If all corners are withheld, no one can tell the table before from the tab
 (or less), as far as no corner falls below what is known to be possible. Boxes add up. This is the hypercube method
 (Repsilber, 1994), with totals as corners and with the movement as a proof of how well each cell is hidden.
 
-**Enough.** A ``ProtectionDemand`` says how far each sensitive cell must be able to move. Boxes are chosen by price per progress
-until the demands are met; what is withheld already costs nothing. The box whose other corners are totals can move up
-without limit, so there is always a solution unless totals can't be withheld. A later box never undoes an earlier one:
-the more is withheld, the more is possible. The result is safe, not the least possible.
+**Enough.** A ``ProtectionDemand`` says how far each sensitive cell must be able to move. Boxes are chosen by price
+per progress until the demands are met; what is withheld already costs nothing. The box whose other corners are totals
+can move up without limit, so there is always a solution unless totals can't be withheld. A later box never undoes an
+earlier one: the more is withheld, the more is possible. The result is safe, not the least possible.
 
 What can be computed is safe too: a sum of withheld cells that follows from what is published is the same in every
 possible table, so it is at least what any one of its cells might be, and every box around one of its cells has a
