@@ -26,7 +26,7 @@ from shoal.policy import Policy, Solve
 from shoal.policy.sources import source_of
 from shoal.privacy import PrivacyModel
 from shoal.privacy.models.k_anonymity import KAnonymity
-from shoal.pseudonyms.rehearsal_secrets import RehearsalSecrets
+from shoal.pseudonyms.run_secrets import RehearsalSecrets
 from shoal.randomness import Randomness
 from shoal.results.exploration import Exploration, ExplorationOutcome, ExplorationTrial
 from shoal.schema.progress import Progress

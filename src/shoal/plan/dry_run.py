@@ -7,7 +7,7 @@ from shoal.io import Source, explained
 from shoal.plan import PlanBuilder, build_problem
 from shoal.policy import Policy
 from shoal.policy.sources import source_of
-from shoal.pseudonyms.rehearsal_secrets import RehearsalSecrets
+from shoal.pseudonyms.run_secrets import RehearsalSecrets
 from shoal.randomness import Randomness
 
 

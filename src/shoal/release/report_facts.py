@@ -11,7 +11,7 @@ from shoal.assess.evidence.study import ReleaseEvidence
 from shoal.measurement import Measurement
 from shoal.measurement.risk.attacker_risks import attackers_of
 from shoal.policy import Policy, UseCase
-from shoal.policy.anatomy_checks import anatomised
+from shoal.policy.checks import anatomised
 from shoal.policy.data_state import StateOfData
 from shoal.randomness import now
 from shoal.release.pipeline import RewriteResult

@@ -29,7 +29,7 @@ from shoal.measurement import Measurement, SensitiveKnowledge, measure_classes
 from shoal.measurement.formal_models import FormalFigures, measure_formal
 from shoal.measurement.read_back import ReadBack
 from shoal.policy import Policy
-from shoal.policy.anatomy_checks import anatomised
+from shoal.policy.checks import anatomised
 from shoal.privacy import Classes, ModelFinding
 from shoal.results.measured_table import CellFigures, MeasuredTable
 from shoal.results.record_counts import RecordCounts

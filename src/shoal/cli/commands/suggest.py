@@ -11,7 +11,7 @@ import typer
 from shoal.cli.terminal.output import print_json
 
 if TYPE_CHECKING:
-    from shoal.discover.suggestion.one_table import Suggestion
+    from shoal.discover.suggestion.policy_draft import Suggestion
 
 
 def suggest(  # noqa: PLR0913, PLR0917  # one parameter for each option
@@ -73,7 +73,7 @@ def _suggested(  # noqa: PLR0913
     sheet: str | None,
     keep_joinable: bool,
 ) -> Suggestion:
-    from shoal.discover.suggestion.one_table import suggest as suggest_table
+    from shoal.discover.suggestion.policy_draft import suggest as suggest_table
     from shoal.errors import InputError
     from shoal.policy import UseCase
     from shoal.scan.policy_suggestion import holds_tables, profile_tables_at, profiled, suggest_multi_table
