@@ -21,20 +21,15 @@ from email.header import Header, decode_header, make_header
 from email.message import Message
 from email.policy import compat32
 from email.utils import getaddresses
-from functools import cache
-from typing import TYPE_CHECKING, BinaryIO, ClassVar, Final
+from typing import BinaryIO, ClassVar, Final
 
 from shoal.documents import attachments
 from shoal.documents.base import DocumentFormat, DocumentOptions, DocumentText
-from shoal.documents.cleaning_account import PERSON, EditRecorder
+from shoal.documents.cleaning_account import ADDRESS, PERSON, EditRecorder
 from shoal.documents.html_pages import cleaned as cleaned_page
 from shoal.documents.html_pages import pieces_of
 from shoal.errors import InputError, SourceError
 
-if TYPE_CHECKING:
-    from shoal.scrub.own_replacements import OwnReplacements
-
-ADDRESS: Final = "[EMAIL]"
 _PEOPLE: Final = frozenset({"from", "to", "cc", "bcc", "reply-to", "sender"})
 _WORDS: Final = frozenset({"subject", "date", "comments", "keywords", "importance", "priority"})
 _IDS: Final = frozenset({"message-id", "in-reply-to", "references"})
@@ -43,7 +38,7 @@ _ID: Final = re.compile(r"<[^<>]*>")
 _CLEANED: Final = re.compile(r'(?:"([^"<>]*)")? ?(?:<([^<>]*)>)?')
 _MASK: Final = re.compile(r"([^\w\s])\1*")
 _NO_REPLACEMENT: Final = re.compile(r"(?!.*@example\.org)[A-Za-z0-9 .,@+_'-]*")
-"""No label, mask or stand-in is made of these alone; so most texts are told apart without the list of all types."""
+"""No label, mask or surrogate is made of these alone; so most texts are told apart without asking."""
 _ENCODINGS: Final = frozenset(
     {"", "7bit", "8bit", "binary", "base64", "quoted-printable", "x-uuencode", "uuencode", "uue"}
 )
@@ -52,29 +47,6 @@ _UUENCODED: Final = re.compile(r"^begin [0-7]{3,4} .*?^end\s*$", re.MULTILINE | 
 TEXTS: Final = frozenset({"text/plain", "text/html", "text/enriched", "text/markdown"})
 _CHARSET: Final = Charset("utf-8")
 _CHARSET.body_encoding = QP
-
-
-def _is_clean(people: str) -> bool:
-    """Whether nothing but what we write stands there: such a header is left, or it would never come to rest."""
-    found = [_CLEANED.fullmatch(one) for one in people.split(", ")]
-    return all(one is not None and all(_is_own_replacement(part or "") for part in one.groups()) for one in found)
-
-
-def _is_own_replacement(text: str) -> bool:
-    """Whether it is a label of a known type, a mask or a stand-in, from end to end."""
-    if not text or _MASK.fullmatch(text) is not None:
-        return True
-    if _NO_REPLACEMENT.fullmatch(text) is not None:
-        return False
-    return (0, len(text)) in _own_replacements().find(text)
-
-
-@cache
-def _own_replacements() -> OwnReplacements:
-    from shoal.scrub.choices import known_types
-    from shoal.scrub.own_replacements import OwnReplacements
-
-    return OwnReplacements(known_types())
 
 
 class MessageNumbers:
@@ -116,7 +88,7 @@ class MailCleaner:
         place, kind = f"header {header_name(name)}", name.lower()
         if kind in SHAPE:
             return ""
-        if kind in _PEOPLE and _is_clean(value):
+        if kind in _PEOPLE and self._is_clean(value):
             return value
         if kind in _PEOPLE:
             return ", ".join(self._person(place, *one) for one in getaddresses([value]) if any(one))
@@ -153,10 +125,22 @@ class MailCleaner:
 
     def _gone(self, place: str, text: str, instead: str) -> str:
         new = self.ledger.clean(place, text)
-        if new == text and not _is_own_replacement(text):
+        if new == text and not self._is_own_replacement(text):
             self.ledger.replaced(place, instead.strip("[]").lower())
             return instead
         return new
+
+    def _is_clean(self, people: str) -> bool:
+        """Whether nothing but what we write stands there: such a header is left, or it would never come to rest."""
+        found = [_CLEANED.fullmatch(one) for one in people.split(", ")]
+        parts = [part or "" for one in found if one is not None for part in one.groups()]
+        return None not in found and all(map(self._is_own_replacement, parts))
+
+    def _is_own_replacement(self, text: str) -> bool:
+        """Whether it is a label, a mask or a surrogate, from end to end."""
+        if not text or _MASK.fullmatch(text) is not None:
+            return True
+        return _NO_REPLACEMENT.fullmatch(text) is None and self.ledger.is_own(text)
 
     def _multipart(self, old: Message, kind: str) -> Message | None:
         if kind == "multipart/encrypted":
