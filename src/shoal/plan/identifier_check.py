@@ -10,9 +10,9 @@ import polars as pl
 
 from shoal.engine.protocol import TableT
 from shoal.errors import DataError
-from shoal.measurement.risk.near_identity import Nearness, nearness
 from shoal.plan.hidden_columns.person_tag import PERSON, TagPerson
 from shoal.policy import Attribute
+from shoal.privacy.disclosure.near_identity import Nearness, nearness
 from shoal.schema import ROW, Column, Role, Scope, Step
 
 if TYPE_CHECKING:

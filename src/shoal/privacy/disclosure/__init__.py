@@ -1,0 +1,1 @@
+"""Whether values of direct identifiers can still be found or told in other values, beyond chance."""
