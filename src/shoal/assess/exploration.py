@@ -19,7 +19,7 @@ from shoal.errors import InfeasibleError, InputError
 from shoal.io import Source, explained
 from shoal.io.frames import FrameSource, as_lazy
 from shoal.measurement import Risk
-from shoal.plan import PlanBuilder, build_problem
+from shoal.plan import PlanBinder, build_problem
 from shoal.plan.released_classes import ReleasedClasses
 from shoal.plan.solver_choice import solve_by_policy
 from shoal.policy import Policy, Solve
@@ -103,9 +103,9 @@ class PolicyExplorer:
         self.label = source.label
         engine, randomness = PolarsEngine(), Randomness(seed)
         with explained(source):
-            builder = PlanBuilder(policy, engine, engine.scan(source), randomness, RehearsalSecrets(randomness))
-            builder.bind_techniques()
-            question = build_problem(builder)
+            binder = PlanBinder(policy, engine, engine.scan(source), randomness, RehearsalSecrets(randomness))
+            binder.bind_techniques()
+            question = build_problem(binder)
         self.problem = question.problem
         self._released = ReleasedClasses(self.problem, question.hierarchies)
 

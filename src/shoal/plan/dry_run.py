@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.engine.polars import PolarsEngine
 from shoal.io import Source, explained
-from shoal.plan import PlanBuilder, build_problem
+from shoal.plan import PlanBinder, build_problem
 from shoal.policy import Policy
 from shoal.policy.sources import source_of
 from shoal.pseudonyms.rehearsal_secrets import RehearsalSecrets
@@ -16,7 +16,8 @@ def check_against_data(policy: Policy, data: str | Source | None) -> None:
     engine, randomness = PolarsEngine(), Randomness()
     source = source_of(policy, data)
     with explained(source):
-        builder = PlanBuilder(policy, engine, engine.scan(source), randomness, RehearsalSecrets(randomness))
-        builder.bind_techniques()
-        build_problem(builder)
-        builder.bind_ending()
+        binder = PlanBinder(policy, engine, engine.scan(source), randomness, RehearsalSecrets(randomness))
+        binder.bind_techniques()
+        build_problem(binder)
+        binder.bind_ending()
+        binder.planned.execute()

@@ -37,11 +37,11 @@ from shoal.measurement import Measurement, SensitiveKnowledge, measure_classes
 from shoal.measurement.risk.identifier_uniqueness import unique_shares
 from shoal.measurement.risk.population_classes import need_enough_people
 from shoal.measurement.usefulness.information_loss import Generalised, cell_figures, class_figures
-from shoal.plan import Plan, PlanBuilder, apply_solution, build_problem
+from shoal.plan import Plan, PlanBinder, apply_solution, build_problem
 from shoal.plan.cell_recoding import labels_of
 from shoal.plan.hidden_columns.person_tag import PERSON
 from shoal.plan.hidden_columns.record_origin import TagOrigin
-from shoal.plan.nodes import PlannedStep
+from shoal.plan.nodes import PlannedStep, PlanStage
 from shoal.plan.solver_choice import solve_by_policy
 from shoal.policy import Policy
 from shoal.privacy import Classes, ModelFinding
@@ -158,40 +158,40 @@ class ReleasePipeline(Generic[TableT]):
     def rewrite(self, source: Source, target: Target, *, aside: Path) -> RewriteResult:
         started = time.perf_counter()
         table = self.engine.scan(source)
-        builder = PlanBuilder(self.policy, self.engine, table, self.randomness, self.secrets)
-        builder.bind_techniques()
-        question = build_problem(builder)
+        binder = PlanBinder(self.policy, self.engine, table, self.randomness, self.secrets)
+        binder.bind_techniques()
+        question = build_problem(binder)
         problem = question.problem
         before = self._before(table, problem, rolled_up=question.rolled_up)
         counted = time.perf_counter()
         solution = solve_by_policy(problem, self.policy.solve, self._reporter("solve"))
         solved = time.perf_counter()
-        apply_solution(builder, question, solution)
+        apply_solution(binder, question, solution)
         if self.traced:
-            builder.now.add(PlannedStep(TagOrigin(), "origin", ""))
-        builder.bind_ending()
-        files = planned_files(builder.now.plan)
+            binder.planned.add(PlannedStep(TagOrigin(), "origin", "", stage=PlanStage.SOLUTION))
+        binder.bind_ending()
+        files = planned_files(binder.plan)
         if "aggregate" in self.policy.table_steps:
             refuse_for_aggregates(files)
         sample = self._sample(problem.counts.total_records)
-        records = self.engine.sink(builder.now.table, target, aside=aside, sample=sample)
+        records = self.engine.sink(binder.planned.execute(), target, aside=aside, sample=sample)
         timing = Timing(counted - started, solved - counted, time.perf_counter() - solved)
         return RewriteResult(
-            builder.now.plan,
+            binder.plan,
             solution,
             before,
             question.hierarchies,
             problem.counts,
             records,
-            builder.suppressed_by_rule,
+            binder.suppressed_by_rule,
             timing,
             {name: self._known(reading, question.counts) for name, reading in question.readings.items()},
             problem.population,
             files,
             k_without_decoys(problem, solution) if solution.decoys else None,
-            max(before.rows, builder.source_records),
-            None if sample is None else self._start_learning(builder.now.plan, question.hierarchies, sample),
-            partial(self._again, builder, target, aside),
+            max(before.rows, binder.source_records),
+            None if sample is None else self._start_learning(binder.plan, question.hierarchies, sample),
+            partial(self._again, binder, target, aside),
         )
 
     def _start_learning(
@@ -210,15 +210,16 @@ class ReleasePipeline(Generic[TableT]):
             return None
         return OutputSample(max(1, -(-records // LOOKED_AT)))
 
-    def _again(self, builder: PlanBuilder[TableT], target: Target, aside: Path, step: Step) -> Plan:
+    def _again(self, binder: PlanBinder[TableT], target: Target, aside: Path, step: Step) -> Plan:
         """Write once more, with some cells suppressed."""
-        builder.now.add(PlannedStep(step, "suppress_cells", SuppressCellsStep.clause))
+        suppression = PlannedStep(step, "suppress_cells", SuppressCellsStep.clause, stage=PlanStage.READ_BACK)
+        binder.planned.add(suppression)
         remove_aside(aside)
         if isinstance(target, PartsTarget):
             target.discard()
             target.parts.clear()
-        self.engine.sink(builder.now.table, target, aside=aside)
-        return builder.now.plan
+        self.engine.sink(binder.planned.execute(), target, aside=aside)
+        return binder.plan
 
     def recount(self, output: pl.LazyFrame, done: RewriteResult, *, aside: Path) -> RecountResult:
         """Measure the output as written. If it breaks what the solver promised, that is our bug and nothing leaves."""
