@@ -14,20 +14,17 @@ from itertools import product
 from pathlib import Path
 from typing import TypeGuard, get_args
 
-from shoal.engine.polars import PolarsEngine
 from shoal.errors import InfeasibleError, InputError
-from shoal.io import Source, explained
+from shoal.io import Source
 from shoal.io.frames import FrameSource, as_lazy
 from shoal.measurement import Risk
-from shoal.plan import PlanBinder, build_problem
+from shoal.plan.dry_run import rehearse
 from shoal.plan.released_classes import ReleasedClasses
 from shoal.plan.solver_choice import solve_by_policy
 from shoal.policy import Policy, Solve
 from shoal.policy.sources import source_of
 from shoal.privacy import PrivacyModel
 from shoal.privacy.models.k_anonymity import KAnonymity
-from shoal.pseudonyms.rehearsal_secrets import RehearsalSecrets
-from shoal.randomness import Randomness
 from shoal.results.exploration import Exploration, ExplorationOutcome, ExplorationTrial
 from shoal.schema.progress import Progress
 from shoal.schema.registry import did_you_mean
@@ -101,11 +98,7 @@ class PolicyExplorer:
         self.own = own_setting(policy)
         source = _source(policy, data)
         self.label = source.label
-        engine, randomness = PolarsEngine(), Randomness(seed)
-        with explained(source):
-            binder = PlanBinder(policy, engine, engine.scan(source), randomness, RehearsalSecrets(randomness))
-            binder.bind_techniques()
-            question = build_problem(binder)
+        question = rehearse(policy, source, seed=seed).question
         self.problem = question.problem
         self._released = ReleasedClasses(self.problem, question.hierarchies)
 

@@ -19,6 +19,7 @@ from shoal import __version__
 from shoal.cli.commands.homomorphic import homomorphic
 from shoal.cli.commands.measure import attack, measure
 from shoal.cli.commands.normalise import normalise
+from shoal.cli.commands.plan import plan
 from shoal.cli.commands.run import check, demo, explore, profile, run
 from shoal.cli.commands.scan import scan
 from shoal.cli.commands.scrub import scrub
@@ -38,7 +39,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, explore, check, scan, profile, suggest, normalise, measure, attack, scrub, demo):
+for command in (run, explore, check, plan, scan, profile, suggest, normalise, measure, attack, scrub, demo):
     app.command()(command)
 for group in (vault, shares, homomorphic):
     app.add_typer(group)

@@ -64,7 +64,7 @@ class PlanBinder(Generic[TableT]):
         self.secrets = secrets or RunSecrets(randomness)
         self.planned = PlannedTable(engine, table, rules)
         self.source_columns = self.planned.columns
-        self.attributes = self._matched = match_columns(policy, self.planned.columns)
+        self.attributes = self.matched = match_columns(policy, self.planned.columns)
         self.bound = BoundParts()
         self.columns = self._describe(self.attributes)
         self.described = dict(self.columns)
@@ -111,7 +111,7 @@ class PlanBinder(Generic[TableT]):
         left = self.planned.columns
         self._bind_table_techniques(Stage.AFTER_SOLVING)
         final = self.planned.columns
-        need_all_bound(self.policy, self._matched, self.bound, left, final)
+        need_all_bound(self.policy, self.matched, self.bound, left, final)
 
     @property
     def person(self) -> str | None:
@@ -173,7 +173,7 @@ class PlanBinder(Generic[TableT]):
         context = self.context(purpose, technique.wants(name), hierarchy, people=technique.counts_people)
         step = technique.bind(column, context)
         detail = ", ".join(filter(None, (_in_words(technique), step.told)))
-        stage = _stage_of(technique, self.attributes[name])
+        stage = PlanStage.of(technique, suppressed=self.attributes[name].is_suppressed)
         given = technique.model_dump(mode="json", exclude_defaults=True, by_alias=True)
         self.planned.add(PlannedStep(step, technique.key, technique.facts.clause, name, detail, stage, given))
         self.bound.techniques.add((name, place))
@@ -256,12 +256,6 @@ class PlanBinder(Generic[TableT]):
         bound = hierarchy.resolve(self.policy.folder).bind(column, counts.value_counts(name))
         generalised = any(isinstance(step, Generalise) for step in self.attributes[name].steps)
         return replace(bound, marked=True) if generalised else bound
-
-
-def _stage_of(technique: Technique, attribute: Attribute) -> PlanStage:
-    if technique.creates():
-        return PlanStage.COMBINATION
-    return PlanStage.SUPPRESSION if attribute.is_suppressed else PlanStage.ATTRIBUTES
 
 
 def _in_words(technique: Technique) -> str:

@@ -32,6 +32,8 @@ class BindingQuery(ABC, Generic[AnswerT_co]):
     kind: ClassVar[str]
     of_source: ClassVar[bool] = False
     """Whether it is about the source as it is, whatever the steps so far do to it."""
+    reads_source: ClassVar[bool] = True
+    """Whether its answer takes a pass over the source."""
 
     columns: tuple[str, ...]
 
@@ -98,6 +100,7 @@ class PopulationQuery(BindingQuery[Counts]):
 
     kind: ClassVar[str] = "population"
     of_source: ClassVar[bool] = True
+    reads_source: ClassVar[bool] = False
 
     policy: Policy = field(kw_only=True, compare=False, repr=False)
 

@@ -17,6 +17,7 @@ import polars as pl
 from shoal.errors import BugError
 from shoal.plan.binding_queries import BindingQuery
 from shoal.schema import Step
+from shoal.techniques import Technique
 
 
 class PlanStage(StrEnum):
@@ -40,6 +41,13 @@ class PlanStage(StrEnum):
     """Techniques on the whole table as it would be released."""
     READ_BACK = "read back"
     """Cells that tell what was generalised elsewhere."""
+
+    @classmethod
+    def of(cls, technique: Technique, *, suppressed: bool) -> PlanStage:
+        """When a technique on an attribute has its turn; ``suppressed`` says whether the attribute goes."""
+        if technique.creates():
+            return cls.COMBINATION
+        return cls.SUPPRESSION if suppressed else cls.ATTRIBUTES
 
 
 _ORDER = tuple(PlanStage)
