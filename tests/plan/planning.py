@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+import yaml
 
 from shoal.engine.polars import PolarsEngine
 from shoal.engine.polars.table import PolarsTable
@@ -29,8 +30,9 @@ class Written:
 
 
 def binder_for(table: pl.DataFrame, text: str, rules: Sequence[RewriteRule] = RULES) -> PlanBinder[PolarsTable]:
+    """Of a policy as Python code may make it, which can ask for more than a file may."""
     engine = PolarsEngine(batch_rows=7)
-    policy = Policy.from_text(text)
+    policy = Policy.model_validate(yaml.safe_load(text))
     return PlanBinder(policy, engine, engine.scan(FrameSource(table.lazy())), Randomness(7), rules=rules)
 
 

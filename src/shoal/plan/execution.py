@@ -1,7 +1,7 @@
 """The one place where a plan meets an engine: here queries are answered and steps run; nothing else touches rows.
 
-Binding adds nodes and asks. A step runs no earlier than its output is needed: when a query looks behind it (a
-*barrier*), or at the end. The steps that are about to run are a segment, which the rewrite rules see first.
+Binding adds nodes and asks. Steps wait until the output of one of them is needed: when a query looks behind it (a
+*barrier*), or at the end. Those that wait then run together; they are a segment, which the rewrite rules see first.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class PlannedTable(Generic[TableT]):
     def ask(self, query: BindingQuery[AnswerT], purpose: QueryPurpose = QueryPurpose.BINDING) -> AnswerT:
         """Of the table as the steps so far leave it, or of the source where the query says so."""
         behind = 0 if query.of_source else self._shape.last_that_matters(query.looks_at)
-        self._execute(behind)
+        if behind > self._done:
+            self.execute()
         asked = AskedQuery(query, behind, purpose)
         if purpose is QueryPurpose.BINDING:
             self._asked = (*self._asked, asked)
@@ -60,20 +61,15 @@ class PlannedTable(Generic[TableT]):
         return query.answer(self.engine, self.source if query.of_source else self._table)
 
     def execute(self) -> TableT:
-        """The table after every step of the plan."""
-        self._execute(len(self.plan))
-        return self._table
-
-    def _execute(self, until: int) -> None:
-        if until <= self._done:
-            return
-        segment = PlanSegment(self.engine.schema(self._table), self.plan.steps[self._done : until])
+        """The table after every step of the plan; those that have run don't run again."""
+        segment = PlanSegment(self.engine.schema(self._table), self.plan.steps[self._done :])
         steps = rewrite(segment, self.rules)
         for planned in steps:
             self._table = run_step(self.engine, self._table, planned.step)
-        if set(self.engine.schema(self._table)) != set(self._shape.schemas[until]):
+        if set(self.engine.schema(self._table)) != set(self._shape.schema):
             raise BugError("the steps of the plan left other columns than it says")
-        self.executed, self._done = (*self.executed, *steps), until
+        self.executed, self._done = (*self.executed, *steps), len(self.plan)
+        return self._table
 
 
 def run_step(engine: Engine[TableT], table: TableT, step: Step) -> TableT:

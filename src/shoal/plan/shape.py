@@ -29,14 +29,14 @@ class StepEffect:
 
 @dataclass(frozen=True)
 class PlanShape:
-    """Columns as the steps leave them. ``schemas`` has one more than there are effects: the first is the source's."""
+    """Columns as the steps leave them, and what each step has to do with."""
 
-    schemas: tuple[pl.Schema, ...]
+    schema: pl.Schema
     effects: tuple[StepEffect, ...] = ()
 
     @classmethod
     def over(cls, schema: pl.Schema, steps: Iterable[Step] = ()) -> Self:
-        shape = cls((schema,))
+        shape = cls(schema)
         for step in steps:
             shape = shape.after(step)
         return shape
@@ -44,11 +44,11 @@ class PlanShape:
     @property
     def columns(self) -> tuple[str, ...]:
         """The visible ones after all steps."""
-        return tuple(name for name in self.schemas[-1] if not name.startswith(HIDDEN))
+        return tuple(name for name in self.schema if not name.startswith(HIDDEN))
 
     def after(self, step: Step) -> Self:
-        schema, effect = _outcome(self.schemas[-1], step)
-        return replace(self, schemas=(*self.schemas, schema), effects=(*self.effects, effect))
+        schema, effect = _outcome(self.schema, step)
+        return replace(self, schema=schema, effects=(*self.effects, effect))
 
     def last_that_matters(self, columns: Iterable[str]) -> int:
         """The number of the last step, from 1, that has to do with what these columns hold; 0 if none has."""
