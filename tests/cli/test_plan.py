@@ -124,7 +124,7 @@ def test_people_read_what_is_done_and_what_the_reader_sees(call: Call) -> None:
     ):
         assert words in said
     assert "k-anonymity: Everyone shares" in said
-    assert "up to 10.0 % of records may be suppressed" in said
+    assert "up to 10% of records may be suppressed" in said
     assert "passes:" in said
     alone = " ".join(call("plan", "policy.yaml").stdout.split())
     assert "every other" in alone
