@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from shoal.assess.evidence.anatomy import anatomy_finding, anatomy_warnings, recount_anatomy
-from shoal.assess.evidence.study import EvidenceStudy, MeasuredFrame, ReleaseEvidence, gather_evidence, study_for
+from shoal.assess.evidence.anatomy import recount_anatomy
+from shoal.assess.evidence.study import EvidenceStudy, MeasuredFrame, gather_evidence, study_for
 from shoal.engine import Engine
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import InputError
@@ -30,12 +28,8 @@ from shoal.io import (
 )
 from shoal.io.frames import FrameSource, FrameTarget, as_lazy, is_spark, like
 from shoal.measurement import Risk
-from shoal.measurement.risk.anatomy import Anatomy
-from shoal.plan.roll_up import RollUpStep
-from shoal.policy import Policy, warnings_in
-from shoal.policy.data_state import state_of
+from shoal.policy import Policy
 from shoal.policy.sources import source_of
-from shoal.policy.treatment import Treatment, treatments
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
 from shoal.release.engines import make_engine
@@ -49,20 +43,14 @@ from shoal.release.further_files import (
 )
 from shoal.release.identities import keep_identities
 from shoal.release.last_look import identifiers_of, take_last_look
+from shoal.release.manifest_building import RunFindings, build_manifest
 from shoal.release.pipeline import RecountResult, ReleasePipeline, RewriteResult
 from shoal.release.report_facts import report_facts
 from shoal.report import render, write_pdf
 from shoal.report.pdf import find_browser
 from shoal.results.exploration import Exploration
-from shoal.results.manifest import DataFile, Manifest, WrittenFile
-from shoal.results.number_format import percent
-from shoal.results.read_back_outcome import ReadBackOutcome
+from shoal.results.manifest import DataFile, Manifest
 from shoal.schema.progress import Progress
-
-NOTHING_LEFT = (
-    "NOTHING is left that tells records apart: every quasi-identifier is starred, or the same in all records. Such a k "
-    "says nothing: ask for less, allow some records to be suppressed, or leave quasi-identifiers out"
-)
 
 
 @dataclass(frozen=True)
@@ -132,10 +120,8 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
         anatomy = recount_anatomy(policy, target.frame.lazy(), files, done.records)
         study = None if study is None else study.tracing(aside)
     evidence = gather_evidence(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), study)
-    found = DataFile("", done.records, "")
-    manifest = _manifest(policy, found, done, recounted, evidence, vaulted=_lasting(vault))
-    manifest = _with_read_back(manifest, read_back)
-    manifest = replace(_beside(manifest, policy, files, anatomy), last_look=look)
+    findings = RunFindings(done, recounted, read_back, files, look, anatomy, evidence)
+    manifest = build_manifest(policy, DataFile("", done.records, ""), findings, secrets=vault)
     html = render(report_facts(policy, manifest, done, evidence))
     frames = {file.beside.file: like(data, file.frame.collect()) for file in files}
     return Release(manifest, html, like(data, target.frame), files=frames)
@@ -193,9 +179,8 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         recounted_at = time.perf_counter()
         evidence = gather_evidence(policy, *_tables(done, source.scan(), recounted, target.scan()), study)
         written = describe_data_file(target, done.records)
-        manifest = _manifest(policy, written, done, recounted, evidence, vaulted=_lasting(secrets))
-        manifest = _with_read_back(manifest, read_back)
-        manifest = replace(_beside(manifest, policy, files, anatomy), last_look=look)
+        findings = RunFindings(done, recounted, read_back, files, look, anatomy, evidence)
+        manifest = build_manifest(policy, written, findings, secrets=secrets)
         manifest = manifest.warned(formulas_in(target, files, escape=escape))
         facts = report_facts(policy, manifest, done, evidence)
         if explore is not None:
@@ -225,136 +210,6 @@ def _tables(
     return MeasuredFrame(done.before, original), MeasuredFrame(recounted.after, released)
 
 
-def _manifest(  # noqa: PLR0913  # one argument per part of a run
-    policy: Policy,
-    data: DataFile,
-    done: RewriteResult,
-    recounted: RecountResult,
-    evidence: ReleaseEvidence,
-    *,
-    vaulted: bool,
-) -> Manifest:
-    return Manifest(
-        name=policy.name,
-        policy_sha256=hashlib.sha256(policy.text.encode()).hexdigest(),
-        data=data,
-        solution=done.solution,
-        before=done.before,
-        after=recounted.after,
-        models=recounted.models,
-        utility=recounted.utility,
-        timing=done.timing,
-        peak_rss_mb=_peak_memory(),
-        use_case=policy.use_case,
-        roles={name: str(attribute.role) for name, attribute in policy.attributes.items() if attribute.is_released},
-        treatment={name: str(kind) for name, kind in treatments(policy).items()}
-        | dict.fromkeys(recounted.pseudonyms, str(Treatment.PSEUDONYMISED)),
-        pseudonyms=recounted.pseudonyms,
-        person=_person(policy, recounted),
-        suppressed_by_rule=done.suppressed_by_rule,
-        suppressed_cells=done.suppressed_cells,
-        k_without_decoys=done.k_without_decoys,
-        warnings=(
-            *warnings_in(policy, vaulted=vaulted),
-            *_of_pseudonyms(recounted),
-            *_of_decoys(done),
-            *_of_marks(done),
-            *_of_rolling_up(done),
-            *_of_population(evidence),
-        ),
-        evidence=evidence.to_dict(),
-        heights={name: bound.height for name, bound in done.hierarchies.items()},
-        state=state_of(policy, lasting=vaulted, against=evidence.against),
-    )
-
-
 def _lazily(target: FrameTarget) -> pl.LazyFrame:
     """As it is by now: it may be written more than once."""
     return target.frame.lazy()
-
-
-def _with_read_back(manifest: Manifest, found: ReadBackOutcome | None) -> Manifest:
-    """What other columns tell comes first among the warnings."""
-    if found is None:
-        return manifest
-    return replace(manifest, read_back=found, warnings=(*found.warnings(manifest.after.k), *manifest.warnings))
-
-
-def _person(policy: Policy, recounted: RecountResult) -> dict[str, str | int] | None:
-    """How people are behind the records; a record of an aggregated table is nobody's."""
-    if policy.person is None or "aggregate" in policy.table_steps:
-        return None
-    return {"attribute": policy.person, "most_records": recounted.most_records}
-
-
-def _lasting(secrets: Secrets | None) -> bool:
-    return secrets is not None and secrets.lasting
-
-
-def _beside(manifest: Manifest, policy: Policy, files: Sequence[WrittenFile], anatomy: Anatomy | None) -> Manifest:
-    """With what the release has beside the data; columns that were cut off are no longer in it."""
-    cut = () if anatomy is None else tuple(anatomy.attributes)
-    bare = (NOTHING_LEFT,) if manifest.nothing_left else ()
-    return replace(
-        manifest,
-        files=tuple(file.told for file in files),
-        anatomy=anatomy,
-        models=(*manifest.models, *anatomy_finding(policy, anatomy)),
-        warnings=(*bare, *manifest.warnings, *anatomy_warnings(policy, anatomy)),
-        roles={name: role for name, role in manifest.roles.items() if name not in cut},
-        treatment={name: kind for name, kind in manifest.treatment.items() if name not in cut},
-    )
-
-
-def _of_pseudonyms(recounted: RecountResult) -> Iterator[str]:
-    for name, share in recounted.pseudonyms.items():
-        yield (
-            f"what is left of '{name}' still tells {percent(share)} of people apart: it is a pseudonym, not anonymous "
-            "(ISO/IEC 20889, 9.3.2, note 1)"
-        )
-
-
-def _of_decoys(done: RewriteResult) -> Iterator[str]:
-    if done.solution.decoys:
-        yield (
-            f"{done.solution.decoys:,} of the records are invented; whoever can tell them from real ones is left with "
-            f"k = {done.k_without_decoys}"
-        )
-
-
-def _of_marks(done: RewriteResult) -> Iterator[str]:
-    for name in done.counts.attributes:
-        counted = done.counts.value_counts(name)
-        told = done.hierarchies[name].generalise(counted["value"], 0)
-        if records := int(counted.filter(told.ne_missing(counted["value"]))["records"].sum()):
-            yield (
-                f"'{name}' has {records:,} records with a value that reads like the mark of a suppressed cell, *; "
-                "where it is released as it is, it is written as \\*"
-            )
-
-
-def _of_population(evidence: ReleaseEvidence) -> Iterator[str]:
-    if beyond := evidence.before.attackers.beyond:
-        yield (
-            f"{beyond:,} combinations of quasi-identifying values have more people in the source than in the table of "
-            "the population, so that is not a table of everybody; what compares with it is no better than it is"
-        )
-
-
-def _of_rolling_up(done: RewriteResult) -> Iterator[str]:
-    counted_on = {one.attribute: one.step.level for one in done.plan if isinstance(one.step, RollUpStep)}
-    if counted_on:
-        levels = ", ".join(f"'{name}' from level {level}" for name, level in counted_on.items())
-        yield (
-            f"there were too many combinations to be counted, so the solver chose {levels} on; what is said of the "
-            "table before is said of these levels, and with finer ones the risk was higher"
-        )
-
-
-def _peak_memory() -> float:
-    """In MB. The kernel's own high-water mark, since what ``getrusage`` says begins with the parent's peak."""
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return next(float(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) / 1024
