@@ -125,7 +125,7 @@ class IntegrityError(InputError):
 
 
 class Cancelled(ShoalError):  # noqa: N818  # nothing went wrong
-    """Work that was asked to stop; nothing was written. No InputError: what forgives faults of the data lets it pass."""
+    """Work that was asked to stop; nothing was written. No InputError: who forgives faults of data must let it pass."""
 
     code = "SHOAL-300"
     exit_code = 130

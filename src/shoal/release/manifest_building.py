@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shoal.assess.evidence.anatomy import anatomy_finding, anatomy_warnings
+from shoal.assess.evidence.recount import RecountResult, RewriteResult
 from shoal.assess.evidence.study import ReleaseEvidence
 from shoal.measurement.risk.anatomy import Anatomy
 from shoal.measurement.risk.identifier_leaks import IdentifierLeaks
@@ -17,7 +18,6 @@ from shoal.policy import Policy, warnings_in
 from shoal.policy.data_state import state_of
 from shoal.policy.treatment import Treatment, treatments
 from shoal.pseudonyms import Secrets
-from shoal.release.pipeline import RecountResult, RewriteResult
 from shoal.results.manifest import DataFile, Manifest, WrittenFile
 from shoal.results.number_format import percent
 from shoal.results.read_back_outcome import ReadBackOutcome

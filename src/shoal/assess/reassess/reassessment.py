@@ -21,7 +21,6 @@ from shoal.assess.attack.table_attack import read_table
 from shoal.assess.comparison.compatibility import ReleaseProvenance
 from shoal.assess.comparison.label_vocabulary import Vocabulary
 from shoal.assess.comparison.person_bounds import PersonBounds
-from shoal.assess.reassess.history import history_of, keep_history
 from shoal.attack.battery import without_suppressed
 from shoal.attack.matching.coverage import Match
 from shoal.errors import DataError, InputError
@@ -109,10 +108,10 @@ def reassessment_bounds(require: Sequence[str]) -> dict[str, float]:
 
 
 def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reassessment:
-    """Link new outside data with a release folder and add the result to its history."""
+    """Link new outside data with a release folder. What is found is not kept: see ``release.history``."""
     if manifest_of(release) is None:
         raise InputError(f"{release}: is not a release folder; --auxiliary re-assesses releases")
-    past, k = history_of(release), promised_k(release)
+    k = promised_k(release)
     require_untouched(release)
     shown, people = read_table(data_file(release), "release"), read_table(auxiliary, "auxiliary table")
     treatment = ReleaseProvenance.of(policy, release).treatment
@@ -132,9 +131,7 @@ def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reas
     for names in _sets(tuple(name for name in quasi if name in common), common):
         match = Match.of(shown, words.people, names, words.labels)
         tried.append(context.judged(match, names, by_classes=set(names) <= set(quasi)))
-    found = max(tried, key=_badness)
-    keep_history(release, [*past, found.to_dict()])
-    return found
+    return max(tried, key=_badness)
 
 
 def _sets(quasi: tuple[str, ...], common: tuple[str, ...]) -> Sequence[tuple[str, ...]]:

@@ -52,7 +52,7 @@ def attack(
         return
     roles = AttackRoles.of(release, policy=policy, qi=qi, sensitive=sensitive, person=person)
     bounds = attack_bounds(require or [])
-    with progress() as report:
+    with progress() as monitor:
         found = attack_data(
             release,
             roles,
@@ -61,7 +61,7 @@ def attack(
             control=control,
             trials=trials,
             seed=seed,
-            progress=None if report is None else lambda done, total: report("attack", done, total),
+            progress=monitor.progress("attack"),
         )
     for doubt in found.doubts:
         warn(doubt)
@@ -89,9 +89,8 @@ def _attack_tables(
     from shoal.results.attack_report import attack_bounds
 
     bounds = attack_bounds(require)
-    with progress() as report:
-        tell = None if report is None else lambda done, total: report("attack", done, total)
-        found = attack_tables(tables, original, trials=trials, seed=seed, progress=tell)
+    with progress() as monitor:
+        found = attack_tables(tables, original, trials=trials, seed=seed, progress=monitor.progress("attack"))
     for doubt in found.doubts:
         warn(doubt)
     if as_json:

@@ -193,13 +193,13 @@ def _measure_tables(
 def _reassess(
     release: str, auxiliary: str, require: Sequence[str], *, policy: Path | None, as_json: bool
 ) -> tuple[ModelFinding, ...]:
-    from shoal.assess.reassess.history import HISTORY
-    from shoal.assess.reassess.reassessment import reassess, reassessment_bounds
+    from shoal.assess.reassess.reassessment import reassessment_bounds
     from shoal.cli.views.reassessment import reassessment_lines
     from shoal.policy import Policy
+    from shoal.release.history import HISTORY, reassess_release
 
     bounds = reassessment_bounds(require)
-    found = reassess(release, auxiliary, None if policy is None else Policy.load(policy))
+    found = reassess_release(release, auxiliary, None if policy is None else Policy.load(policy))
     findings = found.findings(bounds)
     if as_json:
         print_json(found.to_dict())

@@ -16,11 +16,12 @@ from shoal.engine.polars.batch_source import streaming
 from shoal.engine.polars.counting import count
 from shoal.engine.polars.record_order import reordered
 from shoal.engine.polars.table import PolarsTable
-from shoal.engine.protocol import HIDDEN, ORIGINAL, OutputSample
+from shoal.engine.protocol import OutputSample
 from shoal.errors import DataError
 from shoal.io import FileTarget, QuotesNeeded, Source, Target, refuse_specials
 from shoal.kernels.batch_streams import Batches, ahead
 from shoal.schema import ROW, Column, Columns, Counts, Scope, Step
+from shoal.schema.hidden_columns import HIDDEN, ORIGINAL
 from shoal.schema.progress import CancelToken, Progress
 from shoal.schema.type_detection import detect
 
