@@ -293,7 +293,7 @@ solve: {suppression_limit: 0.1}
 def wide() -> Problem:
     draw = np.random.default_rng(3)
     frame = pl.DataFrame({name: draw.integers(0, 27, 400) for name in "abcd"})
-    return rehearse(shoal.Policy.from_text(WIDE), FrameSource(frame.lazy())).problem
+    return rehearse(shoal.Policy.from_text(WIDE), FrameSource(frame.lazy())).question.problem
 
 
 SOLVERS: dict[str, Callable[[Problem, Progress], object]] = {
