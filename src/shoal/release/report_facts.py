@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from shoal import __version__
+from shoal.assess.evidence.recount import RewriteResult
 from shoal.assess.evidence.report_facts import evidence_facts
 from shoal.assess.evidence.study import ReleaseEvidence
 from shoal.measurement import Measurement
@@ -14,11 +15,9 @@ from shoal.policy import Policy, UseCase
 from shoal.policy.anatomy_checks import anatomised
 from shoal.policy.data_state import StateOfData
 from shoal.randomness import now
-from shoal.release.pipeline import RewriteResult
 from shoal.report.facts import AttributeFacts, FileFacts, ModelFacts, ReadBackFacts, ReportFacts, RiskFacts
 from shoal.results.manifest import Manifest
 from shoal.results.number_format import percent
-from shoal.techniques.anatomisation.anatomise import AnatomiseStep
 
 
 class AppliedTechnique(NamedTuple):
@@ -120,7 +119,7 @@ def _models(policy: Policy, manifest: Manifest) -> tuple[ModelFacts, ...]:
 
 def _attributes(policy: Policy, manifest: Manifest, done: RewriteResult) -> tuple[AttributeFacts, ...]:
     by_attribute: dict[str, list[AppliedTechnique]] = {}
-    for one in (*_planned(done), *_recoded(done), *_starred(policy, done), *_pseudonyms(manifest)):
+    for one in (*_planned(policy, done), *_recoded(done), *_starred(policy, done), *_pseudonyms(manifest)):
         by_attribute.setdefault(one.attribute, []).append(one)
     return tuple(
         AttributeFacts(
@@ -134,13 +133,13 @@ def _attributes(policy: Policy, manifest: Manifest, done: RewriteResult) -> tupl
     )
 
 
-def _planned(done: RewriteResult) -> Iterator[AppliedTechnique]:
+def _planned(policy: Policy, done: RewriteResult) -> Iterator[AppliedTechnique]:
+    technique = anatomised(policy)
     for planned in done.plan:
         if planned.attribute is not None:
             words = f"{planned.technique}, {planned.detail}" if planned.detail else planned.technique
             yield AppliedTechnique(planned.attribute, words, planned.clause)
-        if isinstance(planned.step, AnatomiseStep):
-            technique = planned.step.technique
+        if technique is not None and planned.technique == technique.key:
             for name in technique.sensitive:
                 yield AppliedTechnique(
                     name, f"{planned.technique}, l {technique.l}, in {technique.file}", planned.clause

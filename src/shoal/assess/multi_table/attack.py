@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -17,7 +17,7 @@ from shoal.attack import Attack
 from shoal.attack.attacks.joined_linking import JoinedTable, joined_linking
 from shoal.attack.ground_truth.targets import TRIALS
 from shoal.attack.result import NothingToTryError
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, FieldText, InputError
 from shoal.io import Source
 from shoal.measurement.risk.joined_tables import JoinableTable, JoinedTables, KeyGroup
 from shoal.privacy import ModelFinding
@@ -25,6 +25,7 @@ from shoal.randomness import Randomness
 from shoal.results.attack_report import AttackReport
 from shoal.results.attack_roles import AttackRoles
 from shoal.results.release_folder import data_file
+from shoal.schema.progress import Progress
 
 JOINED = "joined_linking"
 
@@ -59,7 +60,9 @@ class MultiTableAttack:
             tried |= own
             asked = {key: bound for key, bound in bounds.items() if key in own}
             told = report.findings(asked, safe=safe)
-            found += [ModelFinding(f"{name}: {one.name}", one.required, one.achieved, one.met) for one in told]
+            found += [
+                ModelFinding(FieldText(f"{name}: ", one.name), one.required, one.achieved, one.met) for one in told
+            ]
         missing = (ModelFinding(key, bound, inf, met=False) for key, bound in bounds.items() if key not in tried)
         return (*found, *missing)
 
@@ -86,7 +89,7 @@ def attack_tables(  # one argument per option of `shoal attack`
     *,
     trials: int = TRIALS,
     seed: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> MultiTableAttack:
     if tables.manifest is None:
         raise InputError(f"{tables.place}: is not a release of several tables")
@@ -118,7 +121,7 @@ def _joined(
         linked = (joined_linking(pairs.by(one.group), Randomness(seed), trials=trials) for one in risk.groups)
         return tuple(linked), None, False
     except DataError as error:
-        return (), str(error), not isinstance(error, NothingToTryError)
+        return (), error.text, not isinstance(error, NothingToTryError)
 
 
 class _Pairs:

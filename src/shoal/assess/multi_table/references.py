@@ -19,8 +19,8 @@ from shoal.policy.default_attribute import EVERYTHING_ELSE
 from shoal.policy.model import Policy
 from shoal.policy.multi_table import MultiTablePolicy
 from shoal.policy.references import Reference, ReferenceEnd, is_released, outcome, why_apart
-from shoal.pseudonyms.canonical_text import canonical_text
 from shoal.schema import Role
+from shoal.schema.canonical_text import canonical_text
 
 KEY = "key"
 RECORDS = "records"

@@ -12,9 +12,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from shoal.assess.reassess.reassessment import Reassessment, reassess
 from shoal.errors import SourceError
 from shoal.io import write_atomic
 from shoal.io.json_files import read_json
+from shoal.policy import Policy
 from shoal.report import ReassessmentFacts, ReassessmentOutcome, add_reassessments
 from shoal.results.number_format import count
 
@@ -34,6 +36,14 @@ def history_of(release: str) -> list[dict[str, Any]]:
     if not isinstance(past, list) or not all(isinstance(entry, dict) for entry in past):
         raise _no_history(path)
     return past
+
+
+def reassess_release(release: str, auxiliary: str, policy: Policy | None = None) -> Reassessment:
+    """Link new outside data with a release folder and add the result to its history."""
+    past = history_of(release)
+    found = reassess(release, auxiliary, policy)
+    keep_history(release, [*past, found.to_dict()])
+    return found
 
 
 def keep_history(release: str, entries: Sequence[Mapping[str, Any]]) -> None:
