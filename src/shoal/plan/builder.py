@@ -106,7 +106,7 @@ class PlanBuilder(Generic[TableT]):
 
     def _keep_originals(self) -> None:
         """An aggregated table has no records in which anything could be read back."""
-        if "aggregate" not in self.policy.table_steps and (quasi := self.quasi_identifiers()):
+        if self.policy.kind.has_classes and (quasi := self.quasi_identifiers()):
             self.now.add(PlannedStep(KeepOriginals(quasi), "originals", ""))
 
     def quasi_identifiers(self) -> tuple[str, ...]:

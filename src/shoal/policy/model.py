@@ -15,6 +15,7 @@ from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneHierarchy, OneModel, TableTechniques, TechniqueList
 from shoal.policy.presets import PRESETS, Preset, UseCase
 from shoal.policy.read_back_rules import ReadBackRules
+from shoal.policy.release_kind import ReleaseKind
 from shoal.privacy import PrivacyModel
 from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.schema import Column, Role, ValueType
@@ -221,6 +222,12 @@ class Policy(Parameters):
             for name, attribute in self.attributes.items()
             if attribute.role is role and name != EVERYTHING_ELSE and attribute.is_released
         )
+
+    @property
+    def kind(self) -> ReleaseKind:
+        """What kind of release comes of it."""
+        left = all(technique.leaves_records for technique in self.table_steps.values())
+        return ReleaseKind.RECORDS if left else ReleaseKind.AGGREGATE
 
     @property
     def table_steps(self) -> dict[str, TableTechnique]:

@@ -171,11 +171,12 @@ class ReleasePipeline(Generic[TableT]):
             builder.now.add(PlannedStep(TagOrigin(), "origin", ""))
         builder.bind_ending()
         files = planned_files(builder.now.plan)
-        if "aggregate" in self.policy.table_steps:
+        if not self.policy.kind.has_records:
             refuse_for_aggregates(files)
         sample = self._sample(problem.counts.total_records)
         records = self.engine.sink(builder.now.table, target, aside=aside, sample=sample)
-        timing = Timing(counted - started, solved - counted, time.perf_counter() - solved)
+        rewritten = time.perf_counter() - solved
+        timing = Timing(count_s=counted - started, solve_s=solved - counted, rewrite_s=rewritten)
         return RewriteResult(
             builder.now.plan,
             solution,
@@ -206,7 +207,7 @@ class ReleasePipeline(Generic[TableT]):
 
     def _sample(self, records: int) -> OutputSample | None:
         """Of what is written, for it to be seen what can be read back; records of an aggregated table are nobody's."""
-        if "aggregate" in self.policy.table_steps or not self.policy.quasi_identifiers:
+        if not self.policy.kind.has_traceable_rows or not self.policy.quasi_identifiers:
             return None
         return OutputSample(max(1, -(-records // LOOKED_AT)))
 
@@ -228,7 +229,7 @@ class ReleasePipeline(Generic[TableT]):
             people = pl.scan_ipc(aside).select(PERSON)
             output = pl.concat([output, people], how="horizontal")
             person, most = PERSON, _most_records(people)
-        aggregated = "aggregate" in self.policy.table_steps
+        aggregated = not self.policy.kind.has_classes
         sensitive = () if aggregated else self.policy.modelled
         after = measure_classes(output, () if aggregated else quasi, person, sensitive, done.known)
         after = replace(after.nobody_kept(), suppressed=0) if aggregated else self._of_the_source(after, done)
@@ -259,7 +260,7 @@ class ReleasePipeline(Generic[TableT]):
         outcome = judge_read_back(written, after.k, done.learning.taught.result())
         if outcome.suppression is not None:
             done = replace(done, plan=done.again(outcome.suppression))
-        taken = replace(done.timing, read_back_s=time.perf_counter() - started)
+        taken = done.timing.model_copy(update={"read_back_s": time.perf_counter() - started})
         return replace(done, timing=taken, learning=None, again=None), outcome
 
     def _of_the_source(self, after: Measurement, done: RewriteResult) -> Measurement:

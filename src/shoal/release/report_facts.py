@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import NamedTuple
 
 from shoal import __version__
 from shoal.assess.evidence.report_facts import evidence_facts
-from shoal.assess.evidence.study import ReleaseEvidence
 from shoal.measurement import Measurement
 from shoal.measurement.risk.attacker_risks import attackers_of
 from shoal.policy import Policy, UseCase
 from shoal.policy.anatomy_checks import anatomised
-from shoal.policy.data_state import StateOfData
 from shoal.randomness import now
+from shoal.release.manifest_building import RunFindings
 from shoal.release.pipeline import RewriteResult
 from shoal.report.facts import AttributeFacts, FileFacts, ModelFacts, ReadBackFacts, ReportFacts, RiskFacts
-from shoal.results.manifest import Manifest
+from shoal.results.manifest import Manifest, SolutionResult, StateResult
 from shoal.results.number_format import percent
+from shoal.results.read_back_outcome import ReadBackOutcome
 from shoal.techniques.anatomisation.anatomise import AnatomiseStep
 
 
@@ -29,50 +30,52 @@ class AppliedTechnique(NamedTuple):
     clause: str
 
 
-def report_facts(
-    policy: Policy, manifest: Manifest, done: RewriteResult, evidence: ReleaseEvidence | None = None
-) -> ReportFacts:
+def report_facts(policy: Policy, manifest: Manifest, findings: RunFindings) -> ReportFacts:
+    done = findings.rewritten
+    solution = manifest.solution or SolutionResult()
     return ReportFacts(
         name=policy.name,
         use_case=policy.use_case,
-        created=now(),
+        created=manifest.created or now(),
         version=__version__,
         policy_sha256=manifest.policy_sha256,
         data_path=manifest.data.path,
-        data_sha256=manifest.data.sha256,
-        records=manifest.data.rows,
-        before=_risk(manifest.before),
-        after=_risk(manifest.after),
+        data_sha256=manifest.data.sha256 or "",
+        records=manifest.data.rows or 0,
+        before=_risk(done.before),
+        after=_risk(findings.recounted.after),
         models=_models(policy, manifest),
         attributes=_attributes(policy, manifest, done),
         utility=manifest.utility,
-        levels=manifest.solution.levels,
-        loss=manifest.solution.loss,
-        optimal=manifest.solution.optimal,
-        nodes_checked=manifest.solution.nodes_checked,
-        nodes_total=manifest.solution.nodes_total,
+        levels=solution.levels,
+        loss=solution.loss or 0.0,
+        optimal=solution.optimal,
+        nodes_checked=solution.nodes_checked,
+        nodes_total=solution.nodes_total,
         warnings=manifest.warnings,
         person=policy.person is not None,
-        read_back=_read_back(manifest),
-        recoding=manifest.solution.recoding,
+        read_back=_read_back(findings.read_back),
+        recoding=solution.recoding or "global",
         state="" if manifest.state is None else manifest.state.words,
         state_in_brief="" if manifest.state is None else manifest.state.brief,
         still_personal=manifest.state is not None and manifest.state.still_personal,
         guidance=_guidance(manifest.state, manifest.use_case),
-        nothing_left=manifest.nothing_left,
-        heights=manifest.heights,
-        files=tuple(FileFacts(one.path, one.rows, one.sha256, one.about, one.for_recipient) for one in manifest.files),
-        **evidence_facts(evidence),
+        nothing_left=findings.nothing_left,
+        heights=solution.heights,
+        files=tuple(
+            FileFacts(one.told.path, one.told.rows, one.told.sha256, one.told.about, one.beside.for_recipient)
+            for one in findings.files
+        ),
+        **evidence_facts(findings.evidence),
     )
 
 
-def _read_back(manifest: Manifest) -> ReadBackFacts | None:
-    if manifest.read_back is None:
+def _read_back(outcome: ReadBackOutcome | None) -> ReadBackFacts | None:
+    if outcome is None:
         return None
-    found = manifest.read_back.found
+    found = outcome.found
     words = tuple(one.words for one in found.tellings)
     rule = found.rule
-    outcome = manifest.read_back
     accepted = tuple(
         f"{' with '.join(one.columns)} tells {one.tells}, because {one.because}" for one in outcome.accepted
     )
@@ -96,7 +99,7 @@ def _risk(measurement: Measurement) -> RiskFacts:
     )
 
 
-def _guidance(state: StateOfData | None, use_case: str | None) -> str:
+def _guidance(state: StateResult | None, use_case: str | None) -> str:
     """What the PDPC guide has the use case do beyond the file."""
     if state is None or state.controls_needed is None:
         return ""
@@ -113,7 +116,7 @@ def _models(policy: Policy, manifest: Manifest) -> tuple[ModelFacts, ...]:
     if technique := anatomised(policy):
         told.append(("l-diverse classes", technique.explain(), technique.facts.clause))
     return tuple(
-        ModelFacts(*words, finding.required, finding.achieved, finding.met)
+        ModelFacts(*words, finding.required, inf if finding.achieved is None else finding.achieved, finding.met)
         for words, finding in zip(told, manifest.models, strict=True)
     )
 

@@ -17,7 +17,7 @@ from shoal.assess.evidence.anatomy import recount_anatomy
 from shoal.assess.evidence.study import EvidenceStudy, MeasuredFrame, gather_evidence, study_for
 from shoal.engine import Engine
 from shoal.engine.polars import PolarsEngine
-from shoal.errors import InputError
+from shoal.errors import BugError, InputError
 from shoal.io import (
     Source,
     Staging,
@@ -27,7 +27,6 @@ from shoal.io import (
     writing,
 )
 from shoal.io.frames import FrameSource, FrameTarget, as_lazy, is_spark, like
-from shoal.measurement import Risk
 from shoal.policy import Policy
 from shoal.policy.sources import source_of
 from shoal.pseudonyms import Secrets
@@ -50,7 +49,9 @@ from shoal.report import render, write_pdf
 from shoal.report.pdf import find_browser
 from shoal.results.exploration import Exploration
 from shoal.results.manifest import DataFile, Manifest
+from shoal.results.risk_results import ReleasedRisk
 from shoal.schema.progress import Progress
+from shoal.solve import Solution
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,16 @@ class Release:
     files: Mapping[str, Any] = field(default_factory=dict)
     """By name (``shares/party-1``), what the release has beside the data: the same kind of table, or the path."""
 
+    solution: Solution | None = None
+    """How it was reached, with what the manifest doesn't keep."""
+    nothing_left: bool = False
+    """Whether k holds only because no quasi-identifying value tells records apart any more."""
+
     @property
-    def risk(self) -> Risk:
-        return self.manifest.after.risk
+    def risk(self) -> ReleasedRisk:
+        if self.manifest.risk is None:
+            raise BugError("a release without its risk")
+        return self.manifest.risk
 
     @property
     def utility(self) -> dict[str, float]:
@@ -121,10 +129,10 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
         study = None if study is None else study.tracing(aside)
     evidence = gather_evidence(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), study)
     findings = RunFindings(done, recounted, read_back, files, look, anatomy, evidence)
-    manifest = build_manifest(policy, DataFile("", done.records, ""), findings, secrets=vault)
-    html = render(report_facts(policy, manifest, done, evidence))
+    manifest = build_manifest(policy, DataFile(path="", rows=done.records, sha256=""), findings, secrets=vault)
+    html = render(report_facts(policy, manifest, findings))
     frames = {file.beside.file: like(data, file.frame.collect()) for file in files}
-    return Release(manifest, html, like(data, target.frame), files=frames)
+    return Release(manifest, html, like(data, target.frame), None, frames, done.solution, findings.nothing_left)
 
 
 def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
@@ -182,11 +190,11 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
         findings = RunFindings(done, recounted, read_back, files, look, anatomy, evidence)
         manifest = build_manifest(policy, written, findings, secrets=secrets)
         manifest = manifest.warned(formulas_in(target, files, escape=escape))
-        facts = report_facts(policy, manifest, done, evidence)
+        facts = report_facts(policy, manifest, findings)
         if explore is not None:
             facts = replace(facts, exploration=explore())
         html, for_recipient = render(facts), render(facts, recipient=True)
-        manifest = replace(manifest, timing=replace(manifest.timing, report_s=time.perf_counter() - recounted_at))
+        manifest = manifest.timed(time.perf_counter() - recounted_at)
         with writing(str(folder)):
             (staging.path / "release.json").write_text(manifest.to_json(), encoding="utf-8")
             (staging.path / "report.html").write_text(html, encoding="utf-8")
@@ -197,7 +205,8 @@ def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
             elsewhere.write(target.scan())
         staging.commit()
     paths = {file.beside.file: folder / file.told.path for file in files}
-    return Release(manifest, html, folder / target.path.name, folder, paths)
+    at = folder / target.path.name
+    return Release(manifest, html, at, folder, paths, done.solution, findings.nothing_left)
 
 
 def default_folder(policy: Policy) -> Path:

@@ -75,7 +75,7 @@ def measure(
     from shoal.assess.multi_table.table_set import table_set_at
     from shoal.cli.terminal.ci_gates import finish, refuse_junit
     from shoal.cli.views.measurement import print_measurement
-    from shoal.results.release_folder import data_file
+    from shoal.results.release_folder import ReleaseFolder
 
     said = circumstances(
         harm=harm,
@@ -114,7 +114,9 @@ def measure(
         )
         return
     _refuse_senseless(force=force and records is None, useful=original is None and bool(target or purpose))
-    lines = None if records is None else records_target(records, data_file(data), original, policy, force=force)
+    lines = (
+        None if records is None else records_target(records, ReleaseFolder.at(data).data, original, policy, force=force)
+    )
     if auxiliary is not None:
         from shoal.cli.views.reassessment import reassess_and_print
 

@@ -97,13 +97,13 @@ def run(
             progress=report,
             secrets=secrets,
         )
-    note(in_words(release.manifest.solution))
+    note(in_words(release.solution))
     if json:
         print_json(release.manifest.to_dict())
     else:
         print_release(release)
-        print_evidence(release.manifest.evidence)
-    findings = [*verdict(release), *(evidence_findings(release.manifest.evidence) if safe else ())]
+        print_evidence(release.manifest)
+    findings = [*verdict(release), *(evidence_findings(release.manifest) if safe else ())]
     finish(f"shoal run {policy}", findings, None)
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import typer
 
-from shoal.assess.reassess.history import HISTORY
 from shoal.assess.reassess.reassessment import Reassessment, reassess, reassessment_bounds
 from shoal.cli.terminal.output import print_json
 from shoal.policy import Policy
 from shoal.privacy import ModelFinding
+from shoal.results.history import HISTORY
 from shoal.results.number_format import count
 from shoal.results.record_counts import CountBasis
 
