@@ -11,12 +11,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from shoal.assess.reassess.history import HISTORY, history_of
 from shoal.assess.reassess.reassessment import Reassessment, reassess, reassessment_bounds
 from shoal.errors import InputError
 from shoal.io import sha256_of
 from shoal.policy import Policy
 from shoal.release.run import anonymise
+from shoal.results.history import HISTORY, load_history
 
 pytestmark = pytest.mark.requirement("R-09")
 
@@ -99,11 +99,11 @@ def test_a_column_that_fits_nobody_does_not_hide_the_others(release: Path) -> No
 
 
 def test_every_look_is_added_to_the_history(release: Path) -> None:
-    assert history_of(str(release)) == []
+    assert load_history(release) == ()
     first = reassess(str(release), outside(release, age=[21]))
-    before = history_of(str(release))
+    before = load_history(release)
     second = reassess(str(release), outside(release, weight=[61]))
-    assert history_of(str(release)) == [*before, json.loads(json.dumps(second.to_dict()))]
+    assert load_history(release) == (*before, second.result())
     assert before[0]["holds"] is first.holds is True
     assert len(before[0]["auxiliary_sha256"]) == 64
     assert SHY not in (release / HISTORY).read_text()
@@ -138,7 +138,7 @@ def test_a_kill_while_writing_leaves_the_old_history(release: Path) -> None:
     assert done.returncode == -signal.SIGKILL
     assert (release / HISTORY).read_bytes() == before
     reassess(str(release), auxiliary)
-    assert len(history_of(str(release))) == 2
+    assert len(load_history(release)) == 2
 
 
 def test_an_interrupt_while_writing_leaves_nothing_behind(release: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,7 @@ def test_another_file_than_the_one_released_is_refused(release: Path) -> None:
     assert reassess(str(release), people).people == 1
     pl.read_csv(release / "data.csv").head(5).write_csv(release / "data.csv")
     assert "is not the file that was released" in refused(release, people)
-    assert len(history_of(str(release))) == 1
+    assert len(load_history(release)) == 1
 
 
 def test_labels_that_can_not_be_read_are_counted(release: Path) -> None:
