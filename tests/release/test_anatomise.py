@@ -11,7 +11,6 @@ import pytest
 
 import shoal
 from shoal.assess.attack.table_attack import attack_data
-from shoal.assess.evidence.study import EvidenceStudy
 from shoal.assess.measure.request import MeasureRequest
 from shoal.assess.measure.table_measurement import measure_data
 from shoal.engine.polars import PolarsEngine
@@ -84,7 +83,7 @@ def test_two_files_joined_by_class_alone(tmp_path: Path, ending: str) -> None:
 def test_the_manifest_and_the_reports_say_what_was_recounted(tmp_path: Path) -> None:
     clinic().write_csv(tmp_path / "in.csv")
     release_folder(
-        shoal.Policy.from_text(POLICY), tmp_path / "out", data=str(tmp_path / "in.csv"), seed=1, study=EvidenceStudy()
+        shoal.Policy.from_text(POLICY), tmp_path / "out", data=str(tmp_path / "in.csv"), seed=1, evidence=True
     )
     manifest = json.loads((tmp_path / "out" / "release.json").read_text())
     assert manifest["anatomy"] == {

@@ -295,7 +295,7 @@ def test_what_is_not_bound_is_our_bug_and_nothing_leaves(monkeypatch: pytest.Mon
             builder.bound.models = 0 if kind == "model" else 1
             return question
 
-        monkeypatch.setattr("shoal.release.pipeline.ask", forgetful)
+        monkeypatch.setattr("shoal.release.pipeline.build_problem", forgetful)
     with pytest.raises(BugError, match="not everything in the policy was bound"):
         shoal.anonymise(table, policy, seed=1)
 

@@ -272,8 +272,8 @@ def test_it_can_be_required(tmp_path: Path) -> None:
 
 def test_a_sample_of_a_large_table_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Learnt from every fourth record, applied to all of them."""
-    for room in ("reading_back", "pipeline"):
-        monkeypatch.setattr(f"shoal.release.{room}.LOOKED_AT", 1000)
+    for module in ("assess.read_back.judgement", "release.pipeline"):
+        monkeypatch.setattr(f"shoal.{module}.LOOKED_AT", 1000)
     table = planted(4000)
     release = shoal.anonymise(table, policy(ACCEPT_ALL), seed=1)
     assert release.manifest.read_back is not None

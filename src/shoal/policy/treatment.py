@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
 from shoal.schema import Role
+from shoal.techniques.cryptographic.encryption.encrypt import Encrypt, EncryptionScheme
+from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
+from shoal.techniques.suppression.mask import Mask
 
 
 class Treatment(StrEnum):
@@ -33,6 +36,19 @@ def treatments(policy: Policy) -> dict[str, Treatment]:
                 if found.get(changed, Treatment.ALTERED) is not Treatment.ALTERED:
                     found[changed] = Treatment.REPLACED if step.truthful else Treatment.ALTERED
     return found
+
+
+def keeps_people_apart(policy: Policy | None, person: str) -> bool:
+    """Whether all records of a person still hold the same value, so that nobody is counted twice."""
+    attribute = None if policy is None else policy.attributes.get(person)
+    return attribute is None or all(
+        isinstance(step, Pseudonymise | Mask)
+        or (
+            isinstance(step, Encrypt)
+            and step.scheme in (EncryptionScheme.DETERMINISTIC, EncryptionScheme.FORMAT_PRESERVING)
+        )
+        for step in attribute.steps
+    )
 
 
 def _untouched(policy: Policy, name: str, attribute: Attribute) -> Treatment:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from shoal import __version__
 from shoal.assess.evidence.anatomy import anatomy_finding, anatomy_warnings
+from shoal.assess.evidence.recount import RecountResult, RewriteResult
 from shoal.assess.evidence.study import ReleaseEvidence
 from shoal.measurement.risk.anatomy import Anatomy
 from shoal.measurement.risk.identifier_leaks import IdentifierLeaks
@@ -19,7 +20,6 @@ from shoal.policy.data_state import state_of
 from shoal.policy.treatment import Treatment, treatments
 from shoal.pseudonyms import Secrets
 from shoal.randomness import now
-from shoal.release.pipeline import RecountResult, RewriteResult
 from shoal.results.manifest import (
     AnatomyResult,
     DataFile,

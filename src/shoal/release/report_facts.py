@@ -7,6 +7,7 @@ from math import inf
 from typing import NamedTuple
 
 from shoal import __version__
+from shoal.assess.evidence.recount import RewriteResult
 from shoal.assess.evidence.report_facts import evidence_facts
 from shoal.measurement import Measurement
 from shoal.measurement.risk.attacker_risks import attackers_of
@@ -14,12 +15,10 @@ from shoal.policy import Policy, UseCase
 from shoal.policy.anatomy_checks import anatomised
 from shoal.randomness import now
 from shoal.release.manifest_building import RunFindings
-from shoal.release.pipeline import RewriteResult
 from shoal.report.facts import AttributeFacts, FileFacts, ModelFacts, ReadBackFacts, ReportFacts, RiskFacts
 from shoal.results.manifest import Manifest, SolutionResult, StateResult
 from shoal.results.number_format import percent
 from shoal.results.read_back_outcome import ReadBackOutcome
-from shoal.techniques.anatomisation.anatomise import AnatomiseStep
 
 
 class AppliedTechnique(NamedTuple):
@@ -123,7 +122,7 @@ def _models(policy: Policy, manifest: Manifest) -> tuple[ModelFacts, ...]:
 
 def _attributes(policy: Policy, manifest: Manifest, done: RewriteResult) -> tuple[AttributeFacts, ...]:
     by_attribute: dict[str, list[AppliedTechnique]] = {}
-    for one in (*_planned(done), *_recoded(done), *_starred(policy, done), *_pseudonyms(manifest)):
+    for one in (*_planned(policy, done), *_recoded(done), *_starred(policy, done), *_pseudonyms(manifest)):
         by_attribute.setdefault(one.attribute, []).append(one)
     return tuple(
         AttributeFacts(
@@ -137,13 +136,13 @@ def _attributes(policy: Policy, manifest: Manifest, done: RewriteResult) -> tupl
     )
 
 
-def _planned(done: RewriteResult) -> Iterator[AppliedTechnique]:
+def _planned(policy: Policy, done: RewriteResult) -> Iterator[AppliedTechnique]:
+    technique = anatomised(policy)
     for planned in done.plan:
         if planned.attribute is not None:
             words = f"{planned.technique}, {planned.detail}" if planned.detail else planned.technique
             yield AppliedTechnique(planned.attribute, words, planned.clause)
-        if isinstance(planned.step, AnatomiseStep):
-            technique = planned.step.technique
+        if technique is not None and planned.technique == technique.key:
             for name in technique.sensitive:
                 yield AppliedTechnique(
                     name, f"{planned.technique}, l {technique.l}, in {technique.file}", planned.clause

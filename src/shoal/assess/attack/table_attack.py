@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +25,7 @@ from shoal.randomness import Randomness
 from shoal.results.attack_report import AttackReport
 from shoal.results.attack_roles import AttackRoles
 from shoal.results.release_folder import ReleaseFolder
+from shoal.schema.progress import Progress
 
 MOSTLY_ALONE = 0.5
 READ_BACK = "read_back"
@@ -43,7 +44,7 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
     control: str | None = None,
     trials: int = TRIALS,
     seed: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> AttackReport:
     if trials < 1:
         raise InputError("--trials: at least one person has to be tried")
@@ -117,7 +118,7 @@ def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
     origins: pl.Series | None = None,
     trials: int = TRIALS,
     seed: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> AttackReport:
     """The same for tables in memory. ``origins`` has the original's row of each released record, where it is known."""
     there = tuple(name for name in release.columns if name in original.columns)

@@ -19,13 +19,11 @@ from shoal.errors import DataError
 from shoal.kernels.arrays import Integers, sums_by
 from shoal.measurement import Measurement
 from shoal.policy import Policy
+from shoal.policy.treatment import keeps_people_apart
 from shoal.results.record_counts import CountBasis
 from shoal.results.release_folder import ReleaseFolder
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
-from shoal.techniques.cryptographic.encryption.encrypt import Encrypt, EncryptionScheme
-from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
-from shoal.techniques.suppression.mask import Mask
 
 BY_CHANCE = 1e-9
 """How probable it may be that rows in any other order fit as well."""
@@ -106,7 +104,7 @@ def choose_counting_unit(  # noqa: PLR0913  # all that may tell
 ) -> CountingUnit:
     """By a column that the table or its original has, or by the manifest; refused where people can't be counted."""
     present = tuple(frame.collect_schema())
-    if person in present and _tells_apart(policy, person):
+    if person in present and keeps_people_apart(policy, person):
         return CountingUnit(frame, person)
     if original is not None and person in original.collect_schema() and in_order(original, frame, quasi, policy):
         return CountingUnit(
@@ -118,19 +116,6 @@ def choose_counting_unit(  # noqa: PLR0913  # all that may tell
         raise DataError(f"column '{person}' is altered, so people can't be counted by it", advice=ADVICE)
     near = did_you_mean(person, present)
     raise DataError(f"the data has no column '{person}'{near}, so people can't be counted by it", advice=ADVICE)
-
-
-def _tells_apart(policy: Policy | None, person: str) -> bool:
-    """Whether all records of a person still hold the same value, so that nobody is counted twice."""
-    attribute = None if policy is None else policy.attributes.get(person)
-    return attribute is None or all(
-        isinstance(step, Pseudonymise | Mask)
-        or (
-            isinstance(step, Encrypt)
-            and step.scheme in (EncryptionScheme.DETERMINISTIC, EncryptionScheme.FORMAT_PRESERVING)
-        )
-        for step in attribute.steps
-    )
 
 
 def in_order(

@@ -7,7 +7,6 @@ takes seconds rather than milliseconds, so it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from shoal.results.attack_roles import AttackRoles
 from shoal.results.evidence_facts import DistributionFacts
 from shoal.results.risk_assessment import RiskAssessment
 from shoal.schema import Role
+from shoal.schema.progress import Progress
 
 QUICK_ROWS = 1_000_000
 """Of larger tables the distributions come with the full evidence only: they need another pass over both."""
@@ -68,7 +68,7 @@ class EvidenceStudy:
 
     control: pl.DataFrame | None = None
     """People who are not in the original."""
-    progress: Callable[[int, int], None] | None = None
+    progress: Progress | None = None
     origins: pl.Series | None = None
     """The row of the original that each released record was made from, where the run has kept it."""
 

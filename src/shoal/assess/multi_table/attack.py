@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -25,6 +25,7 @@ from shoal.randomness import Randomness
 from shoal.results.attack_report import AttackReport
 from shoal.results.attack_results import AttackResult, JoinedAttackResult, MultiTableAttackResult
 from shoal.results.attack_roles import AttackRoles
+from shoal.schema.progress import Progress
 
 JOINED = "joined_linking"
 
@@ -87,7 +88,7 @@ def attack_tables(  # one argument per option of `shoal attack`
     *,
     trials: int = TRIALS,
     seed: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> MultiTableAttack:
     if tables.manifest is None:
         raise InputError(f"{tables.place}: is not a release of several tables")

@@ -18,9 +18,9 @@ from shoal.kernels.group_counts import count_groups
 from shoal.policy.model import EVERYTHING_ELSE, Policy
 from shoal.policy.multi_table import MultiTablePolicy
 from shoal.policy.references import Reference, ReferenceEnd, is_released, outcome, why_apart
-from shoal.pseudonyms.canonical_text import canonical_text
 from shoal.results.multi_table_manifest import ReferenceResult
 from shoal.schema import Role
+from shoal.schema.canonical_text import canonical_text
 
 KEY = "key"
 RECORDS = "records"

@@ -21,7 +21,6 @@ from shoal.assess.attack.table_attack import read_table
 from shoal.assess.comparison.compatibility import ReleaseProvenance
 from shoal.assess.comparison.label_vocabulary import Vocabulary
 from shoal.assess.comparison.person_bounds import PersonBounds
-from shoal.assess.reassess.history import keep_history
 from shoal.attack.battery import without_suppressed
 from shoal.attack.matching.coverage import Match
 from shoal.errors import DataError, InputError
@@ -30,7 +29,7 @@ from shoal.policy import Policy
 from shoal.policy.treatment import Treatment
 from shoal.privacy import ModelFinding
 from shoal.randomness import now
-from shoal.results.history import ReassessmentResult, load_history
+from shoal.results.history import ReassessmentResult
 from shoal.results.record_counts import CountBasis
 from shoal.results.release_folder import ReleaseFolder
 from shoal.schema import Role
@@ -113,12 +112,12 @@ def reassessment_bounds(require: Sequence[str]) -> dict[str, float]:
 
 
 def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reassessment:
-    """Link new outside data with a release folder and add the result to its history."""
+    """Link new outside data with a release folder. What is found is not kept: see ``release.history``."""
     folder = ReleaseFolder.at(release)
     manifest = folder.manifest
     if manifest is None:
         raise InputError(f"{release}: is not a release folder; --auxiliary re-assesses releases")
-    past, k = load_history(Path(release)), folder.promised_k
+    k = folder.promised_k
     folder.require_untouched()
     shown, people = read_table(folder.data, "release"), read_table(auxiliary, "auxiliary table")
     treatment = ReleaseProvenance.of(policy, folder).treatment
@@ -137,9 +136,7 @@ def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reas
     for names in _sets(tuple(name for name in quasi if name in common), common):
         match = Match.of(shown, words.people, names, words.labels)
         tried.append(context.judged(match, names, by_classes=set(names) <= set(quasi)))
-    found = max(tried, key=_badness)
-    keep_history(release, [*past, found.result()])
-    return found
+    return max(tried, key=_badness)
 
 
 def _sets(quasi: tuple[str, ...], common: tuple[str, ...]) -> Sequence[tuple[str, ...]]:

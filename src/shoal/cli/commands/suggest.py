@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.output import print_json
 
 if TYPE_CHECKING:
     from shoal.discover.suggestion.one_table import Suggestion
 
 
-def suggest(  # noqa: PLR0913, PLR0917  # one parameter for each option
+def suggest(
     data: Annotated[str, typer.Argument(metavar="DATA", help="A file, a folder of tables or a database URL.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The policy file; else it is printed.")] = None,
     use_case: Annotated[
@@ -63,7 +64,7 @@ def suggest(  # noqa: PLR0913, PLR0917  # one parameter for each option
         _print(found, output)
 
 
-def _suggested(  # noqa: PLR0913
+def _suggested(
     data: str,
     use_case: object,
     output: Path | None,
@@ -116,3 +117,6 @@ def _print(found: Suggestion, output: Path) -> None:
     )
     typer.echo(f"{output}: {len(found.choices)} attributes ({roles})")
     typer.echo(f"next:    shoal run {output}")
+
+
+COMMAND = CommandEntry(suggest, place=60)

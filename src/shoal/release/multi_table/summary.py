@@ -16,7 +16,7 @@ from shoal.policy.multi_table import MultiTablePolicy
 from shoal.policy.release_kind import ReleaseKind
 from shoal.policy.vault_needs import warnings_without_vault
 from shoal.randomness import now
-from shoal.release.run import Release
+from shoal.release.destinations import Release
 from shoal.report.multi_table import JoinedFacts, MultiTableFacts, ReferenceFacts, TableFacts
 from shoal.results.multi_table_manifest import MultiTableManifest
 

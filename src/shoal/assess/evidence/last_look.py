@@ -8,7 +8,6 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.engine import HIDDEN
 from shoal.errors import DataError
 from shoal.measurement.risk.identifier_leaks import (
     ACROSS,
@@ -27,6 +26,7 @@ from shoal.policy import EVERYTHING_ELSE, Policy
 from shoal.policy.role_propagation import accepted_tells
 from shoal.results.manifest import WrittenFile
 from shoal.schema import Role
+from shoal.schema.hidden_columns import HIDDEN
 
 _PLACE, _WAS = f"{HIDDEN}place__", f"{HIDDEN}was_"
 BATCH = 200_000
