@@ -41,7 +41,9 @@ Absent = Annotated[Part | None, Field(default=None, exclude_if=_is_none)]
 
 
 class ResultModel(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", from_attributes=True, populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", from_attributes=True, populate_by_name=True, use_attribute_docstrings=True
+    )
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it, in plain types."""
