@@ -6,19 +6,16 @@ from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
-from shoal import __version__
 from shoal.assess.evidence.recount import RewriteResult
 from shoal.assess.evidence.report_facts import evidence_facts
 from shoal.measurement import Measurement
 from shoal.measurement.risk.attacker_risks import attackers_of
-from shoal.policy import Policy, UseCase
+from shoal.policy import Policy
 from shoal.policy.anatomy_checks import anatomised
-from shoal.randomness import now
 from shoal.release.manifest_building import RunFindings
-from shoal.report.facts import AttributeFacts, FileFacts, ModelFacts, ReadBackFacts, ReportFacts, RiskFacts
-from shoal.results.manifest import Manifest, SolutionResult, StateResult
+from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
+from shoal.results.manifest import Manifest
 from shoal.results.number_format import percent
-from shoal.results.read_back_outcome import ReadBackOutcome
 
 
 class AppliedTechnique(NamedTuple):
@@ -30,56 +27,19 @@ class AppliedTechnique(NamedTuple):
 
 
 def report_facts(policy: Policy, manifest: Manifest, findings: RunFindings) -> ReportFacts:
-    done = findings.rewritten
-    solution = manifest.solution or SolutionResult()
+    """What the report says besides what the manifest says."""
+    done, read_back = findings.rewritten, findings.read_back
     return ReportFacts(
-        name=policy.name,
-        use_case=policy.use_case,
-        created=manifest.created or now(),
-        version=__version__,
-        policy_sha256=manifest.policy_sha256,
-        data_path=manifest.data.path,
-        data_sha256=manifest.data.sha256 or "",
-        records=manifest.data.rows or 0,
+        manifest=manifest,
         before=_risk(done.before),
         after=_risk(findings.recounted.after),
         models=_models(policy, manifest),
         attributes=_attributes(policy, manifest, done),
-        utility=manifest.utility,
-        levels=solution.levels,
-        loss=solution.loss or 0.0,
-        optimal=solution.optimal,
-        nodes_checked=solution.nodes_checked,
-        nodes_total=solution.nodes_total,
-        warnings=manifest.warnings,
         person=policy.person is not None,
-        read_back=_read_back(findings.read_back),
-        recoding=solution.recoding or "global",
-        state="" if manifest.state is None else manifest.state.words,
-        state_in_brief="" if manifest.state is None else manifest.state.brief,
-        still_personal=manifest.state is not None and manifest.state.still_personal,
-        guidance=_guidance(manifest.state, manifest.use_case),
+        k_open=0 if read_back is None else read_back.k_open,
         nothing_left=findings.nothing_left,
-        heights=solution.heights,
-        files=tuple(
-            FileFacts(one.told.path, one.told.rows, one.told.sha256, one.told.about, one.beside.for_recipient)
-            for one in findings.files
-        ),
+        for_recipient=frozenset(file.told.path for file in findings.files if file.beside.for_recipient),
         **evidence_facts(findings.evidence),
-    )
-
-
-def _read_back(outcome: ReadBackOutcome | None) -> ReadBackFacts | None:
-    if outcome is None:
-        return None
-    found = outcome.found
-    words = tuple(one.words for one in found.tellings)
-    rule = found.rule
-    accepted = tuple(
-        f"{' with '.join(one.columns)} tells {one.tells}, because {one.because}" for one in outcome.accepted
-    )
-    return ReadBackFacts(
-        found.k, outcome.k_open, accepted, words, outcome.cells, rule.records, rule.share, found.lower_bound
     )
 
 
@@ -96,18 +56,6 @@ def _risk(measurement: Measurement) -> RiskFacts:
         class_sizes=measurement.classes.people,
         strict_average=attackers_of(measurement.classes).prosecutor.strict_average,
     )
-
-
-def _guidance(state: StateResult | None, use_case: str | None) -> str:
-    """What the PDPC guide has the use case do beyond the file."""
-    if state is None or state.controls_needed is None:
-        return ""
-    if use_case == UseCase.PUBLIC:
-        return "Anybody may have the file, so no controls around it can be relied on."
-    steps = ", ".join(map(str, state.steps))
-    controls = "asks for further controls around the data" if state.controls_needed else "relies on no further controls"
-    shredded = f"; what leads back to people is destroyed by {state.shred_on:%-d %B %Y}" if state.shred_on else ""
-    return f"The use case takes steps {steps} of the PDPC guide and {controls}{shredded}."
 
 
 def _models(policy: Policy, manifest: Manifest) -> tuple[ModelFacts, ...]:

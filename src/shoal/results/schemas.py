@@ -14,7 +14,7 @@ from shoal.results.measurement_result import MeasurementResult, MultiTableMeasur
 from shoal.results.multi_table_manifest import MultiTableManifest
 
 SCHEMA_VERSION: Final = 1
-"""Grows when something that is written can no longer be read by the schema before it; further keys are no such thing."""
+"""Grows when what is written can no longer be read by the schema before it; a further key is no reason."""
 
 SCHEMAS: Final[dict[str, tuple[Any, str]]] = {
     "release": (Manifest, "`release.json` of one table; `shoal run --json`"),
