@@ -105,8 +105,8 @@ def test_every_look_is_added_to_the_history(release: Path) -> None:
     before = load_history(release)
     second = reassess_release(str(release), outside(release, weight=[61]))
     assert load_history(release) == (*before, second.result())
-    assert before[0]["holds"] is first.holds is True
-    assert len(before[0]["auxiliary_sha256"]) == 64
+    assert before[0].holds is first.holds is True
+    assert len(before[0].auxiliary_sha256 or "") == 64
     assert SHY not in (release / HISTORY).read_text()
     assert sorted(path.name for path in release.iterdir()) == ["data.csv", HISTORY, "release.json"]
 

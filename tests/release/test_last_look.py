@@ -38,8 +38,8 @@ def table() -> pl.DataFrame:
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Shoal that follows no roles and measures no technique."""
     monkeypatch.setattr("shoal.policy.checks.problems_of_roles", lambda _: iter(()))
-    monkeypatch.setattr("shoal.plan.builder.refuse_weaker_roles", lambda _: None)
-    monkeypatch.setattr("shoal.plan.builder.refuse_unaltered", lambda _: None)
+    monkeypatch.setattr("shoal.plan.binder.refuse_weaker_roles", lambda _: None)
+    monkeypatch.setattr("shoal.plan.binder.refuse_unaltered", lambda _: None)
 
 
 LEAKS = {

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.errors import SourceError
+from shoal.errors import FieldName, FieldText, SourceError
 from shoal.policy.release_kind import ReleaseKind
 from shoal.policy.treatment import Treatment
 from shoal.results.history import load_history
@@ -168,3 +168,12 @@ def test_a_run_says_what_it_made_from_what(tmp_path: Path) -> None:
     assert (manifest.source.name, len(manifest.source.sha256)) == ("people.csv", 64)
     table = shoal.anonymise(pl.read_csv(data), policy, seed=1)
     assert table.manifest.source is None
+
+
+def test_sentences_keep_the_inputs_that_they_name() -> None:
+    """So that the command line writes them as flags, also in JSON, and a file as Python does."""
+    told = FieldText("needs ", FieldName("control"))
+    manifest = Manifest.load(OLD / "records").model_copy(update={"attacks_skipped": {}})
+    kept = Manifest.model_validate({**dict(manifest), "attacks_skipped": {"membership": told}})
+    assert isinstance(kept.to_dict()["attacks_skipped"]["membership"], FieldText)
+    assert json.loads(kept.to_json())["attacks_skipped"] == {"membership": "needs control"}

@@ -56,6 +56,9 @@ class Engine(Protocol[TableT]):
     def columns(self, table: TableT) -> tuple[str, ...]:
         """The visible columns, in order."""
 
+    def schema(self, table: TableT) -> pl.Schema:
+        """All columns, hidden ones too, with their types."""
+
     def describe(self, table: TableT, names: Sequence[str], declared: Columns) -> dict[str, Column]:
         """Value types of columns as the steps so far leave them, by every value; declared ones are taken as said."""
 

@@ -1,7 +1,7 @@
 """Policy and counts to a plan: an ordered list of bound steps, each with the attribute and clause it answers for."""
 
-from shoal.plan.builder import PlanBuilder
-from shoal.plan.nodes import Plan, PlannedStep
+from shoal.plan.binder import PlanBinder
+from shoal.plan.nodes import Plan, PlannedStep, PlanStage
 from shoal.plan.solution_steps import apply_solution
 from shoal.plan.solver_problem import BoundProblem, build_problem
 from shoal.solve import Solution
@@ -13,7 +13,8 @@ __all__ = [
     "BoundProblem",
     "IdentityStep",
     "Plan",
-    "PlanBuilder",
+    "PlanBinder",
+    "PlanStage",
     "PlannedStep",
     "Solution",
     "SuppressCellsStep",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from shoal.policy.model import Policy
 from shoal.policy.yaml_tree import TreePath
 from shoal.schema import Role
 from shoal.techniques.anatomisation.anatomise import Anatomise
+
+if TYPE_CHECKING:
+    from shoal.policy.model import Policy
 
 
 def anatomised(policy: Policy) -> Anatomise | None:

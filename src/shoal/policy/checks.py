@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from shoal.policy.anatomy_checks import problems_of_anatomy
 from shoal.policy.data_state import problems_of_mappings
-from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
 from shoal.policy.presets import UseCase
 from shoal.policy.pseudonym_checks import problems_of_pseudonyms, warnings_of_pseudonyms
 from shoal.policy.role_propagation import problems_of_roles, warnings_of_roles
@@ -19,6 +20,9 @@ from shoal.schema.circumstances import Controls
 from shoal.schema.registry import did_you_mean
 from shoal.techniques.generalisation.generalise import Generalise
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
+
+if TYPE_CHECKING:
+    from shoal.policy.model import Attribute, Policy
 
 
 def problems_in(policy: Policy) -> Iterator[tuple[TreePath, str]]:

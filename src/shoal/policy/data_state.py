@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
 from shoal.policy.yaml_tree import TreePath
 from shoal.randomness import now
 from shoal.schema import Role
@@ -21,6 +22,9 @@ from shoal.techniques.cryptographic.encryption.encrypt import Encrypt
 from shoal.techniques.cryptographic.share import SecretSharing
 from shoal.techniques.pseudonymisation.identity import Identity
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
+
+if TYPE_CHECKING:
+    from shoal.policy.model import Attribute, Policy
 
 CLAUSE = "ISO/IEC 20889, table B.2"
 _GENERALISING = ("9.6", "9.7", "9.8", "C.4")

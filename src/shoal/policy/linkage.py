@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from shoal.errors import InputError
-from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
+from shoal.policy.model import Attribute, Policy
 from shoal.policy.references import ReferenceEnd
 from shoal.schema import Role
 from shoal.techniques.cryptographic.encryption.encrypt import Encrypt, EncryptionScheme

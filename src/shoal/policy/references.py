@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shoal.errors import InputError
-from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
+from shoal.policy.model import Attribute, Policy
 from shoal.pseudonyms import Uniqueness
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean

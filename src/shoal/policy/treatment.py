@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
+from shoal.policy.model import Attribute, Policy
 from shoal.schema import Role
 from shoal.techniques.cryptographic.encryption.encrypt import Encrypt, EncryptionScheme
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise

@@ -20,8 +20,9 @@ from shoal.measurement import Measurement
 from shoal.plan import (
     BoundProblem,
     Plan,
-    PlanBuilder,
+    PlanBinder,
     PlannedStep,
+    PlanStage,
     Solution,
     SuppressCellsStep,
     apply_solution,
@@ -76,22 +77,22 @@ class ReleasePipeline(Generic[TableT]):
         started = time.perf_counter()
         with self.monitor.phase(RunPhase.COUNT):
             table = self.engine.scan(source)
-            builder = PlanBuilder(self.policy, self.engine, table, self.randomness, self.secrets)
-            builder.bind_techniques()
-            question = build_problem(builder)
+            binder = PlanBinder(self.policy, self.engine, table, self.randomness, self.secrets)
+            binder.bind_techniques()
+            question = build_problem(binder)
             before = self._before(table, question)
         counted = time.perf_counter()
         with self.monitor.phase(RunPhase.SOLVE):
             solution = solve_by_policy(question.problem, self.policy.solve, self.monitor.progress("solve"))
         solved = time.perf_counter()
         with self.monitor.phase(RunPhase.REWRITE):
-            written = self._write(builder, question, solution, before, target, aside)
+            written = self._write(binder, question, solution, before, target, aside)
         took = time.perf_counter() - solved
         return replace(written, timing=Timing(count_s=counted - started, solve_s=solved - counted, rewrite_s=took))
 
     def _write(  # noqa: PLR0913, PLR0917  # what was found so far, and where the output goes
         self,
-        builder: PlanBuilder[TableT],
+        binder: PlanBinder[TableT],
         question: BoundProblem,
         solution: Solution,
         before: Measurement,
@@ -99,30 +100,30 @@ class ReleasePipeline(Generic[TableT]):
         aside: Path,
     ) -> RewriteResult:
         problem = question.problem
-        apply_solution(builder, question, solution)
+        apply_solution(binder, question, solution)
         if self.traced:
-            builder.now.add(PlannedStep(TagOrigin(), "origin", ""))
-        builder.bind_ending()
-        files = planned_files(builder.now.plan)
+            binder.planned.add(PlannedStep(TagOrigin(), "origin", "", stage=PlanStage.SOLUTION))
+        binder.bind_ending()
+        files = planned_files(binder.plan)
         if not self.policy.kind.has_records:
             refuse_for_aggregates(files)
         sample = self._sample(problem.counts.total_records)
-        records = self.engine.sink(builder.now.table, target, aside=aside, sample=sample)
+        records = self.engine.sink(binder.planned.execute(), target, aside=aside, sample=sample)
         return RewriteResult(
-            builder.now.plan,
+            binder.plan,
             solution,
             before,
             question.hierarchies,
             problem.counts,
             records,
-            builder.suppressed_by_rule,
+            binder.suppressed_by_rule,
             known=sensitive_knowledge(self.policy, question.readings, question.counts),
             population=problem.population,
             files=files,
             k_without_decoys=k_without_decoys(problem, solution) if solution.decoys else None,
-            source_records=max(before.rows, builder.source_records),
-            read_back_learning=None if sample is None else self._start_learning(builder.now.plan, question, sample),
-            rewrite_with=partial(self._rewrite_with, builder, target, aside),
+            source_records=max(before.rows, binder.source_records),
+            read_back_learning=None if sample is None else self._start_learning(binder.plan, question, sample),
+            rewrite_with=partial(self._rewrite_with, binder, target, aside),
         )
 
     def _start_learning(self, plan: Plan, question: BoundProblem, sample: OutputSample) -> ReadBackLearning | None:
@@ -139,15 +140,16 @@ class ReleasePipeline(Generic[TableT]):
             return None
         return OutputSample(max(1, -(-records // LOOKED_AT)))
 
-    def _rewrite_with(self, builder: PlanBuilder[TableT], target: Target, aside: Path, step: Step) -> Plan:
+    def _rewrite_with(self, binder: PlanBinder[TableT], target: Target, aside: Path, step: Step) -> Plan:
         """Write once more, with some cells suppressed."""
-        builder.now.add(PlannedStep(step, "suppress_cells", SuppressCellsStep.clause))
+        suppression = PlannedStep(step, "suppress_cells", SuppressCellsStep.clause, stage=PlanStage.READ_BACK)
+        binder.planned.add(suppression)
         remove_aside(aside)
         if isinstance(target, PartsTarget):
             target.discard()
             target.parts.clear()
-        self.engine.sink(builder.now.table, target, aside=aside)
-        return builder.now.plan
+        self.engine.sink(binder.planned.execute(), target, aside=aside)
+        return binder.plan
 
     def _before(self, table: TableT, question: BoundProblem) -> Measurement:
         """The table as it was: by its own quasi-identifiers, before any technique touched them.

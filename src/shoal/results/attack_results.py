@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.attack import Attack, Rate
-from shoal.results.base import Number, ResultModel
+from shoal.results.base import Number, ResultModel, Words
 
 _CLOCKED = ("hashes_per_second", "seconds_for_whole_space")
 """Details that depend on the machine's mood; without them the same seed gives the same bytes."""
@@ -91,11 +91,11 @@ class AttackReportResult(ResultModel):
     """Whether a control group was given."""
     fitting: Number
     """Share of the people who could be in any released record."""
-    doubts: tuple[str, ...]
+    doubts: tuple[Words, ...]
     rows_in_order: bool
     rows_known: bool
     attacks: tuple[AttackResult, ...]
-    skipped: dict[str, str]
+    skipped: dict[str, Words]
     """Attack → why it was not tried or judged."""
     unjudged: tuple[str, ...]
     found: tuple[str, ...]
@@ -103,7 +103,7 @@ class AttackReportResult(ResultModel):
 
 class JoinedAttackResult(ResultModel):
     attacks: tuple[AttackResult, ...]
-    skipped: str | None
+    skipped: Words | None
     unjudged: bool
     found: tuple[str, ...]
 

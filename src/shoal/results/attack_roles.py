@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.policy import Policy
 from shoal.results.release_folder import ReleaseFolder, names_in
 from shoal.schema import Role
@@ -36,7 +36,7 @@ class AttackRoles:
     ) -> AttackRoles:
         """From what the user says; else from a policy; else from the release's own manifest."""
         if qi is not None and not names_in(qi):
-            raise InputError("--qi names no column")
+            raise InputError(FieldText(FieldName("quasi"), " names no column"))
         chosen = None if policy is None else Policy.load(policy)
         folder = ReleaseFolder.around(release) if isinstance(release, str) else release
         return cls.by(chosen, folder, qi=qi, sensitive=sensitive, person=person)
@@ -59,7 +59,9 @@ class AttackRoles:
         named = None if manifest is None or manifest.person is None else manifest.person.attribute
         if qi is None and not known:
             raise InputError(
-                "say what an attacker knows: --qi a,b,c or --policy POLICY",
+                FieldText(
+                    "say what an attacker knows: ", FieldName("quasi", "a,b,c"), " or ", FieldName("policy", "POLICY")
+                ),
                 advice="a release folder that this version wrote says it itself",
             )
         with_role = {role: tuple(name for name, own in known.items() if own == role) for role in Role}

@@ -8,11 +8,23 @@ key is there, it has to be what it says.
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import date, datetime
+from enum import Enum
 from math import isfinite
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, PlainSerializer
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    PlainSerializer,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
+from shoal.errors import FieldText
 
 Part = TypeVar("Part")
 
@@ -30,10 +42,29 @@ def _to_seconds(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds")
 
 
+def _kept(value: Any, read: ValidatorFunctionWrapHandler) -> str:
+    text: str = value if isinstance(value, FieldText) else read(value)
+    return text
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, date):
+        return _to_seconds(value) if isinstance(value, datetime) else value.isoformat()
+    return value
+
+
 Number = int | FiniteFloat
 """A figure as it was found: whole numbers stay whole."""
 Bounded = Annotated[int | FiniteFloat | None, BeforeValidator(_number_or_none)]
 """A figure that may be beyond all numbers, and is None then."""
+Words = Annotated[str, WrapValidator(_kept)]
+"""A sentence. Inputs that it names are written as the door that shows it writes them."""
 Moment = Annotated[datetime, PlainSerializer(_to_seconds, return_type=str, when_used="json")]
 """A point in time, to the second."""
 Absent = Annotated[Part | None, Field(default=None, exclude_if=_is_none)]
@@ -47,7 +78,8 @@ class ResultModel(BaseModel):
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it, in plain types."""
-        return self.model_dump(mode="json", by_alias=True)
+        plain: dict[str, Any] = _plain(self.model_dump(by_alias=True))
+        return plain
 
     def to_json(self) -> str:
         """As it is written: keys sorted, a line break at the end."""

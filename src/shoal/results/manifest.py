@@ -21,7 +21,7 @@ from shoal.policy.data_state import CLAUSE, DataState, StateOfData
 from shoal.policy.release_kind import ReleaseKind
 from shoal.policy.treatment import Treatment
 from shoal.results.attack_results import AttackResult
-from shoal.results.base import Absent, Moment, Number, ResultModel
+from shoal.results.base import Absent, Moment, Number, ResultModel, Words
 from shoal.results.read_back_result import ReadBackResult
 from shoal.results.record_counts import RecordCounts
 from shoal.results.risk_results import AssessedRisk, ModelResult, ReleasedRisk, RiskResult
@@ -204,14 +204,14 @@ class Manifest(AssessedRisk):
     utility: dict[str, Number] = Field(default_factory=dict)
     timing: Timing = Timing()
     peak_rss_mb: Number | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Words, ...] = ()
     read_back: Absent[ReadBackResult] = None
     """What other released columns tell of the quasi-identifiers."""
     anatomy: Absent[AnatomyResult] = None
     last_look: Absent[LastLookResult] = None
     usefulness: Absent[UsefulnessResult] = None
     attacks: Absent[tuple[AttackResult, ...]] = None
-    attacks_skipped: Absent[dict[str, str]] = None
+    attacks_skipped: Absent[dict[str, Words]] = None
     """Attack → why it was not tried or judged."""
     attacks_unjudged: Absent[tuple[str, ...]] = None
     """Those of them that may find something."""

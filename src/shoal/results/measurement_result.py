@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from shoal.results.base import Absent, Number, ResultModel
+from shoal.results.base import Absent, Number, ResultModel, Words
 from shoal.results.multi_table_manifest import JoinedRiskResult
 from shoal.results.read_back_result import ReadBackResult
 from shoal.results.record_counts import CountBasis, RecordCounts
@@ -52,16 +52,16 @@ class MeasurementResult(AssessedRisk):
     models: tuple[ModelResult, ...]
     utility: dict[str, Number]
     read_back: Absent[ReadBackResult] = None
-    not_measured: Absent[dict[str, str]] = None
+    not_measured: Absent[dict[str, Words]] = None
     """Models that could not be measured, and why; they are not met."""
     formal: Absent[FormalResult] = None
     sensitivity: Absent[dict[str, SensitiveCellsResult]] = None
     sensitivity_left_out: Absent[tuple[str, ...]] = None
     risk_before: Absent[RiskResult] = None
-    doubts: Absent[tuple[str, ...]] = None
+    doubts: Absent[tuple[Words, ...]] = None
     """What speaks against the two tables belonging together."""
     attackers_before: Absent[AttackersResult] = None
-    utility_reasons: Absent[dict[str, str]] = None
+    utility_reasons: Absent[dict[str, Words]] = None
     usefulness: Absent[UsefulnessResult] = None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.results.base import Absent, Bounded, Number, ResultModel
+from shoal.results.base import Absent, Bounded, Number, ResultModel, Words
 
 
 class RiskResult(ResultModel):
@@ -26,7 +26,7 @@ class ReleasedRisk(RiskResult):
 class ModelResult(ResultModel):
     """A privacy model or a threshold: what was asked, what was found."""
 
-    name: str
+    name: Words
     required: Number
     achieved: Bounded = None
     """None where it is beyond all numbers."""
@@ -134,7 +134,7 @@ class AssessedRisk(ResultModel):
     attackers: Absent[AttackersResult] = None
     assessment: Absent[AssessmentResult] = None
     """Only where the potential harm was said."""
-    not_assessed: Absent[str] = None
+    not_assessed: Absent[Words] = None
     """Why there is no assessment although the potential harm was said."""
     population_uniques: Absent[dict[str, Number | None]] = None
     suda: Absent[SudaResult] = None

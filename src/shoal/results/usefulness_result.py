@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from shoal.results.base import Number, ResultModel
+from shoal.results.base import Number, ResultModel, Words
 
 
 class QueriesResult(ResultModel):
@@ -37,9 +37,9 @@ class UsefulnessResult(ResultModel):
     attributes: dict[str, dict[str, JsonValue]]
     queries: QueriesResult
     associations: tuple[AssociationResult, ...]
-    reasons: dict[str, str]
-    warnings: tuple[str, ...]
-    notes: tuple[str, ...]
+    reasons: dict[str, Words]
+    warnings: tuple[Words, ...]
+    notes: tuple[Words, ...]
 
     @property
     def figures(self) -> dict[str, float | None]:

@@ -56,13 +56,13 @@ def find_sets(frame: pl.LazyFrame, profile: Profile, max_size: int | None, perso
     """The sets of columns that somebody might know; direct identifiers single out by themselves and are left out."""
     names = tuple(column.name for column in profile.columns)
     if person is not None and person not in names:
-        raise DataError(f"--person: the data has no column '{person}'{did_you_mean(person, names)}")
+        raise DataError(f"the data has no column '{person}'{did_you_mean(person, names)}", field="person")
     if profile.rows <= 1:
-        raise DataError("--sets: the table has fewer than two records, so there is nobody to tell apart")
+        raise DataError("the table has fewer than two records, so there is nobody to tell apart", field="sets")
     reasons = {column.name: _left_out(column, person) for column in profile.columns}
     searched = [name for name, why in reasons.items() if why is None]
     if not searched:
-        raise DataError("--sets: no column is left to search: all are direct identifiers, or tell nobody apart")
+        raise DataError("no column is left to search: all are direct identifiers, or tell nobody apart", field="sets")
     left_out = {name: why for name, why in reasons.items() if why is not None}
     return QuasiIdentifierSets(analyse_quasi(frame, searched, max_size=max_size or MAX_SIZE, person=person), left_out)
 

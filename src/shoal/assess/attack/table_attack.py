@@ -47,7 +47,7 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
     progress: Progress | None = None,
 ) -> AttackReport:
     if trials < 1:
-        raise InputError("--trials: at least one person has to be tried")
+        raise InputError("at least one person has to be tried", field="trials")
     folder = ReleaseFolder.around(release) if isinstance(release, str) else release
     data = release if isinstance(release, str) and release != folder.place else folder.data
     frames = {

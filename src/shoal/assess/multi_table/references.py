@@ -15,7 +15,8 @@ import polars as pl
 from shoal.errors import BugError, DataError
 from shoal.io import ReferenceSource, Source, explained
 from shoal.kernels.group_counts import count_groups
-from shoal.policy.model import EVERYTHING_ELSE, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
+from shoal.policy.model import Policy
 from shoal.policy.multi_table import MultiTablePolicy
 from shoal.policy.references import Reference, ReferenceEnd, is_released, outcome, why_apart
 from shoal.results.multi_table_manifest import ReferenceResult

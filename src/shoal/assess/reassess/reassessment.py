@@ -23,7 +23,7 @@ from shoal.assess.comparison.label_vocabulary import Vocabulary
 from shoal.assess.comparison.person_bounds import PersonBounds
 from shoal.attack.battery import without_suppressed
 from shoal.attack.matching.coverage import Match
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, FieldName, FieldText, InputError
 from shoal.io import sha256_of
 from shoal.policy import Policy
 from shoal.policy.treatment import Treatment
@@ -96,18 +96,21 @@ class Reassessment:
 
 
 def reassessment_bounds(require: Sequence[str]) -> dict[str, float]:
-    """What `--require` says beside `--auxiliary`: the least k, the most people who fit one record only."""
+    """What is required of a re-assessment: the least k, the most people who fit one record only."""
     bounds = {}
     for text in require:
         name, _, number = text.partition("=")
         if name not in ("k", "uniques"):
-            raise InputError(f"--require: with --auxiliary only k and uniques can be required, not '{name}'")
+            raise InputError(
+                FieldText("with ", FieldName("auxiliary"), f" only k and uniques can be required, not '{name}'"),
+                field="require",
+            )
         try:
             bounds[name] = float(number)
         except ValueError:
             bounds[name] = nan
         if not 0 <= bounds[name] < inf:
-            raise InputError(f"--require: '{name}' needs a number, as in {name}=5")
+            raise InputError(f"'{name}' needs a number, as in {name}=5", field="require")
     return bounds
 
 
@@ -116,7 +119,9 @@ def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reas
     folder = ReleaseFolder.at(release)
     manifest = folder.manifest
     if manifest is None:
-        raise InputError(f"{release}: is not a release folder; --auxiliary re-assesses releases")
+        raise InputError(
+            FieldText(f"{release}: is not a release folder; ", FieldName("auxiliary"), " re-assesses releases")
+        )
     k = folder.promised_k
     folder.require_untouched()
     shown, people = read_table(folder.data, "release"), read_table(auxiliary, "auxiliary table")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.flags import flag
 from shoal.cli.terminal.output import print_json
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ def _suggested(
     if holds_tables(data):
         if person is not None or sheet is not None:
             raise InputError("--person and --sheet are about one table, and there are several")
-        return suggest_multi_table(profile_tables_at(data), title, case, folder, keep_joinable=keep_joinable)
+        return suggest_multi_table(
+            profile_tables_at(data), title, case, folder, keep_joinable=keep_joinable, style=flag
+        )
     if keep_joinable:
         raise InputError("--keep-joinable is about several tables, and there is one")
     table = profiled(data, sheet)

@@ -11,10 +11,12 @@ from shoal.assess.multi_table.attack import MultiTableAttack
 from shoal.assess.multi_table.joined_risk import JoinedRisk, in_words
 from shoal.assess.multi_table.measurement import MultiTableMeasurement
 from shoal.assess.multi_table.references import FollowedReference
+from shoal.cli.terminal.flags import flag
 from shoal.cli.terminal.output import print_table, warn
 from shoal.cli.views.attacks import HEADER, attack_row, evidence_findings, print_attacks, print_evidence
 from shoal.cli.views.measurement import print_verdicts
 from shoal.cli.views.summary import k_before, verdict
+from shoal.errors import styled
 from shoal.privacy import ModelFinding
 from shoal.release.multi_table.summary import MultiTableRelease
 from shoal.results.number_format import count
@@ -85,7 +87,7 @@ def print_attacked(found: MultiTableAttack) -> None:
     if found.joined:
         print_table("Attacks on the joined tables", HEADER, [attack_row(attack) for attack in found.joined])
     if found.skipped is not None:
-        typer.echo(f"{'NOT JUDGED' if found.unjudged else 'not tried'}: joined tables: {found.skipped}")
+        typer.echo(f"{'NOT JUDGED' if found.unjudged else 'not tried'}: joined tables: {styled(found.skipped, flag)}")
     for name, report in found.tables.items():
         typer.echo(f"\n{name}")
         print_attacks(report)

@@ -52,6 +52,9 @@ class PolarsEngine:
     def columns(self, table: PolarsTable) -> tuple[str, ...]:
         return tuple(name for name in table.schema if not name.startswith(HIDDEN))
 
+    def schema(self, table: PolarsTable) -> pl.Schema:
+        return table.schema
+
     def describe(self, table: PolarsTable, names: Sequence[str], declared: Columns) -> dict[str, Column]:
         with self._frame(table, tuple(names)) as frame:
             return detect(frame, names, declared)

@@ -65,6 +65,9 @@ class SparkEngine:
     def columns(self, table: SparkTable) -> tuple[str, ...]:
         return tuple(name for name in table.schema if not name.startswith(HIDDEN))
 
+    def schema(self, table: SparkTable) -> pl.Schema:
+        return table.schema
+
     def describe(self, table: SparkTable, names: Sequence[str], declared: Columns) -> dict[str, Column]:
         with receiving_errors():
             return describe(table, names, declared)

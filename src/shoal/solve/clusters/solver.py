@@ -74,7 +74,10 @@ def solve_clusters(  # noqa: PLR0913  # the method, its limits, and who listens
     split = 0
     if second_level and smaller < k:
         first = shapes.of(_numbered(blocks, problem.counts.size))
-        for place in _losing(first, worse_than):
+        losing = _losing(first, worse_than)
+        for place in losing:
+            if progress:
+                progress(split, len(losing))
             widest_first = np.argsort(-first.widths[place], kind="stable").tolist()
             parts, rest = _cut(_sorted(shapes, np.array(blocks[place]), widest_first), records, smaller)
             blocks[place], *others = parts
