@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.cli import main
 from shoal.errors import FieldName, FieldText, SourceError
+from shoal.io.json_files import read_json
 from shoal.policy.release_kind import ReleaseKind
 from shoal.policy.treatment import Treatment
 from shoal.results.history import load_history
@@ -139,8 +142,10 @@ def test_a_folder_knows_whether_its_data_is_what_was_released(tmp_path: Path) ->
 
 
 def test_a_data_file_has_its_manifest_beside_it() -> None:
-    around = ReleaseFolder.around(str(OLD / "records" / "data.csv"))
-    assert around == ReleaseFolder.at(str(OLD / "records"))
+    named = f"{OLD}/./records/data.csv"
+    around, folder = ReleaseFolder.around(named), ReleaseFolder.at(str(OLD / "records"))
+    assert (around.manifest, around.data) == (folder.manifest, named)
+    assert around.proven
     assert ReleaseFolder.around(str(OLD / "hospital.csv")).manifest is None
     assert ReleaseFolder.around("postgresql://somewhere/else").data == "postgresql://somewhere/else"
 
@@ -177,3 +182,26 @@ def test_sentences_keep_the_inputs_that_they_name() -> None:
     kept = Manifest.model_validate({**dict(manifest), "attacks_skipped": {"membership": told}})
     assert isinstance(kept.to_dict()["attacks_skipped"]["membership"], FieldText)
     assert json.loads(kept.to_json())["attacks_skipped"] == {"membership": "needs control"}
+
+
+@pytest.mark.parametrize("place", ["records", "records/data.csv"])
+@pytest.mark.parametrize(
+    "command", [("measure", "--qi", "age,sex"), ("attack", "--original", str(OLD / "hospital.csv"))]
+)
+    "command", [("measure", "--qi", "age,sex"), ("attack", "--original", str(OLD / "hospital.csv"))]
+)
+def test_a_command_reads_the_manifest_once(
+    place: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    read: list[Path] = []
+
+    def counted(path: Path) -> Any:
+        read.append(path)
+        return read_json(path)
+
+    monkeypatch.setattr("shoal.results.manifest.read_json", counted)
+    monkeypatch.setattr(sys, "argv", ["shoal", command[0], str(OLD / place), *command[1:], "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    capfd.readouterr()
+    assert (ended.value.code or 0, len(read)) == (0, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -22,6 +22,8 @@ class ReleaseFolder:
 
     place: str
     content: Manifest | MultiTableManifest | None = None
+    data_named: str | None = None
+    """The data file as somebody wrote it who named it instead of the folder."""
 
     @classmethod
     def at(cls, data: str) -> ReleaseFolder:
@@ -39,7 +41,8 @@ class ReleaseFolder:
             manifest = beside.manifest
         except SourceError:
             return cls(data)
-        return beside if manifest is not None and manifest.data.path == path.name else cls(data)
+        known = manifest is not None and manifest.data.path == path.name
+        return replace(beside, data_named=data) if known else cls(data)
 
     @property
     def tables(self) -> MultiTableManifest | None:
@@ -58,7 +61,9 @@ class ReleaseFolder:
     def data(self) -> str:
         """The data file; of a place that is no release folder, the place itself."""
         manifest = self.manifest
-        return self.place if manifest is None else str(Path(self.place) / manifest.data.path)
+        if manifest is None or self.data_named is not None:
+            return self.data_named or self.place
+        return str(Path(self.place) / manifest.data.path)
 
     @property
     def promised_k(self) -> int:

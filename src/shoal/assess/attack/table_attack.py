@@ -49,11 +49,10 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
     if trials < 1:
         raise InputError("at least one person has to be tried", field="trials")
     folder = ReleaseFolder.around(release) if isinstance(release, str) else release
-    data = release if isinstance(release, str) and release != folder.place else folder.data
     frames = {
         whose: read_table(place, whose)
         for whose, place in {
-            "release": data,
+            "release": folder.data,
             "original": original,
             "auxiliary table": auxiliary,
             "control group": control,
@@ -65,7 +64,7 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
     report = attack_frames(
         frames["release"], frames["original"], roles, *given, trials=trials, seed=seed, progress=progress
     )
-    told = _read_back(data, original, report.roles)
+    told = _read_back(folder.data, original, report.roles)
     return replace(report, doubts=doubts, done=replace(report.done, attacks=(*report.done.attacks, *told)))
 
 

@@ -56,10 +56,8 @@ def measure_data(
 
 
 def _opened(data: str | ReleaseFolder | Source) -> tuple[Source, ReleaseFolder | None]:
-    if isinstance(data, str):
-        folder = ReleaseFolder.around(data)
-        return source_at(folder.data if folder.place == data else data), folder
-    return (source_at(data.data), data) if isinstance(data, ReleaseFolder) else (data, None)
+    folder = ReleaseFolder.around(data) if isinstance(data, str) else data
+    return (source_at(folder.data), folder) if isinstance(folder, ReleaseFolder) else (folder, None)
 
 
 def _with_manifest(request: MeasureRequest, folder: ReleaseFolder) -> MeasureRequest:

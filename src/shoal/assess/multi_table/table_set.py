@@ -102,9 +102,10 @@ class TableSet:
         )
 
 
-def table_set_at(data: str, policy: Path | None) -> TableSet | None:
+def table_set_at(place: str | ReleaseFolder, policy: Path | None) -> TableSet | None:
     """None where the data, or the policy, is of one table."""
-    manifest = ReleaseFolder.at(data).tables
+    folder = ReleaseFolder.at(place) if isinstance(place, str) else place
+    data, manifest = folder.place, folder.tables
     several = None
     plain = Path(data).is_dir() and not (Path(data) / MANIFEST).exists()
     if policy is not None and (manifest is not None or plain):

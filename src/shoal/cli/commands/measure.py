@@ -108,7 +108,8 @@ def measure(
         records=records is not None,
     )
     refuse_junit(junit)
-    tables = table_set_at(data, policy)
+    folder = ReleaseFolder.around(data)
+    tables = table_set_at(folder, policy)
     if tables is not None:
         columns = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--rule": rule, "--target": target}
         looked_at = {"--suda": suda, "--log-linear": log_linear, "--unsafe": unsafe, "--records": records}
@@ -119,9 +120,7 @@ def measure(
         )
         return
     _refuse_senseless(force=force and records is None, useful=original is None and bool(target or purpose))
-    lines = (
-        None if records is None else records_target(records, ReleaseFolder.at(data).data, original, policy, force=force)
-    )
+    lines = None if records is None else records_target(records, folder.data, original, policy, force=force)
     if auxiliary is not None:
         alone = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--original": original, "--rule": rule}
         single = {"--weight": weight, "--missing": missing, "--unsafe": unsafe, "--records": records}
@@ -145,7 +144,7 @@ def measure(
         population=population,
         by_records=by_records,
     )
-    measured = measure_data(data, request, original=original)
+    measured = measure_data(folder, request, original=original)
     for doubt in measured.doubts:
         warn(doubt)
     if lines is not None:
