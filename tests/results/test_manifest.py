@@ -188,8 +188,6 @@ def test_sentences_keep_the_inputs_that_they_name() -> None:
 @pytest.mark.parametrize(
     "command", [("measure", "--qi", "age,sex"), ("attack", "--original", str(OLD / "hospital.csv"))]
 )
-    "command", [("measure", "--qi", "age,sex"), ("attack", "--original", str(OLD / "hospital.csv"))]
-)
 def test_a_command_reads_the_manifest_once(
     place: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ import polars as pl
 from shoal.errors import BugError
 from shoal.io import FileTarget, PartsTarget, Source, Staging, Target, open_target, write_atomic, writing
 from shoal.io.frames import FrameTarget, like
+from shoal.plan import Solution
 from shoal.policy import Policy
 from shoal.release.further_files import collect_files, data_target, describe_data_file, formulas_in, write_files
 from shoal.report import render, write_pdf
@@ -26,7 +27,6 @@ from shoal.report.pdf import find_browser
 from shoal.results.manifest import DataFile, Manifest, WrittenFile
 from shoal.results.risk_results import ReleasedRisk
 from shoal.schema.steps import SidecarFile
-from shoal.solve import Solution
 
 
 @dataclass(frozen=True)
