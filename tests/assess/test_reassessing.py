@@ -15,8 +15,9 @@ from shoal.assess.reassess.reassessment import Reassessment, reassessment_bounds
 from shoal.errors import InputError
 from shoal.io import sha256_of
 from shoal.policy import Policy
-from shoal.release.history import HISTORY, history_of, reassess_release
+from shoal.release.history import reassess_release
 from shoal.release.run import anonymise
+from shoal.results.history import HISTORY, load_history
 
 pytestmark = pytest.mark.requirement("R-09")
 
@@ -99,13 +100,13 @@ def test_a_column_that_fits_nobody_does_not_hide_the_others(release: Path) -> No
 
 
 def test_every_look_is_added_to_the_history(release: Path) -> None:
-    assert history_of(str(release)) == []
+    assert load_history(release) == ()
     first = reassess_release(str(release), outside(release, age=[21]))
-    before = history_of(str(release))
+    before = load_history(release)
     second = reassess_release(str(release), outside(release, weight=[61]))
-    assert history_of(str(release)) == [*before, json.loads(json.dumps(second.to_dict()))]
-    assert before[0]["holds"] is first.holds is True
-    assert len(before[0]["auxiliary_sha256"]) == 64
+    assert load_history(release) == (*before, second.result())
+    assert before[0].holds is first.holds is True
+    assert len(before[0].auxiliary_sha256 or "") == 64
     assert SHY not in (release / HISTORY).read_text()
     assert sorted(path.name for path in release.iterdir()) == ["data.csv", HISTORY, "release.json"]
 
@@ -138,7 +139,7 @@ def test_a_kill_while_writing_leaves_the_old_history(release: Path) -> None:
     assert done.returncode == -signal.SIGKILL
     assert (release / HISTORY).read_bytes() == before
     reassess_release(str(release), auxiliary)
-    assert len(history_of(str(release))) == 2
+    assert len(load_history(release)) == 2
 
 
 def test_an_interrupt_while_writing_leaves_nothing_behind(release: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +191,7 @@ def test_another_file_than_the_one_released_is_refused(release: Path) -> None:
     assert reassess_release(str(release), people).people == 1
     pl.read_csv(release / "data.csv").head(5).write_csv(release / "data.csv")
     assert "is not the file that was released" in refused(release, people)
-    assert len(history_of(str(release))) == 1
+    assert len(load_history(release)) == 1
 
 
 def test_labels_that_can_not_be_read_are_counted(release: Path) -> None:

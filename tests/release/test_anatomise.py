@@ -17,6 +17,7 @@ from shoal.engine.polars import PolarsEngine
 from shoal.errors import BugError, DataError, InfeasibleError, PolicyError
 from shoal.io import open_source
 from shoal.io.options import FileOptions
+from shoal.measurement.risk.anatomy import Diversity
 from shoal.release.run import release_folder
 from shoal.results.attack_roles import AttackRoles
 from shoal.techniques.anatomisation import anatomise
@@ -114,7 +115,8 @@ def test_in_memory(tmp_path: Path) -> None:
         clinic()["disease"].value_counts(sort=True).sort("disease")
     )  # fmt: skip
     assert release.manifest.anatomy is not None
-    assert release.manifest.anatomy.together.reaches(3)
+    found = release.manifest.anatomy
+    assert Diversity(found.distinct, found.largest_share).reaches(3)
     assert release.manifest.met
 
 

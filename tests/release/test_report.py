@@ -13,7 +13,8 @@ import shoal
 from shoal.assess.reassess.reassessment import Reassessment
 from shoal.errors import InputError
 from shoal.measurement.risk.attacker_risks import Basis
-from shoal.release.history import HISTORY, history_of, keep_history, reassess_release
+from shoal.release.history import keep_history, reassess_release
+from shoal.results.history import HISTORY, load_history
 
 POLICY = """\
 shoal: 1
@@ -108,7 +109,7 @@ def test_a_release_that_no_longer_holds_says_so_first(tmp_path: Path) -> None:
 def test_a_look_that_leaves_it_open_is_not_told_as_a_good_one(tmp_path: Path, known: dict[str, int], told: str) -> None:
     out = released(tmp_path)
     found = Reassessment("2027-01-09T08:00:00+00:00", ("age",), 9, 9, 0, 4, 4, 0, **known)  # type: ignore[arg-type]
-    keep_history(str(out), [found.to_dict()])
+    keep_history(str(out), [found.result()])
     report = (out / "report.html").read_text()
     assert report.index("not shown to hold") < report.index("The privacy model is met")
     assert told in report
@@ -123,7 +124,7 @@ def test_a_report_without_a_place_for_it_stays_as_it_is(tmp_path: Path) -> None:
     assert (out / "report.html").read_bytes() == b"<p>an older report \xff</p>"
     (out / "report.html").unlink()
     reassess_release(str(out), str(tmp_path / "outside.csv"))
-    assert len(history_of(str(out))) == 2
+    assert len(load_history(out)) == 2
     assert not (out / "report.html").exists()
 
 
@@ -135,7 +136,7 @@ def test_entries_that_can_not_be_told_are_refused_before_anything_is_written(
     out = released(tmp_path)
     pl.DataFrame({"age": [35]}).write_csv(tmp_path / "outside.csv")
     reassess_release(str(out), str(tmp_path / "outside.csv"))
-    (good,) = history_of(str(out))
+    (good,) = [one.to_dict() for one in load_history(out)]
     (out / HISTORY).write_text(json.dumps([good | entry if entry else {}]))
     before = [(out / name).read_bytes() for name in (HISTORY, "report.html")]
     with pytest.raises(InputError, match="is not the history"):

@@ -181,5 +181,5 @@ def _refuse(policy: Policy, settings: Iterable[ExplorationSetting]) -> None:
             )
     if not policy.quasi_identifiers:
         raise InputError("there is nothing to explore: the policy has no quasi-identifier")
-    if "aggregate" in policy.table_steps:
+    if not policy.kind.has_classes:
         raise InputError("there is nothing to explore: privacy models are for records, the policy aggregates them")

@@ -99,7 +99,7 @@ class PlanBinder(Generic[TableT]):
 
     def _keep_originals(self) -> None:
         """An aggregated table has no records in which anything could be read back."""
-        if "aggregate" not in self.policy.table_steps and (quasi := self.quasi_identifiers()):
+        if self.policy.kind.has_classes and (quasi := self.quasi_identifiers()):
             step = KeepOriginals(quasi)
             self.planned.add(PlannedStep(step, "originals", "", stage=PlanStage.BEFORE_ATTRIBUTES))
 

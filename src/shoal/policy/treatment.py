@@ -28,7 +28,7 @@ class Treatment(StrEnum):
 def treatments(policy: Policy) -> dict[str, Treatment]:
     """By released attribute. A technique may alter further columns beside the one that it is written under."""
     released = {n: a for n, a in policy.attributes.items() if n != EVERYTHING_ELSE and a.is_released}
-    if "aggregate" in policy.table_steps:
+    if not policy.kind.has_traceable_rows:
         return dict.fromkeys(released, Treatment.REPLACED)
     found = {name: _untouched(policy, name, attribute) for name, attribute in released.items()}
     for name, attribute in policy.attributes.items():

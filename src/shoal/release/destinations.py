@@ -15,15 +15,17 @@ from typing import Any
 
 import polars as pl
 
+from shoal.errors import BugError
 from shoal.io import FileTarget, PartsTarget, Source, Staging, Target, open_target, write_atomic, writing
 from shoal.io.frames import FrameTarget, like
-from shoal.measurement import Risk
+from shoal.plan import Solution
 from shoal.policy import Policy
 from shoal.release.further_files import collect_files, data_target, describe_data_file, formulas_in, write_files
 from shoal.report import render, write_pdf
 from shoal.report.facts import ReportFacts
 from shoal.report.pdf import find_browser
 from shoal.results.manifest import DataFile, Manifest, WrittenFile
+from shoal.results.risk_results import ReleasedRisk
 from shoal.schema.steps import SidecarFile
 
 
@@ -38,9 +40,16 @@ class Release:
     files: Mapping[str, Any] = field(default_factory=dict)
     """By name (``shares/party-1``), what the release has beside the data: the same kind of table, or the path."""
 
+    solution: Solution | None = None
+    """How it was reached, with what the manifest doesn't keep."""
+    nothing_left: bool = False
+    """Whether k holds only because no quasi-identifying value tells records apart any more."""
+
     @property
-    def risk(self) -> Risk:
-        return self.manifest.after.risk
+    def risk(self) -> ReleasedRisk:
+        if self.manifest.risk is None:
+            raise BugError("a release without its risk")
+        return self.manifest.risk
 
     @property
     def utility(self) -> dict[str, float]:
@@ -126,7 +135,7 @@ class MemoryOutput(OpenOutput):
         return collect_files(files, aside)
 
     def describe(self, records: int) -> DataFile:
-        return DataFile("", records, "")
+        return DataFile(path="", rows=records, sha256="")
 
     def write_report(self, facts: ReportFacts) -> str:
         return render(facts)

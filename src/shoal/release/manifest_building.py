@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import resource
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+from shoal import __version__
 from shoal.assess.evidence.anatomy import anatomy_finding, anatomy_warnings
 from shoal.assess.evidence.recount import RecountResult, RewriteResult
 from shoal.assess.evidence.study import ReleaseEvidence
@@ -18,9 +19,24 @@ from shoal.policy import Policy, warnings_in
 from shoal.policy.data_state import state_of
 from shoal.policy.treatment import Treatment, treatments
 from shoal.pseudonyms import Secrets
-from shoal.results.manifest import DataFile, Manifest, WrittenFile
+from shoal.randomness import now
+from shoal.results.manifest import (
+    AnatomyResult,
+    DataFile,
+    DecoysResult,
+    LastLookResult,
+    Manifest,
+    PersonResult,
+    SolutionResult,
+    SourceIdentity,
+    StateResult,
+    SuppressedResult,
+    WrittenFile,
+)
 from shoal.results.number_format import percent
 from shoal.results.read_back_outcome import ReadBackOutcome
+from shoal.results.record_counts import RecordCounts
+from shoal.results.risk_results import ReleasedRisk, RiskResult
 
 NOTHING_LEFT = (
     "NOTHING is left that tells records apart: every quasi-identifier is starred, or the same in all records. Such a k "
@@ -40,89 +56,126 @@ class RunFindings:
     anatomy: Anatomy | None
     evidence: ReleaseEvidence
 
+    @property
+    def heights(self) -> dict[str, int]:
+        """Per quasi-identifier, the level on which its cells are starred."""
+        return {name: bound.height for name, bound in self.rewritten.hierarchies.items()}
 
-def build_manifest(policy: Policy, data: DataFile, findings: RunFindings, *, secrets: Secrets | None) -> Manifest:
-    manifest = _manifest(
-        policy, data, findings.rewritten, findings.recounted, findings.evidence, vaulted=_lasting(secrets)
-    )
-    manifest = _with_read_back(manifest, findings.read_back)
-    return replace(_beside(manifest, policy, findings.files, findings.anatomy), last_look=findings.leaks)
+    @property
+    def nothing_left(self) -> bool:
+        """Whether k holds only because no quasi-identifying value tells records apart any more."""
+        before, after = self.rewritten.before, self.recounted.after
+        return bool(self.heights) and bool(self.recounted.utility) and len(before.classes) > 1 >= len(after.classes)
 
 
-def _manifest(  # noqa: PLR0913  # one argument per part of a run
+def build_manifest(
     policy: Policy,
     data: DataFile,
-    done: RewriteResult,
-    recounted: RecountResult,
-    evidence: ReleaseEvidence,
+    findings: RunFindings,
     *,
-    vaulted: bool,
+    secrets: Secrets | None,
+    source: SourceIdentity | None = None,
 ) -> Manifest:
+    done, recounted, vaulted = findings.rewritten, findings.recounted, _lasting(secrets)
+    after, anatomy = recounted.after, findings.anatomy
+    risk = RiskResult.model_validate(after.risk)
+    read_back = None if findings.read_back is None else findings.read_back.result()
     return Manifest(
+        shoal=__version__,
+        kind=policy.kind,
+        created=now().replace(microsecond=0),
         name=policy.name,
+        use_case=policy.use_case,
+        state=StateResult.of(state_of(policy, lasting=vaulted, against=findings.evidence.against)),
         policy_sha256=hashlib.sha256(policy.text.encode()).hexdigest(),
+        source=source,
         data=data,
-        solution=done.solution,
-        before=done.before,
-        after=recounted.after,
-        models=recounted.models,
+        files=tuple(sorted((file.told for file in findings.files), key=lambda file: file.path)),
+        solution=_solution(findings),
+        decoys=DecoysResult(records=done.solution.decoys, k_without=done.k_without_decoys),
+        records=RecordCounts.measured(after) if recounted.utility else None,
+        suppressed=SuppressedResult(
+            records=after.suppressed_records or done.suppressed_by_rule, cells=done.suppressed_cells
+        ),
+        risk=ReleasedRisk(**dict(risk), k_effective=after.k if read_back is None else read_back.k),
+        risk_before=done.before.risk,
+        person=_person(policy, recounted),
+        pseudonyms=dict(recounted.pseudonyms),
+        models=(*recounted.models, *anatomy_finding(policy, anatomy)),
         utility=recounted.utility,
         timing=done.timing,
         peak_rss_mb=_peak_memory(),
-        use_case=policy.use_case,
-        roles={name: str(attribute.role) for name, attribute in policy.attributes.items() if attribute.is_released},
-        treatment={name: str(kind) for name, kind in treatments(policy).items()}
-        | dict.fromkeys(recounted.pseudonyms, str(Treatment.PSEUDONYMISED)),
-        pseudonyms=recounted.pseudonyms,
-        person=_person(policy, recounted),
-        suppressed_by_rule=done.suppressed_by_rule,
-        suppressed_cells=done.suppressed_cells,
-        k_without_decoys=done.k_without_decoys,
-        warnings=(
-            *warnings_in(policy, vaulted=vaulted),
-            *_pseudonym_warnings(recounted),
-            *_decoy_warnings(done),
-            *_mark_warnings(done),
-            *_roll_up_warnings(done),
-            *_population_warnings(evidence),
-        ),
-        evidence=evidence.to_dict(),
-        heights={name: bound.height for name, bound in done.hierarchies.items()},
-        state=state_of(policy, lasting=vaulted, against=evidence.against),
+        warnings=tuple(_warnings(policy, findings, vaulted=vaulted)),
+        read_back=read_back,
+        anatomy=None if anatomy is None else _anatomy(anatomy),
+        last_look=_last_look(findings.leaks),
+        **_attributes(policy, findings),
+        **findings.evidence.parts(),
     )
 
 
-def _with_read_back(manifest: Manifest, found: ReadBackOutcome | None) -> Manifest:
-    """What other columns tell comes first among the warnings."""
-    if found is None:
-        return manifest
-    return replace(manifest, read_back=found, warnings=(*found.warnings(manifest.after.k), *manifest.warnings))
+def _solution(findings: RunFindings) -> SolutionResult:
+    found = SolutionResult.model_validate(findings.rewritten.solution)
+    return found.model_copy(update={"heights": findings.heights})
 
 
-def _person(policy: Policy, recounted: RecountResult) -> dict[str, str | int] | None:
-    """How people are behind the records; a record of an aggregated table is nobody's."""
-    if policy.person is None or "aggregate" in policy.table_steps:
+def _attributes(policy: Policy, findings: RunFindings) -> dict[str, dict[str, str]]:
+    """Roles and treatment of what is in the data file: columns that were cut off are no longer in it."""
+    cut = () if findings.anatomy is None else tuple(findings.anatomy.attributes)
+    roles = {name: attribute.role for name, attribute in policy.attributes.items() if attribute.is_released}
+    became = treatments(policy) | dict.fromkeys(findings.recounted.pseudonyms, Treatment.PSEUDONYMISED)
+    return {
+        "roles": {name: role for name, role in roles.items() if name not in cut},
+        "treatment": {name: kind for name, kind in became.items() if name not in cut},
+    }
+
+
+def _anatomy(found: Anatomy) -> AnatomyResult:
+    together = found.together
+    return AnatomyResult(
+        classes=found.classes,
+        distinct=together.distinct,
+        largest_share=together.largest_share,
+        attributes=dict(found.attributes),
+    )
+
+
+def _last_look(leaks: IdentifierLeaks) -> LastLookResult:
+    return LastLookResult(
+        rows=leaks.rows,
+        looked_at=leaks.looked_at,
+        sampled=leaks.sampled,
+        identifiers=leaks.identifiers,
+        columns=len(leaks.columns),
+        hits=len(leaks.hits),
+    )
+
+
+def _person(policy: Policy, recounted: RecountResult) -> PersonResult | None:
+    """How people are behind the records; a row that is a group of people is nobody's."""
+    if policy.person is None or not policy.kind.has_records:
         return None
-    return {"attribute": policy.person, "most_records": recounted.most_records}
+    return PersonResult(attribute=policy.person, most_records=recounted.most_records)
 
 
 def _lasting(secrets: Secrets | None) -> bool:
     return secrets is not None and secrets.lasting
 
 
-def _beside(manifest: Manifest, policy: Policy, files: Sequence[WrittenFile], anatomy: Anatomy | None) -> Manifest:
-    """With what the release has beside the data; columns that were cut off are no longer in it."""
-    cut = () if anatomy is None else tuple(anatomy.attributes)
-    bare = (NOTHING_LEFT,) if manifest.nothing_left else ()
-    return replace(
-        manifest,
-        files=tuple(file.told for file in files),
-        anatomy=anatomy,
-        models=(*manifest.models, *anatomy_finding(policy, anatomy)),
-        warnings=(*bare, *manifest.warnings, *anatomy_warnings(policy, anatomy)),
-        roles={name: role for name, role in manifest.roles.items() if name not in cut},
-        treatment={name: kind for name, kind in manifest.treatment.items() if name not in cut},
-    )
+def _warnings(policy: Policy, findings: RunFindings, *, vaulted: bool) -> Iterator[str]:
+    """What makes all figures worthless first, then what other columns tell."""
+    done, recounted = findings.rewritten, findings.recounted
+    if findings.nothing_left:
+        yield NOTHING_LEFT
+    if findings.read_back is not None:
+        yield from findings.read_back.warnings(recounted.after.k)
+    yield from warnings_in(policy, vaulted=vaulted)
+    yield from _pseudonym_warnings(recounted)
+    yield from _decoy_warnings(done)
+    yield from _mark_warnings(done)
+    yield from _roll_up_warnings(done)
+    yield from _population_warnings(findings.evidence)
+    yield from anatomy_warnings(policy, findings.anatomy)
 
 
 def _pseudonym_warnings(recounted: RecountResult) -> Iterator[str]:

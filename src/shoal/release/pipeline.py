@@ -87,7 +87,8 @@ class ReleasePipeline(Generic[TableT]):
         solved = time.perf_counter()
         with self.monitor.phase(RunPhase.REWRITE):
             written = self._write(binder, question, solution, before, target, aside)
-        return replace(written, timing=Timing(counted - started, solved - counted, time.perf_counter() - solved))
+        took = time.perf_counter() - solved
+        return replace(written, timing=Timing(count_s=counted - started, solve_s=solved - counted, rewrite_s=took))
 
     def _write(  # noqa: PLR0913, PLR0917  # what was found so far, and where the output goes
         self,
@@ -104,7 +105,7 @@ class ReleasePipeline(Generic[TableT]):
             binder.planned.add(PlannedStep(TagOrigin(), "origin", "", stage=PlanStage.SOLUTION))
         binder.bind_ending()
         files = planned_files(binder.plan)
-        if "aggregate" in self.policy.table_steps:
+        if not self.policy.kind.has_records:
             refuse_for_aggregates(files)
         sample = self._sample(problem.counts.total_records)
         records = self.engine.sink(binder.planned.execute(), target, aside=aside, sample=sample)
@@ -135,7 +136,7 @@ class ReleasePipeline(Generic[TableT]):
 
     def _sample(self, records: int) -> OutputSample | None:
         """Of what is written, for it to be seen what can be read back; records of an aggregated table are nobody's."""
-        if "aggregate" in self.policy.table_steps or not self.policy.quasi_identifiers:
+        if not self.policy.kind.has_traceable_rows or not self.policy.quasi_identifiers:
             return None
         return OutputSample(max(1, -(-records // LOOKED_AT)))
 

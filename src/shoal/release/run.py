@@ -34,6 +34,7 @@ from shoal.release.manifest_building import RunFindings, build_manifest
 from shoal.release.pipeline import ReleasePipeline, RunPhase
 from shoal.release.report_facts import report_facts
 from shoal.release.request import RunRequest
+from shoal.release.source_identity import SourceFingerprint
 from shoal.schema.progress import CancelToken, EventSink, Monitor, NoteMade, WarningRaised
 
 __all__ = ["Release", "Run", "StagedRelease", "anonymise", "release_folder"]
@@ -159,7 +160,7 @@ class Run:
         return FrameSource(as_lazy(data)), MemoryDestination(data)
 
     def _stage(self, output: OpenOutput) -> StagedRelease:
-        study = self.request.study()
+        study, fingerprint = self.request.study(), SourceFingerprint(self.source)
         aside = output.workspace / ".aside.arrow"
         pipeline = self._pipeline(output, traced=study is not None or bool(identifiers_of(self.policy)))
         with closing(pipeline.engine):
@@ -182,7 +183,7 @@ class Run:
             evidence = self._evidence(before, after, study, aside)
         findings = RunFindings(rewritten, recounted, read_back, files, leaks, anatomy, evidence)
         with self.monitor.phase(RunPhase.REPORT):
-            release = self._report(output, findings, started)
+            release = self._report(output, findings, fingerprint, started)
         return StagedRelease(release, self, output, rewritten, aside)
 
     def _pipeline(self, output: OpenOutput, *, traced: bool) -> ReleasePipeline[Any]:
@@ -199,20 +200,23 @@ class Run:
             study = replace(study.tracing(aside), progress=self.monitor.progress("attack"))
         return gather_evidence(self.policy, before, after, study)
 
-    def _report(self, output: OpenOutput, findings: RunFindings, started: float) -> Release:
+    def _report(
+        self, output: OpenOutput, findings: RunFindings, fingerprint: SourceFingerprint, started: float
+    ) -> Release:
         rewritten, files = findings.rewritten, findings.files
         data = output.describe(rewritten.records)
-        manifest = build_manifest(self.policy, data, findings, secrets=self.request.secrets)
+        source, secrets = fingerprint.identity(), self.request.secrets
+        manifest = build_manifest(self.policy, data, findings, secrets=secrets, source=source)
         manifest = manifest.warned(output.warnings(files))
         for warning in manifest.warnings:
             self.monitor.emit(WarningRaised(warning))
-        facts = report_facts(self.policy, manifest, rewritten, findings.evidence)
+        facts = report_facts(self.policy, manifest, findings)
         if self.request.explore:
             tried = exploration_of(self.policy, self.request.data, seed=self.request.seed, monitor=self.monitor)
             facts = replace(facts, exploration=tried)
         html = output.write_report(facts)
-        timing = replace(manifest.timing, report_s=time.perf_counter() - started)
-        return output.staged(replace(manifest, timing=timing), html, files)
+        release = output.staged(manifest.timed(time.perf_counter() - started), html, files)
+        return replace(release, solution=rewritten.solution, nothing_left=findings.nothing_left)
 
 
 @dataclass(frozen=True)

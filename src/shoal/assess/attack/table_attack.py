@@ -24,7 +24,7 @@ from shoal.io.frames import source_at
 from shoal.randomness import Randomness
 from shoal.results.attack_report import AttackReport
 from shoal.results.attack_roles import AttackRoles
-from shoal.results.release_folder import data_file, folder_of
+from shoal.results.release_folder import ReleaseFolder
 from shoal.schema.progress import Progress
 
 MOSTLY_ALONE = 0.5
@@ -36,7 +36,7 @@ class NothingToAttackError(DataError):
 
 
 def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
-    release: str,
+    release: str | ReleaseFolder,
     roles: AttackRoles,
     *,
     original: str | Source,
@@ -48,24 +48,23 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
 ) -> AttackReport:
     if trials < 1:
         raise InputError("at least one person has to be tried", field="trials")
+    folder = ReleaseFolder.around(release) if isinstance(release, str) else release
     frames = {
         whose: read_table(place, whose)
         for whose, place in {
-            "release": data_file(release),
+            "release": folder.data,
             "original": original,
             "auxiliary table": auxiliary,
             "control group": control,
         }.items()
         if place is not None
     }
-    doubts = _doubts(
-        frames["release"], frames["original"], roles, ReleaseProvenance.of(roles.policy, folder_of(release))
-    )
+    doubts = _doubts(frames["release"], frames["original"], roles, ReleaseProvenance.of(roles.policy, folder))
     given = frames.get("auxiliary table"), frames.get("control group")
     report = attack_frames(
         frames["release"], frames["original"], roles, *given, trials=trials, seed=seed, progress=progress
     )
-    told = _read_back(data_file(release), original, report.roles)
+    told = _read_back(folder.data, original, report.roles)
     return replace(report, doubts=doubts, done=replace(report.done, attacks=(*report.done.attacks, *told)))
 
 

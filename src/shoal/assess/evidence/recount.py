@@ -120,7 +120,7 @@ def recount(policy: Policy, output: pl.LazyFrame, done: RewriteResult, *, aside:
         people = pl.scan_ipc(aside).select(PERSON)
         output = pl.concat([output, people], how="horizontal")
         person, most = PERSON, _most_records(people)
-    aggregated = "aggregate" in policy.table_steps
+    aggregated = not policy.kind.has_classes
     sensitive = () if aggregated else policy.modelled
     after = measure_classes(output, () if aggregated else quasi, person, sensitive, done.known)
     after = replace(after.nobody_kept(), suppressed=0) if aggregated else _of_the_source(policy, after, done)
@@ -150,7 +150,7 @@ def check_read_back(
     outcome = judge_read_back(written, after.k, done.read_back_learning.taught.result())
     if outcome.suppression is not None:
         done = replace(done, plan=done.rewrite_with(outcome.suppression))
-    taken = replace(done.timing, read_back_s=time.perf_counter() - started)
+    taken = done.timing.model_copy(update={"read_back_s": time.perf_counter() - started})
     return replace(done, timing=taken, read_back_learning=None, rewrite_with=None), outcome
 
 

@@ -91,13 +91,13 @@ def _show(release: Release, command: str, *, safe: bool, as_json: bool) -> None:
     from shoal.cli.views.attacks import evidence_findings, print_evidence
     from shoal.cli.views.summary import in_words, print_release, verdict
 
-    note(in_words(release.manifest.solution))
+    note(in_words(release.solution))
     if as_json:
         print_json(release.manifest.to_dict())
     else:
         print_release(release)
-        print_evidence(release.manifest.evidence)
-    findings = [*verdict(release), *(evidence_findings(release.manifest.evidence) if safe else ())]
+        print_evidence(release.manifest)
+    findings = [*verdict(release), *(evidence_findings(release.manifest) if safe else ())]
     finish(command, findings, None)
 
 

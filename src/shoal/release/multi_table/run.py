@@ -250,8 +250,8 @@ def _follow(
 
 def _lost_records(release: Release) -> bool:
     """Or may have: invented records could make up for the number."""
-    manifest = release.manifest
-    return manifest.data.rows != manifest.before.rows or manifest.solution.decoys > 0
+    records = release.manifest.records
+    return records is None or bool(records.dropped or records.not_sampled or records.invented)
 
 
 def _joined(
@@ -265,7 +265,7 @@ def _joined(
     frames = {name: source.scan() for name, source in written.items()}
     manifests = {name: release.manifest for name, release in releases.items()}
     people = {name: manifest.person for name, manifest in manifests.items() if manifest.person is not None}
-    rows = {name: manifest.data.rows for name, manifest in manifests.items()}
+    rows = {name: manifest.data.rows or 0 for name, manifest in manifests.items()}
     in_order = in_same_order(several.tables, references, sources, rows)
     return joined_risk(
         frames,
@@ -273,7 +273,7 @@ def _joined(
         (*key_groups(several.tables, references, frames), *in_order),
         several=several,
         rows=sum(rows.values()),
-        most_records={name: int(told["most_records"]) for name, told in people.items()},
+        most_records={name: told.most_records for name, told in people.items()},
     )
 
 
@@ -284,7 +284,7 @@ def _write_reports(
     where that is worse than what it says itself."""
     facts, led = whole.facts(), dict(whole.releases)
     with writing(str(whole.folder)):
-        (staged / "release.json").write_text(whole.to_json(), encoding="utf-8")
+        (staged / "release.json").write_text(whole.manifest().to_json(), encoding="utf-8")
         for name in ("report", "recipient"):
             html = render_multi_table(facts, recipient=name == "recipient")
             (staged / f"{name}.html").write_text(html, encoding="utf-8")
