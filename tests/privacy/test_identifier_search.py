@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.privacy.disclosure.identifier_search import (
+from shoal.privacy.identifier_search import (
     FALSE_STOP,
     IdentifierHit,
     LeakSearch,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from shoal.privacy.disclosure.identifier_search import IdentifierHit
+from shoal.privacy.identifier_search import IdentifierHit
 
 
 @dataclass(frozen=True)
@@ -19,12 +18,7 @@ class IdentifierLeaks:
     """Those that were looked at; of a further file with its name before a colon."""
     hits: tuple[IdentifierHit, ...] = field(default=())
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "looked_at": self.looked_at,
-            "sampled": bool(self.identifiers) and self.looked_at < self.rows,
-            "identifiers": list(self.identifiers),
-            "columns": len(self.columns),
-            "hits": len(self.hits),
-        }
+    @property
+    def sampled(self) -> bool:
+        """Whether only a part of the records was looked at."""
+        return bool(self.identifiers) and self.looked_at < self.rows

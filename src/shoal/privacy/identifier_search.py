@@ -28,7 +28,7 @@ import numpy as np
 import polars as pl
 
 from shoal.kernels.arrays import Floats
-from shoal.privacy.disclosure.near_identity import nearness
+from shoal.privacy.near_identity import nearness
 
 LOOKED_AT = 50_000
 """Records. A leak that is in one of 10,000 records of a larger table is missed with a chance of e⁻⁵, 0.7 %."""
