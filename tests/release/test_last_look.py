@@ -138,7 +138,7 @@ def test_a_reason_in_the_policy_is_believed_here_too() -> None:
 
 
 def test_of_large_tables_a_part_is_looked_at_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.release.last_look.LOOKED_AT", 50)
+    monkeypatch.setattr("shoal.assess.evidence.last_look.LOOKED_AT", 50)
     policy = shoal.Policy.from_text(
         f'{HEADING}attributes: {{name: suppress, note: {{role: insensitive}}, "*": suppress}}\n'
     )

@@ -17,11 +17,6 @@ from shoal.errors import DataError
 from shoal.io import Source, Target
 from shoal.schema import Column, Columns, Counts, Step
 
-HIDDEN = "__shoal_"
-"""Columns whose names begin so never reach an output; ``sink`` can put them aside."""
-ORIGINAL = f"{HIDDEN}original__"
-"""Hidden columns whose names begin so hold original values: they are never put aside, only sampled."""
-
 TableT = TypeVar("TableT")
 
 

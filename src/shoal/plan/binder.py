@@ -20,7 +20,7 @@ import polars as pl
 
 from shoal.engine import Engine
 from shoal.engine.protocol import TableT
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, FieldName, FieldText, InputError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.kinds.flat import FlatHierarchy
 from shoal.plan.binding_queries import CountQuery, DescribeQuery
@@ -99,7 +99,7 @@ class PlanBinder(Generic[TableT]):
 
     def _keep_originals(self) -> None:
         """An aggregated table has no records in which anything could be read back."""
-        if "aggregate" not in self.policy.table_steps and (quasi := self.quasi_identifiers()):
+        if self.policy.kind.has_classes and (quasi := self.quasi_identifiers()):
             step = KeepOriginals(quasi)
             self.planned.add(PlannedStep(step, "originals", "", stage=PlanStage.BEFORE_ATTRIBUTES))
 
@@ -216,7 +216,10 @@ class PlanBinder(Generic[TableT]):
 
     def _identity(self, technique: Identity) -> Identity:
         if not self.secrets.lasting:
-            raise InputError("identity: without a vault nobody could be found again", advice="name one with --vault")
+            raise InputError(
+                "identity: without a vault nobody could be found again",
+                advice=FieldText("name one with ", FieldName("vault")),
+            )
         if self.policy.solve.decoys is not None:
             raise InputError("identity: goes without solve.decoys, since there is nobody behind an invented record")
         return technique if technique.by else technique.model_copy(update={"by": self.quasi_identifiers()})

@@ -163,7 +163,7 @@ def _bound_column(policy: Policy, name: str, bound: DryRun) -> ColumnDescription
 def _solved(policy: Policy, name: str, attribute: Attribute, bound: DryRun | None) -> Iterator[StepDescription]:
     """What the solver decides of a quasi-identifier."""
     quasi = attribute.role is Role.QUASI and attribute.is_released and name != EVERYTHING_ELSE
-    if not quasi or not policy.models or "aggregate" in policy.table_steps:
+    if not quasi or not policy.models or not policy.kind.has_classes:
         return
     recoding = RECODINGS[policy.solve.recoding]
     given: dict[str, Any] = {"hierarchy": None if attribute.hierarchy is None else attribute.hierarchy.key}

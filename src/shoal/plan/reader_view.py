@@ -52,7 +52,7 @@ RECODINGS = {
 def what_the_reader_sees(policy: Policy, name: str, attribute: Attribute) -> str:
     if not attribute.is_released:
         return "nothing: the column is left out"
-    if "aggregate" in policy.table_steps:
+    if not policy.kind.has_records:
         return "nothing of a single record, only figures of groups"
     anatomy = anatomised(policy)
     if anatomy is not None and name in anatomy.sensitive:

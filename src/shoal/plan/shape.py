@@ -11,9 +11,9 @@ from typing import Self
 
 import polars as pl
 
-from shoal.engine.protocol import HIDDEN
 from shoal.engine.step_pipeline import StepPipeline, empty_frame
 from shoal.schema import ROW, Scope, Step
+from shoal.schema.hidden_columns import HIDDEN
 from shoal.techniques.suppression.suppress import SuppressStep
 
 

@@ -17,6 +17,7 @@ from shoal.policy.default_attribute import EVERYTHING_ELSE
 from shoal.policy.load import policy_from_text, read_policy
 from shoal.policy.presets import PRESETS, Preset, UseCase
 from shoal.policy.read_back_rules import ReadBackRules
+from shoal.policy.release_kind import ReleaseKind
 from shoal.privacy import PrivacyModel
 from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.schema import Column, Role, ValueType
@@ -218,6 +219,12 @@ class Policy(Parameters):
             for name, attribute in self.attributes.items()
             if attribute.role is role and name != EVERYTHING_ELSE and attribute.is_released
         )
+
+    @property
+    def kind(self) -> ReleaseKind:
+        """What kind of release comes of it."""
+        left = all(technique.leaves_records for technique in self.table_steps.values())
+        return ReleaseKind.RECORDS if left else ReleaseKind.AGGREGATE
 
     @property
     def table_steps(self) -> dict[str, TableTechnique]:

@@ -75,7 +75,7 @@ def outcome(policy: Policy, column: str) -> KeyOutcome:
     attribute = policy.attributes.get(column) or policy.attributes[EVERYTHING_ELSE]
     if attribute.is_suppressed:
         return SUPPRESSED
-    if "aggregate" in policy.table_steps:
+    if not policy.kind.has_records:
         return KeyOutcome("is in a table that is aggregated", joinable=False)
     if attribute.role is Role.QUASI and policy.models:
         return KeyOutcome("is a quasi-identifier, which may be generalised", joinable=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import print_json
 from shoal.errors import InputError
@@ -66,3 +67,6 @@ def _describe_tables(several: MultiTablePolicy, data: str | None, *, no_data: bo
         return {name: describe_policy(policy) for name, policy in several.tables.items()}
     sources = sources_of(several, None if data is None else Path(data))
     return {name: describe_bound(policy, sources[name]) for name, policy in several.tables.items()}
+
+
+COMMAND = CommandEntry(plan, place=35)

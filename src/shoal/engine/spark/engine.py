@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from shoal.engine.protocol import HIDDEN, ORIGINAL, OutputSample
+from shoal.engine.protocol import OutputSample
 from shoal.engine.spark.counting import count
 from shoal.engine.spark.error_transport import receiving_errors
 from shoal.engine.spark.output_staging import collected, move_aside, put_together, remove, stage, staging_target
@@ -28,6 +28,7 @@ from shoal.engine.step_pipeline import fitting
 from shoal.errors import DataError
 from shoal.io import FileTarget, PartsTarget, Source, Target
 from shoal.schema import Column, Columns, Counts, Scope, Step
+from shoal.schema.hidden_columns import HIDDEN, ORIGINAL
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

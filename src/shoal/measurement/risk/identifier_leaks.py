@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -82,15 +82,10 @@ class IdentifierLeaks:
     """Those that were looked at; of a further file with its name before a colon."""
     hits: tuple[IdentifierHit, ...] = field(default=())
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "looked_at": self.looked_at,
-            "sampled": bool(self.identifiers) and self.looked_at < self.rows,
-            "identifiers": list(self.identifiers),
-            "columns": len(self.columns),
-            "hits": len(self.hits),
-        }
+    @property
+    def sampled(self) -> bool:
+        """Whether only a part of the records was looked at."""
+        return bool(self.identifiers) and self.looked_at < self.rows
 
 
 @dataclass(frozen=True)
