@@ -23,7 +23,7 @@ pytestmark = pytest.mark.requirement("T-08")
 def looked_up(step: GeneraliseStep, known: pl.Series) -> Step:
     node = PlannedStep(step, "generalise", "", "age", known_values=known)
     schema = pl.Schema({"age": step.column.storage or pl.String()})
-    (rewritten,) = rewrite_rules.look_up_labels(PlanSegment(schema, (node,)))
+    (rewritten,) = rewrite_rules.look_up_labels(PlanSegment.over(schema, (node,))).steps
     return rewritten.step
 
 

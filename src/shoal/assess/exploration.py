@@ -101,7 +101,7 @@ class PolicyExplorer:
         self.own = own_setting(policy)
         source = _source(policy, data)
         self.label = source.label
-        question = rehearse(policy, source, seed=seed).question
+        question = rehearse(policy, source, seed=seed)
         self.problem = question.problem
         self._released = ReleasedClasses(self.problem, question.hierarchies)
 

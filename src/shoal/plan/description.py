@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from shoal.io import Source
-from shoal.plan.dry_run import DryRun, rehearse_whole
+from shoal.plan.dry_run import DryRun, bind_whole
 from shoal.plan.nodes import Plan, PlannedStep, PlanStage
 from shoal.plan.reader_view import RECODINGS, what_the_reader_sees
 from shoal.policy import EVERYTHING_ELSE, Attribute, Policy
@@ -91,7 +91,7 @@ def describe_policy(policy: Policy) -> PlanDescription:
 
 def describe_bound(policy: Policy, data: str | Source | None) -> PlanDescription:
     """What would be done to this data. It is read, and nothing is written."""
-    bound = rehearse_whole(policy, data)
+    bound = bind_whole(policy, data)
     plan = bound.binder.plan
     columns = tuple(_bound_column(policy, name, bound) for name in bound.binder.matched)
     own = (numbered for numbered in _numbered(plan) if numbered[1].attribute is None)

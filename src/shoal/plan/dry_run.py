@@ -24,7 +24,12 @@ class DryRun:
     question: BoundProblem
 
 
-def rehearse(policy: Policy, source: Source, *, seed: int | None = None) -> DryRun:
+def rehearse(policy: Policy, source: Source, *, seed: int | None = None) -> BoundProblem:
+    """What the solver of a run would be asked."""
+    return bind_to_source(policy, source, seed=seed).question
+
+
+def bind_to_source(policy: Policy, source: Source, *, seed: int | None = None) -> DryRun:
     """Raises what a run would raise before it solves anything. Pseudonyms are made up: no vault is asked."""
     engine, randomness = PolarsEngine(), Randomness(seed)
     with explained(source):
@@ -33,9 +38,9 @@ def rehearse(policy: Policy, source: Source, *, seed: int | None = None) -> DryR
         return DryRun(source, binder, build_problem(binder))
 
 
-def rehearse_whole(policy: Policy, data: str | Source | None) -> DryRun:
+def bind_whole(policy: Policy, data: str | Source | None) -> DryRun:
     """With what comes after the solver too, as if it had left all levels as they are."""
-    bound = rehearse(policy, source_of(policy, data))
+    bound = bind_to_source(policy, source_of(policy, data))
     with explained(bound.source):
         bound.binder.bind_ending()
     return bound
@@ -43,6 +48,6 @@ def rehearse_whole(policy: Policy, data: str | Source | None) -> DryRun:
 
 def check_against_data(policy: Policy, data: str | Source | None) -> None:
     """Raises what a run would raise before it solves anything, steps that see the whole table included."""
-    bound = rehearse_whole(policy, data)
+    bound = bind_whole(policy, data)
     with explained(bound.source):
         bound.binder.planned.execute()

@@ -29,13 +29,20 @@ class PlannedTable(Generic[TableT]):
         self.engine = engine
         self.source = source
         self.rules = rules
-        self.plan = Plan()
         self.executed: tuple[PlannedStep, ...] = ()
         """As they were run: after the rules."""
         self._table = source
         self._shape = PlanShape.over(engine.schema(source))
         self._done = 0
-        self._asked: tuple[AskedQuery, ...] = ()
+        self._steps: list[PlannedStep] = []
+        self._asked: list[AskedQuery] = []
+        self._waiting: list[AskedQuery] = []
+        """Asked for the step that comes next."""
+
+    @property
+    def plan(self) -> Plan:
+        """As it was bound so far."""
+        return Plan(tuple(self._steps), tuple(self._asked))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -45,30 +52,27 @@ class PlannedTable(Generic[TableT]):
     def add(self, planned: PlannedStep) -> None:
         """Into the plan, with what was asked since the last step. Nothing runs yet."""
         self._shape = self._shape.after(planned.step)
-        self.plan += replace(planned, queries=(*planned.queries, *self._asked))
-        self._asked = ()
+        self._steps.append(replace(planned, queries=(*planned.queries, *self._waiting)))
+        self._waiting.clear()
 
     def ask(self, query: BindingQuery[AnswerT], purpose: QueryPurpose = QueryPurpose.BINDING) -> AnswerT:
         """Of the table as the steps so far leave it, or of the source where the query says so."""
         behind = 0 if query.of_source else self._shape.last_that_matters(query.looks_at)
         if behind > self._done:
             self.execute()
-        asked = AskedQuery(query, behind, purpose)
-        if purpose is QueryPurpose.BINDING:
-            self._asked = (*self._asked, asked)
-        else:
-            self.plan = replace(self.plan, asked=(*self.plan.asked, asked))
+        asked = self._waiting if purpose is QueryPurpose.BINDING else self._asked
+        asked.append(AskedQuery(query, behind, purpose))
         return query.answer(self.engine, self.source if query.of_source else self._table)
 
     def execute(self) -> TableT:
         """The table after every step of the plan; those that have run don't run again."""
-        segment = PlanSegment(self.engine.schema(self._table), self.plan.steps[self._done :])
+        segment = PlanSegment(tuple(self._steps[self._done :]), self._shape.effects[self._done :])
         steps = rewrite(segment, self.rules)
         for planned in steps:
             self._table = run_step(self.engine, self._table, planned.step)
         if set(self.engine.schema(self._table)) != set(self._shape.schema):
             raise BugError("the steps of the plan left other columns than it says")
-        self.executed, self._done = (*self.executed, *steps), len(self.plan)
+        self.executed, self._done = (*self.executed, *steps), len(self._steps)
         return self._table
 
 

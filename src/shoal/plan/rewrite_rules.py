@@ -1,18 +1,18 @@
 """Named rewrite rules: each makes a plan quicker and leaves its output the same, byte for byte (tests hold them to it).
 
-A rule sees a *segment*: steps that nothing was bound behind yet, with the columns before the first of them. What was
+A rule sees a *segment*: steps that nothing was bound behind yet, with the columns that each touches. What was
 asked of the data stays true, since no rule moves a step over the end of its segment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
+from typing import Self
 
 import polars as pl
 
+from shoal.errors import BugError
 from shoal.plan.nodes import PlannedStep
 from shoal.plan.shape import PlanShape, StepEffect
 from shoal.schema import Scope, Step
@@ -25,52 +25,66 @@ MOST_ENTRIES = 1 << 16
 
 @dataclass(frozen=True)
 class PlanSegment:
-    """Steps that run one after the other, and the columns of the table that they are given."""
+    """Steps that run one after the other, and what each of them has to do with."""
 
-    schema: pl.Schema
     steps: tuple[PlannedStep, ...]
+    effects: tuple[StepEffect, ...]
 
-    @cached_property
-    def effects(self) -> tuple[StepEffect, ...]:
-        return PlanShape.over(self.schema, (planned.step for planned in self.steps)).effects
+    def __post_init__(self) -> None:
+        if len(self.steps) != len(self.effects):
+            raise BugError("every step of a segment has one effect")
+
+    @classmethod
+    def over(cls, schema: pl.Schema, steps: tuple[PlannedStep, ...]) -> Self:
+        """Of a table with these columns."""
+        return cls(steps, PlanShape.over(schema, (planned.step for planned in steps)).effects)
+
+    def picked(self, places: Iterable[int]) -> Self:
+        """These of its steps, in this order."""
+        chosen = tuple(places)
+        return replace(
+            self,
+            steps=tuple(self.steps[place] for place in chosen),
+            effects=tuple(self.effects[place] for place in chosen),
+        )
 
 
-RewriteRule = Callable[[PlanSegment], tuple[PlannedStep, ...]]
+RewriteRule = Callable[[PlanSegment], PlanSegment]
 
 
-def suppress_columns_first(segment: PlanSegment) -> tuple[PlannedStep, ...]:
+def suppress_columns_first(segment: PlanSegment) -> PlanSegment:
     """A column that goes, goes first: what would be done to that column alone is not done at all."""
-    steps = segment.steps
-    for planned in segment.steps:
-        if isinstance(planned.step, SuppressStep):
-            place = next(place for place, other in enumerate(steps) if other is planned)
-            steps = _brought_forward(replace(segment, steps=steps), place, planned.step.attribute)
-    return steps
+    last, alone = dict[str, int](), dict[str, list[int]]()
+    fence, moved, useless = -1, dict[int, list[int]](), set[int]()
+    for place, (planned, effect) in enumerate(zip(segment.steps, segment.effects, strict=True)):
+        step = planned.step
+        if isinstance(step, SuppressStep):
+            start = max(fence, last.get(step.attribute, -1)) + 1
+            useless.update(other for other in alone.get(step.attribute, ()) if other >= start)
+            moved.setdefault(start, []).append(place)
+        elif step.scope not in (Scope.ROW, Scope.TABLE):
+            fence = place
+        elif len(effect.touched) == 1 and not step.drops_records and not step.beside:
+            alone.setdefault(next(iter(effect.touched)), []).append(place)
+        else:
+            last.update(dict.fromkeys(effect.touched, place))
+    return segment.picked(_rearranged(segment, moved, useless))
 
 
-def _brought_forward(segment: PlanSegment, place: int, column: str) -> tuple[PlannedStep, ...]:
-    """With the suppression at ``place`` as early as can be."""
-    before, own, after = segment.steps[:place], segment.steps[place], segment.steps[place + 1 :]
-    kept: list[PlannedStep] = []
-    while before:
-        last, effect = before[-1], segment.effects[len(before) - 1]
-        if last.step.scope not in (Scope.ROW, Scope.TABLE):
-            break
-        alone = effect.touched == {column} and not last.step.drops_records and not last.step.beside
-        if column in effect.touched and not alone:
-            break
-        if not alone:
-            kept.insert(0, last)
-        before = before[:-1]
-    return (*before, own, *kept, *after)
+def _rearranged(segment: PlanSegment, moved: Mapping[int, Sequence[int]], useless: set[int]) -> Iterator[int]:
+    """The places of the steps in their new order: those that are moved come before the step at whose place they are."""
+    for place, planned in enumerate(segment.steps):
+        yield from moved.get(place, ())
+        if not isinstance(planned.step, SuppressStep) and place not in useless:
+            yield place
 
 
-def look_up_labels(segment: PlanSegment) -> tuple[PlannedStep, ...]:
+def look_up_labels(segment: PlanSegment) -> PlanSegment:
     """Where every value of the column is known and there are few, look its label up instead of computing it.
 
     Measured on a million records: age bands 0.037 → 0.023 s, postal codes cut by three digits 0.055 → 0.025 s.
     """
-    return tuple(replace(planned, step=_looked_up(planned)) for planned in segment.steps)
+    return replace(segment, steps=tuple(replace(planned, step=_looked_up(planned)) for planned in segment.steps))
 
 
 def _looked_up(planned: PlannedStep) -> Step:
@@ -82,39 +96,43 @@ def _looked_up(planned: PlannedStep) -> Step:
     return LookUpStep(step.column, known, step.bound.generalise(known, step.level))
 
 
-def drop_identities(segment: PlanSegment) -> tuple[PlannedStep, ...]:
+def drop_identities(segment: PlanSegment) -> PlanSegment:
     """A look-up that gives every value back as it is does nothing."""
-    return tuple(planned for planned in segment.steps if not _is_identity(planned.step))
+    return segment.picked(place for place, planned in enumerate(segment.steps) if not _is_identity(planned.step))
 
 
 def _is_identity(step: Step) -> bool:
     return isinstance(step, LookUpStep) and step.labels.equals(step.values, check_dtypes=True, null_equal=True)
 
 
-def fuse_column_steps(segment: PlanSegment) -> tuple[PlannedStep, ...]:
+def fuse_column_steps(segment: PlanSegment) -> PlanSegment:
     """Adjacent steps that read and write one and the same column become one."""
-    return tuple(_fused(group) for group in _groups(segment))
+    groups = list(_groups(segment))
+    fused = tuple(_fused([segment.steps[place] for place in group]) for group in groups)
+    return replace(segment.picked(group[0] for group in groups), steps=fused)
 
 
-def _groups(segment: PlanSegment) -> Iterator[list[PlannedStep]]:
-    if not segment.steps:
-        return
-    group = [segment.steps[0]]
-    for (one, was), (other, now) in pairwise(zip(segment.steps, segment.effects, strict=True)):
-        alike = was.touched == now.touched and len(now.touched) == 1
-        if alike and all(_keeps_records(planned.step) for planned in (one, other)):
-            group.append(other)
-        else:
+def _groups(segment: PlanSegment) -> Iterator[list[int]]:
+    """Places of steps that can be one."""
+    group: list[int] = []
+    for place, effect in enumerate(segment.effects):
+        if group and (effect.touched != segment.effects[group[-1]].touched or not _fusible(segment, place)):
             yield group
-            group = [other]
-    yield group
+            group = []
+        group.append(place)
+        if not _fusible(segment, place):
+            yield group
+            group = []
+    if group:
+        yield group
 
 
-def _keeps_records(step: Step) -> bool:
-    return step.scope is Scope.ROW and not step.drops_records
+def _fusible(segment: PlanSegment, place: int) -> bool:
+    step = segment.steps[place].step
+    return step.scope is Scope.ROW and not step.drops_records and len(segment.effects[place].touched) == 1
 
 
-def _fused(group: list[PlannedStep]) -> PlannedStep:
+def _fused(group: Sequence[PlannedStep]) -> PlannedStep:
     if len(group) == 1:
         return group[0]
     step = FusedStep(tuple(planned.step for planned in group))
@@ -155,5 +173,5 @@ RULES: tuple[RewriteRule, ...] = (suppress_columns_first, look_up_labels, drop_i
 
 def rewrite(segment: PlanSegment, rules: Sequence[RewriteRule] = RULES) -> tuple[PlannedStep, ...]:
     for rule in rules:
-        segment = replace(segment, steps=rule(segment))
+        segment = rule(segment)
     return segment.steps
