@@ -106,12 +106,7 @@ class LedgerChain:
         """
         self._lock()
         checkpoints = self._checkpoints()
-        for known in checkpoints:
-            known.check(self.identity)
-        head = max((known.head for known in checkpoints), key=lambda known: known.number, default=None)
-        last = self._point_before(head.number + 1) if head else genesis(self.identity)
-        if head is not None and last != head:
-            raise LedgerBrokenError(head.number, "it is not the entry that was vouched for")
+        last = self._vouched_for(checkpoints)
         for stored in self._followed(last):
             last = stored.head
         if not last.number:
@@ -129,6 +124,19 @@ class LedgerChain:
             name = f"shoal ledger {self.tables.entry.fullname}"
             number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
             self.connection.execute(select(func.pg_advisory_xact_lock(number)))
+
+    def _vouched_for(self, checkpoints: Iterable[Checkpoint]) -> LedgerHead:
+        """The last entry that has a checkpoint, as it stands in the ledger."""
+        last = genesis(self.identity)
+        for known in checkpoints:
+            known.check(self.identity)
+            last = max(last, known.head, key=lambda head: head.number)
+        end = self.head().number
+        if last.number > end:
+            raise LedgerBrokenError(end + 1, "the end was cut off")
+        if self._point_before(last.number + 1) != last:
+            raise LedgerBrokenError(last.number, "it is not the entry that was vouched for")
+        return last
 
     def _point_before(self, start: int) -> LedgerHead:
         if start < 1:

@@ -21,10 +21,6 @@ from shoal.errors import InputError, IntegrityError, ShoalError, SourceError, Ta
 from shoal.ledger.db_errors import database_error
 
 PATIENCE_MS: Final = 600_000
-_HEADER_BYTES: Final = 100
-_MAGIC: Final = b"SQLite format 3"
-_LARGEST_PAGE: Final = 65_536
-"""Written as 1 in the header of a SQLite file."""
 _SETTINGS: Final = (
     "PRAGMA page_size = 16384",
     f"PRAGMA busy_timeout = {PATIENCE_MS}",
@@ -94,6 +90,8 @@ class TransactionalDatabase:
                 connection.exec_driver_sql("BEGIN")
             else:
                 connection.execution_options(isolation_level="REPEATABLE READ")
+            if self.path is not None:
+                self._refuse_cut(connection, self.path)
             yield connection
 
     @contextmanager
@@ -109,6 +107,8 @@ class TransactionalDatabase:
                 return
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             try:
+                if self.path is not None:
+                    self._refuse_cut(connection, self.path)
                 yield connection
                 connection.exec_driver_sql("COMMIT")
             except BaseException:
@@ -126,7 +126,17 @@ class TransactionalDatabase:
     def _need_file(self) -> None:
         if self.path is not None and not self.path.is_file():
             raise SourceError(f"{self.label}: there is no such {self.kind}", advice=self.how_to_make)
-        if self.path is not None and _is_cut(self.path):
+
+    def _refuse_cut(self, connection: Connection, path: Path) -> None:
+        """A file that is shorter than it says itself. While there is a log, that may put it right.
+
+        SQLite is asked, and the file isn't opened here: closing it again would drop the locks of every connection that
+        this process has to it (fcntl), and others would take the log away from under them.
+        """
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        size = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
+        log = Path(f"{path}-wal")
+        if not (log.exists() and log.stat().st_size) and path.stat().st_size < pages * size:
             raise IntegrityError(f"{self.label}: is damaged: the file was cut short")
 
     @contextmanager
@@ -168,19 +178,6 @@ def _new_file(path: Path, label: str) -> bool:
     except OSError as error:
         raise TargetError(f"{label}: can't be made ({error.strerror})") from None
     return True
-
-
-def _is_cut(path: Path) -> bool:
-    """Whether the file is shorter than it says itself. While there is a log, that may put it right."""
-    log = Path(f"{path}-wal")
-    if log.exists() and log.stat().st_size:
-        return False
-    with path.open("rb") as file:
-        start = file.read(_HEADER_BYTES)
-    if not start.startswith(_MAGIC):
-        return False
-    page, pages = int.from_bytes(start[16:18], "big"), int.from_bytes(start[28:32], "big")
-    return path.stat().st_size < (_LARGEST_PAGE if page == 1 else page) * pages
 
 
 def _set_up(connection: Any, _: object) -> None:
