@@ -193,16 +193,22 @@ def test_a_sealed_entry_shows_nothing_and_is_verified_without_its_key(place: Pla
 
 
 def test_a_new_key_rewrites_nothing(place: Place) -> None:
-    made = [place.create(KEYS).append("x", {"n": 1})]
+    made = [place.create().append("clear", {"n": 0}), place.open(KEYS).append("x", {"n": 1})]
     before = place.rows()
     made.append(place.open(LATER).append("x", {"n": 2}))
-    made.append(place.open().append("clear", {"n": 3}))
-    assert place.rows()[:1] == before
-    assert [row.epoch for row in plainly_verified(place)] == [1, 2, 0]
+    assert place.rows()[:2] == before
+    assert [row.epoch for row in plainly_verified(place)] == [0, 1, 2]
     assert list(place.open(LATER).entries()) == made
     assert place.open().verify().entries == 3
-    with pytest.raises(AccessError, match=r"entry 2 .* isn't at hand"):
+    with pytest.raises(AccessError, match=r"entry 3 .* isn't at hand"):
         list(place.open(KEYS).entries())
+
+
+def test_nothing_in_clear_follows_what_was_sealed(place: Place) -> None:
+    place.create(KEYS).append("x", {"n": 1})
+    with pytest.raises(AccessError, match="takes its keys"):
+        place.open().append("x", {"n": 2})
+    assert place.open().verify().entries == 1
 
 
 def test_a_sealed_payload_that_was_moved_does_not_open(place: Place) -> None:

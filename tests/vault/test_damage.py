@@ -225,7 +225,9 @@ ALTERATIONS = {
         "UPDATE shoal_domain_key SET domain = CASE domain WHEN 11 THEN 2 ELSE 1 END",
     ],
     "no keys": ["DELETE FROM shoal_domain_key"],
-    "the last audit entry": ["DELETE FROM shoal_ledger_audit WHERE number = (SELECT max(number) FROM shoal_ledger_audit)"],
+    "the last audit entry": [
+        "DELETE FROM shoal_ledger_audit WHERE number = (SELECT max(number) FROM shoal_ledger_audit)"
+    ],
     "no audit entries": ["DELETE FROM shoal_ledger_audit"],
     "a key of the audit trail": ["UPDATE shoal_audit_key SET wrapped = zeroblob(60)"],
     "no keys of the audit trail": ["DELETE FROM shoal_audit_key"],

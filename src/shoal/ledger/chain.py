@@ -54,8 +54,11 @@ class LedgerChain:
     """With keys, entries are sealed; without, those that are sealed can be verified but not read."""
 
     def append(self, kind: str, payload: Mapping[str, Any], *, at: datetime.datetime | None = None) -> LedgerEntry:
+        """With the next number. An entry in clear is not added to what was sealed: its keys are asked for instead."""
         self._lock()
-        last = self.head()
+        last, epoch = self._last()
+        if epoch and self.keys is None:
+            raise AccessError("the ledger is sealed: appending to it takes its keys")
         moment = (at or now()).astimezone(datetime.UTC).isoformat(timespec="seconds")
         entry = LedgerEntry(last.number + 1, moment, _worded(kind), payload)
         content = canonical_json(payload)
@@ -69,14 +72,7 @@ class LedgerChain:
 
     def head(self) -> LedgerHead:
         """How far the ledger has come, by its own account."""
-        entry = self.tables.entry
-        last = select(*_raw(entry, "number", "hash")).order_by(entry.c.number.desc()).limit(1)
-        found = self.connection.execute(last).first()
-        if found is None:
-            return genesis(self.identity)
-        if type(found.number) is not int or not isinstance(found.hash, bytes):
-            raise IntegrityError("the ledger's last entry is damaged")
-        return LedgerHead(found.number, found.hash)
+        return self._last()[0]
 
     def entries(self, start: int = 1) -> Iterator[LedgerEntry]:
         """In order from a number on; a LedgerBrokenError where the chain breaks."""
@@ -118,6 +114,17 @@ class LedgerChain:
         made = Checkpoint.sign(key, self.identity, last, now().isoformat(timespec="seconds"))
         self.connection.execute(insert(self.tables.checkpoint).values(asdict(made)))
         return made
+
+    def _last(self) -> tuple[LedgerHead, int]:
+        """With the epoch of its key, 0 for none."""
+        entry = self.tables.entry
+        last = select(*_raw(entry, "number", "epoch", "hash")).order_by(entry.c.number.desc()).limit(1)
+        found = self.connection.execute(last).first()
+        if found is None:
+            return genesis(self.identity), 0
+        if type(found.number) is not int or not isinstance(found.hash, bytes):
+            raise IntegrityError("the ledger's last entry is damaged")
+        return LedgerHead(found.number, found.hash), found.epoch
 
     def _lock(self) -> None:
         if self.connection.dialect.name == "postgresql":
