@@ -138,6 +138,8 @@ class LedgerChain:
         for known in checkpoints:
             known.check(self.identity)
             last = max(last, known.head, key=lambda head: head.number)
+        if not last.number:
+            return last
         end = self.head().number
         if last.number > end:
             raise LedgerBrokenError(end + 1, "the end was cut off")
