@@ -29,15 +29,15 @@ WAYS = {
 }
 RUN = """
 import hashlib, signal, sys, time
-from shoal.cli import signals
+from shoal.cli.terminal import signals
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may be run where it is ignored
 from shoal.release import pipeline
 signals.GRACE = {grace}
-before = pipeline.Pipeline.recount
+before = pipeline.ReleasePipeline.recount
 def recount(*given, **more):
     print("busy", flush=True)
     {way}
-pipeline.Pipeline.recount = recount
+pipeline.ReleasePipeline.recount = recount
 sys.argv[1:] = ["run", "policy.yaml", "--output", "deep/out"]
 from shoal.cli import main
 main()
@@ -46,8 +46,8 @@ SCRUB = """
 import sys
 sys.path.insert(0, {root!r})
 from tests.text.known_forms import annotator
-from shoal.text import scrubbing
-scrubbing.standard_annotator = lambda *_: annotator()
+from shoal.scrub import scrubber
+scrubber.standard_annotator = lambda *_: annotator()
 sys.argv[1:] = {arguments!r}
 from shoal.cli import main
 main()

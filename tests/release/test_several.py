@@ -428,7 +428,7 @@ def test_input_is_the_folder_that_the_files_are_in(clinic: Path) -> None:
     with pytest.raises(SourceError, match="no such file"):
         release_tables(chosen, clinic / "out")
     assert release_tables(chosen, clinic / "out", data=clinic / "other").references[0].orphans == 0
-    with pytest.raises(InputError, match="--input FOLDER"):
+    with pytest.raises(InputError, match="data=FOLDER"):
         release_tables(chosen, clinic / "out", data=clinic / "other" / "visits.csv", force=True)
 
 

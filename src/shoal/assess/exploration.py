@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import TypeGuard, get_args
 
+from shoal.assess.use_case import UseCaseRequest
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import InfeasibleError, InputError
 from shoal.io import Source, explained
@@ -45,6 +46,18 @@ class ExplorationSetting:
     limit: float
 
 
+class ExploreRequest(UseCaseRequest):
+    ks: tuple[int, ...] = KS
+    limits: tuple[float, ...] = LIMITS
+    """Shares of the records that may be suppressed."""
+    recodings: tuple[str, ...] | None = None
+    """Without them, global and local; where the policy minimises something else than the loss, global alone."""
+    seed: int | None = None
+
+    def settings(self, policy: Policy) -> tuple[ExplorationSetting, ...]:
+        return grid(policy, self.ks, self.limits, self.recodings)
+
+
 def explore(  # noqa: PLR0913  # one argument per option of `shoal explore`
     policy: Policy,
     data: object = None,
@@ -67,10 +80,30 @@ def exploration_of(
     policy: Policy, data: object = None, *, seed: int | None = None, progress: Progress | None = None
 ) -> Exploration:
     """The usual grid around a policy, for the report of its release."""
-    settings = grid(policy)
-    explorer = PolicyExplorer(policy, data, seed=seed)
-    tries = tuple(explorer.tries(settings, progress))
-    return Exploration(policy.name, explorer.label, explorer.problem.records, tries)
+    return explore_policy(policy, data, ExploreRequest(seed=seed), progress)
+
+
+def explore_policy(
+    policy: Policy,
+    data: object,
+    request: ExploreRequest,
+    progress: Progress | None = None,
+    *,
+    stoppable: bool = False,
+) -> Exploration:
+    """What is asked for; where that may be stopped, the tries that were made when it was, if there are any."""
+    settings = request.settings(policy)
+    explorer = PolicyExplorer(policy, data, seed=request.seed)
+    tries: list[ExplorationTrial] = []
+    complete = False
+    try:
+        for one in explorer.tries(settings, progress):
+            tries.append(one)  # noqa: PERF402  # one by one, so that an interrupt leaves what is there
+        complete = True
+    except KeyboardInterrupt:
+        if not (stoppable and tries):
+            raise
+    return Exploration(policy.name, explorer.label, explorer.problem.records, tuple(tries), complete)
 
 
 def grid(

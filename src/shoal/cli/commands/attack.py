@@ -36,6 +36,7 @@ def attack(
 
     Example: shoal attack release/ --original patients.csv --control others.csv
     """
+    from shoal.assess.attack.request import AttackRequest
     from shoal.assess.attack.table_attack import attack_data
     from shoal.assess.multi_table.table_set import table_set_at
     from shoal.cli.terminal.ci_gates import finish, refuse_junit
@@ -52,17 +53,12 @@ def attack(
         return
     roles = AttackRoles.of(release, policy=policy, qi=qi, sensitive=sensitive, person=person)
     bounds = attack_bounds(require or [])
+    request = AttackRequest(
+        original=original, roles=roles, auxiliary=auxiliary, control=control, trials=trials, seed=seed
+    )
     with progress() as report:
-        found = attack_data(
-            release,
-            roles,
-            original=original,
-            auxiliary=auxiliary,
-            control=control,
-            trials=trials,
-            seed=seed,
-            progress=None if report is None else lambda done, total: report("attack", done, total),
-        )
+        tell = None if report is None else lambda done, total: report("attack", done, total)
+        found = attack_data(release, request, progress=tell)
     for doubt in found.doubts:
         warn(doubt)
     if json:
