@@ -14,7 +14,6 @@ from itertools import product
 from pathlib import Path
 from typing import TypeGuard, get_args
 
-from shoal.assess.use_case import UseCaseRequest
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import InfeasibleError, InputError
 from shoal.io import Source, explained
@@ -32,6 +31,7 @@ from shoal.randomness import Randomness
 from shoal.results.exploration import Exploration, ExplorationOutcome, ExplorationTrial
 from shoal.schema.progress import Progress
 from shoal.schema.registry import did_you_mean
+from shoal.schema.requests import UseCaseRequest
 from shoal.solve import Solution
 
 KS = (2, 3, 5, 10, 20)

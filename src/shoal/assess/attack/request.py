@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import SkipValidation
 
-from shoal.assess.use_case import UseCaseRequest
 from shoal.attack.ground_truth.targets import TRIALS
 from shoal.errors import InputError
 from shoal.io import Source
 from shoal.results.attack_roles import AttackRoles
+from shoal.schema.requests import UseCaseRequest
 
 
 class AttackRequest(UseCaseRequest):

@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from shoal.assess.comparison.compatibility import require_compatible
+from shoal.assess.comparison.compatibility import ReleaseProvenance, require_compatible
 from shoal.assess.comparison.counting_unit import CountingUnit, choose_counting_unit
 from shoal.assess.measure.linear_sensitivity import sensitive_groups
-from shoal.assess.measure.missing_values import read_missing_as_asked
+from shoal.assess.measure.missing_values import read_stars_by_policy
 from shoal.assess.measure.options import AssessmentOptions
 from shoal.assess.measure.population import PopulationComparison
 from shoal.assess.measure.release_context import ReleaseContext
 from shoal.assess.measure.request import MeasureRequest
-from shoal.assess.measure.risk_assessment import drawn_as
 from shoal.errors import DataError, FieldName, InputError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.value_order import ValueOrder
 from shoal.kernels.group_counts import count_groups
 from shoal.measurement import Measurement, SensitiveKnowledge, measure_classes
 from shoal.measurement.risk.linear_sensitivity import SensitiveCells
+from shoal.measurement.risk.wildcard_matches import WildcardMeasurement
 from shoal.policy import Policy
 from shoal.policy.anatomy_checks import anatomised
 from shoal.schema import Column, Columns
@@ -49,7 +49,7 @@ class CountedTable:
 
 
 def count_table(
-    frame: pl.LazyFrame, request: MeasureRequest, context: ReleaseContext, original: pl.LazyFrame | None
+    frame: pl.LazyFrame, request: MeasureRequest, context: ReleaseContext | None, original: pl.LazyFrame | None
 ) -> CountedTable:
     present = tuple(frame.collect_schema())
     request = _without_cut_off(request, present)
@@ -59,38 +59,47 @@ def count_table(
     columns = _columns(frame, request)
     measurement = _classes(unit, request, columns)
     _refuse_nothing_to_measure(measurement, request, columns)
-    if context.records is not None:
-        measurement = context.records.of(measurement)
+    records = None if context is None else context.records
+    if records is not None:
+        measurement = records.of(measurement)
     if not len(measurement.classes):
         raise DataError("every record is suppressed: no class is left, so nothing can be measured")
-    options = drawn_as(request.options, measurement)
+    options = request.options.drawn_as(measurement)
     _refuse_estimates(unit, request, options)
-    groups = sensitive_groups(unit.frame, request.quasi, columns, request.rules, unit.person)
+    groups = sensitive_groups(unit.frame, request.quasi, columns, request.rules, unit.person) if request.rules else {}
     before = None
     if original is not None:
         before = _classes(_likewise(original, request, unit), request, _columns(original, request), original=True)
-        if context.records is None:
+        if records is None:
             measurement = _beside_source(measurement, before, request.policy)
-    compare = PopulationComparison(request.quasi, request.models, request.policy, request.population)
-    measurement, before, not_measured = compare.beside(measurement, before, unit)
+    not_measured: dict[str, str] = {}
+    if request.population is not None or any(model.population_table is not None for model in request.models):
+        compare = PopulationComparison(request.quasi, request.models, request.policy, request.population)
+        measurement, before, not_measured = compare.beside(measurement, before, unit)
     return CountedTable(unit, columns, measurement, before, groups, options, not_measured, doubts)
 
 
 def _together(
-    frame: pl.LazyFrame, original: pl.LazyFrame, request: MeasureRequest, context: ReleaseContext
+    frame: pl.LazyFrame, original: pl.LazyFrame, request: MeasureRequest, context: ReleaseContext | None
 ) -> tuple[str, ...]:
     names = (*request.quasi, *request.sensitive)
     _refuse_absent(names, tuple(original.collect_schema()), "the original")
-    return require_compatible(original, frame, context.provenance, names)
+    making = ReleaseProvenance.of(request.policy, None if context is None else context.folder)
+    return require_compatible(original, frame, making, names)
 
 
 def _counting_unit(
-    frame: pl.LazyFrame, request: MeasureRequest, context: ReleaseContext, original: pl.LazyFrame | None
+    frame: pl.LazyFrame, request: MeasureRequest, context: ReleaseContext | None, original: pl.LazyFrame | None
 ) -> CountingUnit:
     if request.person is None or request.by_records:
         return CountingUnit(frame, by_records=True)
     return choose_counting_unit(
-        frame, request.person, request.quasi, policy=request.policy, original=original, told=context.people
+        frame,
+        request.person,
+        request.quasi,
+        policy=request.policy,
+        original=original,
+        told=None if context is None else context.people,
     )
 
 
@@ -167,7 +176,14 @@ def _classes(unit: CountingUnit, request: MeasureRequest, columns: Columns, *, o
         for name, column in columns.items()
     }
     measurement = measure_classes(frame, request.quasi, unit.person, request.sensitive, known, original=original)
-    return read_missing_as_asked(unit.people(measurement), request.policy, request.options.missing)
+    return _with_missing_read(unit.people(measurement), request)
+
+
+def _with_missing_read(measurement: Measurement, request: MeasureRequest) -> Measurement:
+    """As the caller says, to whom a star and an empty cell are both missing; else as the policy reads its stars."""
+    if request.options.missing is None:
+        return measurement if request.policy is None else read_stars_by_policy(measurement, request.policy)
+    return WildcardMeasurement.of(measurement, empty_too=True) if request.options.missing == "wildcard" else measurement
 
 
 def _columns(frame: pl.LazyFrame, request: MeasureRequest) -> dict[str, Column]:

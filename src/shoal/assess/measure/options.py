@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import Field, ValidationError
 
 from shoal.assess.measure.unsafe_rule import UnsafeRule
-from shoal.assess.use_case import UseCaseRequest
 from shoal.errors import FieldName, FieldText, InputError
+from shoal.measurement import Measurement
 from shoal.measurement.risk.attacker_risks import THRESHOLD
 from shoal.measurement.risk.key_frequencies import Missing
 from shoal.measurement.risk.reidentification import NOT_FOR_PUBLIC, THRESHOLDS
 from shoal.policy.assessment import Assess
 from shoal.schema.circumstances import Procedure
+from shoal.schema.requests import UseCaseRequest
 from shoal.schema.validation_messages import validation_message
 
 _DRAWN = ("population_size", "sampling_fraction")
@@ -59,10 +60,15 @@ class AssessmentOptions(UseCaseRequest):
                 advice=FieldText("give ", FieldName("harm"), " too"),
             )
 
-    def drawn_from(self, population_size: int | None) -> AssessmentOptions:
-        """With the size of the population that the table was drawn from."""
-        own = self.circumstances.model_copy(update={"population_size": population_size})
-        return self.model_copy(update={"circumstances": own})
+    def drawn_as(self, measured: Measurement) -> AssessmentOptions:
+        """With the size of the population that a table of this many people was drawn from: as it was said, else as the
+        share says that was sampled."""
+        own = self.circumstances
+        if own.population_size is not None or own.sampling_fraction is None:
+            return self
+        people = max(measured.people, int(measured.classes.people.sum()))
+        size = max(people, round(people / own.sampling_fraction))
+        return self.model_copy(update={"circumstances": own.model_copy(update={"population_size": size})})
 
     @property
     def of_records(self) -> tuple[str, ...]:
@@ -84,6 +90,16 @@ class AssessmentOptions(UseCaseRequest):
         if own.threshold is not None:
             return own.threshold
         return THRESHOLD if own.harm is None else THRESHOLDS[own.harm]
+
+
+def parse_missing(said: str | None) -> Missing | None:
+    """What is not said is left to the policy."""
+    for reading in get_args(Missing):
+        if said == reading:
+            return reading  # type: ignore[no-any-return]  # one of the literals
+    if said is None:
+        return None
+    raise InputError(f"unknown reading '{said}'", field="missing", advice="a missing cell is a 'value' or a 'wildcard'")
 
 
 def circumstances(**said: object) -> Assess:

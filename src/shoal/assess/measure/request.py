@@ -10,13 +10,13 @@ from pydantic import Field
 from shoal.assess.measure.linear_sensitivity import parse_rule
 from shoal.assess.measure.options import AssessmentOptions
 from shoal.assess.measure.thresholds import FigureThreshold
-from shoal.assess.use_case import UseCaseRequest
 from shoal.errors import FieldName, FieldText, InputError
 from shoal.measurement.risk.linear_sensitivity import SensitivityRule
 from shoal.policy import Policy, UseCase
 from shoal.privacy import PrivacyModel
 from shoal.results.release_folder import names_in
 from shoal.schema import Role
+from shoal.schema.requests import UseCaseRequest
 
 
 class MeasureRequest(UseCaseRequest):

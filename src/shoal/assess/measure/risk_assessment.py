@@ -11,7 +11,6 @@ from shoal.assess.measure.record_figures import record_figures
 from shoal.assess.measure.sampling_fraction import (
     estimate_sampling_fraction,
     log_linear,
-    size_of_population,
     weighted,
     with_gaps,
 )
@@ -24,11 +23,6 @@ from shoal.measurement.risk.suda import suda
 from shoal.measurement.risk.unsafe_combinations import unsafe_combinations
 from shoal.policy.assessment import Assess
 from shoal.results.risk_assessment import RiskAssessment
-
-
-def drawn_as(options: AssessmentOptions, measured: Measurement) -> AssessmentOptions:
-    """With the size of the population that a table of this many people was drawn from."""
-    return options.drawn_from(size_of_population(options.circumstances, measured))
 
 
 def assess_table(

@@ -25,7 +25,7 @@ from shoal.measurement import Measurement
 from shoal.measurement.formal_models import FormalFigures, measure_formal
 from shoal.privacy import Classes, ModelFinding
 from shoal.results.measured_table import MeasuredTable
-from shoal.results.release_folder import data_file, folder_of
+from shoal.results.release_folder import data_file, folder_of, manifest_of
 from shoal.results.risk_assessment import RiskAssessment
 
 
@@ -35,26 +35,29 @@ def measure(
     """Risk figures of a table: a path, or a pandas, Polars or PyArrow table."""
     listed = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
     request = MeasureRequest(quasi=tuple(quasi), sensitive=listed, person=person)
-    return _measure(as_lazy(data), request, ReleaseContext(), None)
+    return _measure(as_lazy(data), request, None, None)
 
 
 def measure_data(data: str | Source, request: MeasureRequest, *, original: str | Source | None = None) -> MeasuredTable:
     """A table that lies somewhere; a source is taken as it is, without a manifest."""
     source = source_at(data_file(data)) if isinstance(data, str) else data
-    folder = folder_of(data) if isinstance(data, str) else None
-    context = ReleaseContext() if folder is None else ReleaseContext.of(folder, request.quasi)
-    request = request.model_copy(update={"person": request.person or context.person})
+    context = _release_at(folder_of(data), request) if isinstance(data, str) else None
+    if context is not None and context.people is not None and request.person is None:
+        request = request.model_copy(update={"person": context.people.person})
     with explained(source):
         if original is None:
             return _measure(source.scan(), request, context, None)
         before = source_at(original) if isinstance(original, str) else original
         with explained(before):
-            context = context.made_by(request.policy, folder)
             return _measure(source.scan(), request, context, before.scan())
 
 
+def _release_at(folder: str, request: MeasureRequest) -> ReleaseContext | None:
+    return None if manifest_of(folder) is None else ReleaseContext.of(folder, request.quasi)
+
+
 def _measure(
-    frame: pl.LazyFrame, request: MeasureRequest, context: ReleaseContext, original: pl.LazyFrame | None
+    frame: pl.LazyFrame, request: MeasureRequest, context: ReleaseContext | None, original: pl.LazyFrame | None
 ) -> MeasuredTable:
     counted = count_table(frame, request, context, original)
     found = MeasuredTable(
@@ -65,7 +68,7 @@ def _measure(
         doubts=counted.doubts,
         counted=counted.unit.counted,
         not_measured=counted.not_measured,
-        read_back=context.read_back,
+        read_back=None if context is None else context.read_back,
     )
     if original is not None and counted.before is not None:
         found = _compared(found, counted, counted.before, (original, frame), request)
@@ -101,14 +104,16 @@ def _findings(
     request: MeasureRequest,
 ) -> tuple[ModelFinding, ...]:
     """The policy's models, the threshold of the declared harm, what else was required."""
+    findings = (*counted.measurement.find(request.models), *_verdict(assessed))
+    if not request.require:
+        return findings
     figures = _figures(counted.measurement, assessed, formal)
     if found.k_effective is not None:
         figures["k_effective"] = float(found.k_effective)
     evidence = ThresholdEvidence(
         figures, counted.measurement.classes, formal, counted.columns, counted.sensitivity, assessed.not_assessed
     )
-    required = (finding for threshold in request.require for finding in threshold.check(evidence))
-    return (*counted.measurement.find(request.models), *_verdict(assessed), *required)
+    return (*findings, *(finding for threshold in request.require for finding in threshold.check(evidence)))
 
 
 def _verdict(assessed: RiskAssessment) -> tuple[ModelFinding, ...]:

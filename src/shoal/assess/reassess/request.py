@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from shoal.assess.use_case import UseCaseRequest
 from shoal.errors import FieldName, FieldText, InputError
 from shoal.policy import Policy
+from shoal.schema.requests import UseCaseRequest
 
 
 class ReassessRequest(UseCaseRequest):

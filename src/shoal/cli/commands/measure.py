@@ -74,8 +74,7 @@ def measure(
 
     Example: shoal measure release/data.csv --qi age,sex,pin --require k=5
     """
-    from shoal.assess.measure.missing_values import missing_as
-    from shoal.assess.measure.options import AssessmentOptions, circumstances
+    from shoal.assess.measure.options import AssessmentOptions, circumstances, parse_missing
     from shoal.assess.measure.record_figures import records_target
     from shoal.assess.measure.request import MeasureRequest
     from shoal.assess.measure.table_measurement import measure_data
@@ -104,7 +103,7 @@ def measure(
         suda=suda,
         weight=weight,
         household=household,
-        missing=missing_as(missing),
+        missing=parse_missing(missing),
         log_linear=log_linear,
         unsafe=None if unsafe is None else UnsafeRule.parse(unsafe),
         records=records is not None,
