@@ -61,7 +61,7 @@ def count_table(
     _refuse_nothing_to_measure(measurement, request, columns)
     records = None if context is None else context.records
     if records is not None:
-        measurement = records.of(measurement)
+        measurement = records.complete(measurement)
     if not len(measurement.classes):
         raise DataError("every record is suppressed: no class is left, so nothing can be measured")
     options = request.options.drawn_as(measurement)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shoal.assess.comparison.counting_unit import DeclaredPeople
-from shoal.errors import SourceError
 from shoal.measurement.read_back import ReadBack
 from shoal.results.record_counts import RecordCounts
-from shoal.results.release_folder import read_back_in, require_untouched, roles_of
+from shoal.results.release_folder import ReleaseFolder
 from shoal.schema import Role
 
 
 @dataclass(frozen=True)
 class ReleaseContext:
-    folder: str
+    folder: ReleaseFolder
     people: DeclaredPeople | None
     records: RecordCounts | None
     """Of the source."""
@@ -22,17 +21,13 @@ class ReleaseContext:
     """What other columns tell."""
 
     @classmethod
-    def of(cls, folder: str, quasi: tuple[str, ...]) -> ReleaseContext:
-        return cls(folder, DeclaredPeople.of(folder), RecordCounts.told(folder), _read_back(folder, quasi))
+    def of(cls, folder: ReleaseFolder, quasi: tuple[str, ...]) -> ReleaseContext:
+        return cls(folder, DeclaredPeople.of(folder), folder.records, _read_back(folder, quasi))
 
 
-def _read_back(folder: str, quasi: tuple[str, ...]) -> ReadBack | None:
-    """What the manifest says, if it is of this very file and of the same quasi-identifiers."""
-    found = read_back_in(folder)
-    if found is None or {name for name, role in roles_of(folder).items() if role is Role.QUASI} != set(quasi):
+def _read_back(folder: ReleaseFolder, quasi: tuple[str, ...]) -> ReadBack | None:
+    """What the manifest says, unless it is of another file or of other quasi-identifiers."""
+    manifest = folder.manifest
+    if manifest is None or manifest.read_back is None or folder.changed:
         return None
-    try:
-        require_untouched(folder)
-    except SourceError:
-        return None
-    return found
+    return manifest.read_back.read_back() if set(manifest.with_role(Role.QUASI)) == set(quasi) else None

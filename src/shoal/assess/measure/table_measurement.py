@@ -25,7 +25,7 @@ from shoal.measurement import Measurement
 from shoal.measurement.formal_models import FormalFigures, measure_formal
 from shoal.privacy import Classes, ModelFinding
 from shoal.results.measured_table import MeasuredTable
-from shoal.results.release_folder import data_file, folder_of, manifest_of
+from shoal.results.release_folder import ReleaseFolder
 from shoal.results.risk_assessment import RiskAssessment
 
 
@@ -38,10 +38,11 @@ def measure(
     return _measure(as_lazy(data), request, None, None)
 
 
-def measure_data(data: str | Source, request: MeasureRequest, *, original: str | Source | None = None) -> MeasuredTable:
+def measure_data(
+    data: str | ReleaseFolder | Source, request: MeasureRequest, *, original: str | Source | None = None
+) -> MeasuredTable:
     """A table that lies somewhere; a source is taken as it is, without a manifest."""
-    source = source_at(data_file(data)) if isinstance(data, str) else data
-    context = _release_at(folder_of(data), request) if isinstance(data, str) else None
+    source, context = _opened(data, request)
     if context is not None and context.people is not None and request.person is None:
         request = request.model_copy(update={"person": context.people.person})
     with explained(source):
@@ -52,8 +53,13 @@ def measure_data(data: str | Source, request: MeasureRequest, *, original: str |
             return _measure(source.scan(), request, context, before.scan())
 
 
-def _release_at(folder: str, request: MeasureRequest) -> ReleaseContext | None:
-    return None if manifest_of(folder) is None else ReleaseContext.of(folder, request.quasi)
+def _opened(data: str | ReleaseFolder | Source, request: MeasureRequest) -> tuple[Source, ReleaseContext | None]:
+    """The table, and what its manifest says where it is a release."""
+    folder = ReleaseFolder.around(data) if isinstance(data, str) else data
+    if not isinstance(folder, ReleaseFolder):
+        return folder, None
+    context = None if folder.manifest is None else ReleaseContext.of(folder, request.quasi)
+    return source_at(folder.data), context
 
 
 def _measure(

@@ -17,7 +17,7 @@ from shoal.errors import InputError
 from shoal.measurement.formal_models import SENSITIVE
 from shoal.privacy import ModelFinding
 from shoal.results.measured_table import MeasuredTable
-from shoal.results.release_folder import person_in, roles_of
+from shoal.results.measurement_result import MultiTableMeasurementResult
 from shoal.schema import Role
 
 
@@ -91,13 +91,16 @@ class MultiTableMeasurement:
     def doubts(self) -> tuple[str, ...]:
         return tuple(f"{name}: {doubt}" for name, measured in self.tables.items() for doubt in measured.doubts)
 
+    def result(self) -> MultiTableMeasurementResult:
+        return MultiTableMeasurementResult(
+            joined=self.joined.result(),
+            tables={name: measured.result() for name, measured in self.tables.items()},
+            without_quasi_identifiers=self.without_quasi,
+            models=self.models,
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "joined": self.joined.to_dict(),
-            "tables": {name: measured.to_dict() for name, measured in self.tables.items()},
-            "without_quasi_identifiers": list(self.without_quasi),
-            "models": [finding.to_dict() for finding in self.models],
-        }
+        return self.result().to_dict()
 
 
 def measure_tables(
@@ -135,12 +138,15 @@ def _request(tables: TableSet, name: str, options: AssessmentOptions) -> Measure
     if policy is not None:
         return MeasureRequest.by_policy(policy, options=options)
     options.need_harm()
-    folder = tables.folder(name)
-    roles = roles_of(folder)
-    quasi, sensitive = (
-        tuple(one for one, own in roles.items() if own is role) for role in (Role.QUASI, Role.SENSITIVE)
+    manifest = tables.folder(name).manifest
+    if manifest is None:
+        return MeasureRequest(quasi=(), options=options)
+    return MeasureRequest(
+        quasi=manifest.with_role(Role.QUASI),
+        sensitive=manifest.with_role(Role.SENSITIVE),
+        person=None if manifest.person is None else manifest.person.attribute,
+        options=options,
     )
-    return MeasureRequest(quasi=quasi, sensitive=sensitive, person=person_in(folder), options=options)
 
 
 def _refuse_unasked(thresholds: MultiTableThresholds, requests: Mapping[str, MeasureRequest]) -> None:

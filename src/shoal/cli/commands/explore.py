@@ -46,8 +46,8 @@ def explore(
     if html is not None:
         refuse_page(html)
     chosen = Policy.load(policy)
-    with progress() as report:
-        exploration = explore_policy(chosen, input, request, report, stoppable=True)
+    with progress() as monitor:
+        exploration = explore_policy(chosen, input, request, monitor, stoppable=True)
     if html is not None and exploration.complete:
         _write_page(exploration, html)
     if json:

@@ -83,7 +83,7 @@ def measure(
     from shoal.assess.reassess.request import ReassessRequest
     from shoal.cli.terminal.ci_gates import finish, refuse_junit
     from shoal.cli.views.measurement import print_measurement
-    from shoal.results.release_folder import data_file
+    from shoal.results.release_folder import ReleaseFolder
 
     said = circumstances(
         harm=harm,
@@ -109,7 +109,8 @@ def measure(
         records=records is not None,
     )
     refuse_junit(junit)
-    tables = table_set_at(data, policy)
+    folder = ReleaseFolder.around(data)
+    tables = table_set_at(folder, policy)
     if tables is not None:
         columns = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--rule": rule, "--target": target}
         looked_at = {"--suda": suda, "--log-linear": log_linear, "--unsafe": unsafe, "--records": records}
@@ -120,7 +121,7 @@ def measure(
         )
         return
     _refuse_senseless(force=force and records is None, useful=original is None and bool(target or purpose))
-    lines = None if records is None else records_target(records, data_file(data), original, policy, force=force)
+    lines = None if records is None else records_target(records, folder.data, original, policy, force=force)
     if auxiliary is not None:
         alone = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--original": original, "--rule": rule}
         single = {"--weight": weight, "--missing": missing, "--unsafe": unsafe, "--records": records}
@@ -145,7 +146,7 @@ def measure(
         population=population,
         by_records=by_records,
     )
-    measured = measure_data(data, request, original=original)
+    measured = measure_data(folder, request, original=original)
     for doubt in measured.doubts:
         warn(doubt)
     if lines is not None:
@@ -193,11 +194,11 @@ def _measure_tables(
 
 
 def _reassess(release: str, request: ReassessRequest, *, as_json: bool) -> tuple[ModelFinding, ...]:
-    from shoal.assess.reassess.history import HISTORY
-    from shoal.assess.reassess.reassessment import reassess
     from shoal.cli.views.reassessment import reassessment_lines
+    from shoal.release.history import reassess_release
+    from shoal.results.history import HISTORY
 
-    found = reassess(release, request)
+    found = reassess_release(release, request)
     if as_json:
         print_json(found.to_dict())
     else:
