@@ -23,7 +23,7 @@ from shoal.measurement import Measurement, SensitiveKnowledge, measure_classes
 from shoal.measurement.risk.linear_sensitivity import SensitiveCells
 from shoal.measurement.risk.wildcard_matches import WildcardMeasurement
 from shoal.policy import Policy
-from shoal.policy.anatomy_checks import anatomised
+from shoal.policy.checks import anatomised
 from shoal.schema import Column, Columns
 from shoal.schema.registry import did_you_mean
 from shoal.schema.type_detection import detect

@@ -4,6 +4,9 @@ It runs as it is. Every quasi-identifier can be generalised to ``*``, so k is me
 the same as another attribute is taken out, because it costs detail and gives nothing. Each choice has its reason as a
 comment, for a person to agree with or to change.
 
+Of tables that belong together, keys get the same pseudonyms in all of them inside the house. Data that leaves it loses
+them, because joined tables say more of a person than k counts in each; unless the tables are asked to stay joinable.
+
 >>> import polars as pl
 >>> from shoal.discover.profile import profile
 >>> table = pl.LazyFrame({"name": ["Asha Rao", "Ravi Nair", "Meera Das"], "age": [34, 41, 37]})
@@ -28,15 +31,17 @@ shuffle_rows: true           # the order of the records may tell what was genera
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from shoal.discover.column_profile import Profile
 from shoal.discover.role_resolution import person_in
 from shoal.discover.suggestion.policy_yaml import attribute_lines, comment, setting
 from shoal.discover.suggestion.technique_choice import TechniqueChoice, choose, without_quasi
-from shoal.errors import DataError
+from shoal.discover.table_links import LinkableTable, TableColumn, domains, in_telling_order
+from shoal.errors import DataError, FieldName, FieldStyle, FieldText, styled
 from shoal.policy import PRESETS, UseCase
+from shoal.policy.multi_table import EXTERNAL_USE_CASES
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
 
@@ -196,3 +201,76 @@ def notes_of(wanted: TablePolicyDraft) -> list[str]:
 
 def _listed(names: tuple[str, ...]) -> str:
     return " and ".join(f"'{name}'" for name in names)
+
+
+ASKED = (
+    "Joined by their keys, the tables have to have the k that each of them has, or the run stops.",
+    "It can be accepted that they don't, with a reason that the report shows:",
+)
+IN_ORDER = "the order of its records could tell which are of one person, as the keys did"
+
+
+def suggest_tables(  # noqa: PLR0913  # one argument per part of the policy
+    tables: Mapping[str, LinkableTable],
+    *,
+    name: str,
+    use_case: UseCase,
+    sources: Mapping[str, object],
+    source: object = None,
+    constrained: Iterable[tuple[TableColumn, TableColumn]] = (),
+    keep_joinable: bool = False,
+    style: FieldStyle = FieldName.keyword,
+) -> Suggestion:
+    """A policy of several tables. ``source`` is the database of all; ``sources`` says where each one is otherwise.
+
+    Comments of the policy name inputs in the given style.
+    """
+    if not tables:
+        raise DataError("there are no tables to suggest a policy for")
+    joined = domains(tables, constrained)
+    joinable = keep_joinable or use_case not in EXTERNAL_USE_CASES
+    wanted = {key: _drafts(table, use_case, joined[key], joinable=joinable) for key, table in tables.items()}
+    notes = [styled(note, style) for note in _notes(wanted, joined, joinable=joinable)]
+    title = PRESETS[use_case].title.lower()
+    lines = [f"# A policy to start from: {title}. Read each line, and change what is not so.", *map(comment, notes), ""]
+    lines += ["shoal: 1", f"name: {setting(name)}", f"use_case: {use_case}"]
+    lines += [] if source is None else [f"source: {setting(source)}"]
+    if any(joined.values()) and joinable and use_case in EXTERNAL_USE_CASES:
+        lines += ["", *map(comment, ASKED), '# joined: {accept: "who gets the tables, and why that is safe"}']
+    lines += ["", "tables:"]
+    shuffled = () if joinable else in_telling_order(tables, joined)
+    for key, one in wanted.items():
+        lines += [f"  {setting(key)}:"]
+        if key in shuffled and not one.quasi:
+            lines += [f"    shuffle_rows: true      {comment(IN_ORDER)}"]
+        lines += [f"    source: {setting(sources[key])}"] if key in sources else []
+        lines += [*table_lines(one, "    "), ""]
+    choices = {f"{key}.{column}": choice for key, one in wanted.items() for column, choice in one.choices.items()}
+    return Suggestion("\n".join(lines), choices, None, tuple(notes))
+
+
+def _drafts(table: LinkableTable, use_case: UseCase, keys: Mapping[str, str], *, joinable: bool) -> TablePolicyDraft:
+    wanted = draft_for(table.profile, use_case=use_case, keys=keys, joinable=joinable)
+    return wanted.without_quasi() if wanted.too_few else wanted
+
+
+def _notes(
+    wanted: Mapping[str, TablePolicyDraft], joined: Mapping[str, Mapping[str, str]], *, joinable: bool
+) -> list[str]:
+    notes = [f"{key}: {note}" for key, one in wanted.items() for note in notes_of(one)]
+    keys = ", ".join(f"{table}.{column}" for table, columns in joined.items() for column in columns)
+    if keys and joinable:
+        notes.append(
+            "Who joins the tables by their pseudonyms learns more of a person than k counts; "
+            "if nobody has to, suppress the keys."
+        )
+    elif keys:
+        notes.append(
+            FieldText(
+                f"The tables could be joined by {keys}: as keys they are taken out, because together the tables say "
+                "more of a person than each alone. ",
+                FieldName("keep_joinable"),
+                " keeps them as pseudonyms.",
+            )
+        )
+    return notes

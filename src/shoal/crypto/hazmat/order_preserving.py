@@ -3,8 +3,8 @@
 The cipher is a secret function from ``low … high`` into 0 … 2^bits − 1 that rises strictly, as random as such a thing
 can be: all of them are equally likely, up to what AES-256 and the sampling are worth. It is never written down. To find
 one value, the range is halved again and again; how many of the domain's points lie in the lower half is a
-hypergeometric draw (``shoal.crypto.hypergeometric``) whose coins are AES of the place of the node, so everybody with
-the key makes the same draws. A node with one point left puts it anywhere in its part of the range.
+hypergeometric draw (``hypergeometric``) whose coins are AES of the place of the node, so everybody with the key makes
+the same draws. A node with one point left puts it anywhere in its part of the range.
 
 Same key, same bounds, same bits: the same function, in every run and on every machine. What it gives away by design is
 order, equality, and roughly the upper half of the digits: a ciphertext's place in the range tells about where the value
@@ -25,7 +25,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.crypto.hypergeometric import Coins, lower_half
+from shoal.crypto.hazmat.hypergeometric import Coins, lower_half
 from shoal.crypto.keys import Key
 from shoal.errors import IntegrityError
 from shoal.kernels.arrays import Integers, Mask

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.measurement.risk.identifier_leaks import (
+from shoal.privacy.identifier_search import (
     FALSE_STOP,
     IdentifierHit,
     LeakSearch,

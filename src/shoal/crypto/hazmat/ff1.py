@@ -4,6 +4,9 @@ Characters outside the alphabet stay where they are. What is encrypted of a valu
 (SP 800-38G, revision 1): with fewer, FF1 can be broken, and a list of all of them is soon made. A tweak is no secret;
 it makes the same value look different elsewhere.
 
+What it gives away by design: under one tweak equal values have equal ciphertexts, so everybody sees which records agree
+and how often each value occurs; and of each value its length, its alphabet and what lies outside the alphabet.
+
 Values with as many characters to encrypt are encrypted together (``ff1_rounds``), long ones by the library.
 """
 
