@@ -158,8 +158,8 @@ def test_no_class_counts_for_more_values_than_it_has() -> None:
     ],
 )
 def test_floor(kind: DiversityKind, extra: dict[str, float], least: int) -> None:
-    floor = LDiversity(attribute="ill", kind=kind, **extra).floor({"ill": np.array([9, 9])})  # type: ignore[arg-type]
-    assert (floor.people, floor.records, floor.distinct) == (1, least, {"ill": least})
+    minimum = LDiversity(attribute="ill", kind=kind, **extra).minimum_class({"ill": np.array([9, 9])})  # type: ignore[arg-type]
+    assert (minimum.people, minimum.records, minimum.distinct) == (1, least, {"ill": least})
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def compare_with_top_down(problem: Problem, looks: int) -> None:
     smaller = raise_lowest(problem)
     descent = Descent(smaller, "loss", Looks(looks))
     descent.run()
-    assert len(descent.looked) <= looks
+    assert len(descent.evaluated) <= looks
     assert descent.cost <= top_down(smaller, "loss", looks) + 1e-12
 
 

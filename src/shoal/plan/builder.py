@@ -175,7 +175,7 @@ class PlanBuilder(Generic[TableT]):
         purpose = ("attribute", name, technique.key, str(place))
         context = self.context(purpose, technique.wants(name), hierarchy, people=technique.counts_people)
         step = technique.bind(column, context)
-        detail = ", ".join(filter(None, (_in_words(technique), step.told)))
+        detail = ", ".join(filter(None, (_in_words(technique), step.report_note)))
         self.now.add(PlannedStep(step, technique.key, technique.facts.clause, name, detail))
         self.bound.techniques.add((name, place))
         self.columns[name] = technique.leaves(column)

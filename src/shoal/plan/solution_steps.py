@@ -71,7 +71,7 @@ def _add_decoys(builder: PlanBuilder[TableT], question: BoundProblem, solution: 
     decoys, counts = builder.policy.solve.decoys, question.problem.counts
     if decoys is None or solution.filling is None:
         return
-    if any(planned.step.beside for planned in builder.now.plan):
+    if any(planned.step.sidecar_files for planned in builder.now.plan):
         raise InputError("solve.decoys: invented records would have nothing in the files beside the data")
     alike = counts.frame()[np.repeat(np.arange(counts.size), solution.filling)]
     wanted = decoys.wants(builder.now.engine.columns(builder.now.table), counts.attributes)

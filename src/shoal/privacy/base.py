@@ -8,7 +8,7 @@ A model declares what a solver may rely on:
 
 - *monotone under generalisation*: merging classes that meet it gives a class that meets it;
 - *monotone under suppression*: taking away whole classes never breaks the others;
-- its *floor*: sizes without which no class can ever meet it. A class below the floor is below it in every finer
+- its *minimum class*: sizes without which no class can ever meet it. A class below them is below them in every finer
   partition too, which is what lets a solver leave out most of the search.
 """
 
@@ -135,13 +135,13 @@ class PrivacyModel(Parameters, ABC):
     def explain(self) -> str:
         """What the model promises, for people."""
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """What no class can do without; ``whole`` has the records per value of each sensitive attribute."""
         return MinimumClass()
 
-    def floor_in(self, spread: Mapping[str, Histograms]) -> MinimumClass:
+    def minimum_class_in(self, spread: Mapping[str, Histograms]) -> MinimumClass:
         """The same where the hierarchies of the sensitive attributes are known too."""
-        return self.floor({name: histograms.whole for name, histograms in spread.items()})
+        return self.minimum_class({name: histograms.whole for name, histograms in spread.items()})
 
     def most_kept(self, classes: Classes) -> Integers:
         """For each class, how many of its records can be kept at most, however finely it is divided."""
@@ -186,7 +186,7 @@ class SensitiveModel(PrivacyModel):
     def holds(self, classes: Classes) -> Mask:
         return self.accepts(self.figures(classes))
 
-    def room(self, block: Integers, histograms: Histograms) -> Integers:
+    def retention_bounds(self, block: Integers, histograms: Histograms) -> Integers:
         """Of each row of a dense block, the most records that can be kept, however finely it is divided."""
         return np.asarray(block.sum(axis=1))
 
@@ -194,7 +194,7 @@ class SensitiveModel(PrivacyModel):
         histograms = classes.histograms(self.attribute)
         kept = np.empty(len(classes), dtype=np.int64)
         for rows, block in histograms.blocks():
-            kept[rows] = self.room(block, histograms)
+            kept[rows] = self.retention_bounds(block, histograms)
         return kept
 
 

@@ -83,8 +83,8 @@ TieBreakOrder = Callable[["ClassTable"], Integers]
 class Problem:
     """``population[i]`` is how many records of the population table have combination i, where there is one.
 
-    A combination that only the population has stands there with no records. ``turns`` lays down which of equally
-    small classes go first; without it, the solver takes an order that costs less.
+    A combination that only the population has stands there with no records. ``tie_break_order`` lays down which of
+    equally small classes go first; without it, the solver takes an order that costs less.
     """
 
     counts: Counts
@@ -93,7 +93,7 @@ class Problem:
     tallies: Mapping[str, SensitiveCounts] = field(default_factory=dict)
     population: Integers | None = None
     suppression_limit: float = 0.0
-    turns: TieBreakOrder | None = None
+    tie_break_order: TieBreakOrder | None = None
 
     @cached_property
     def records(self) -> int:
@@ -105,12 +105,12 @@ class Problem:
         return floor(self.suppression_limit * self.records + 1e-9)
 
     @cached_property
-    def floor(self) -> MinimumClass:
+    def minimum_class(self) -> MinimumClass:
         """What no class can do without, by all models together."""
         spread = {name: tally.none for name, tally in self.tallies.items()}
         together = MinimumClass()
         for model in self.models:
-            together |= model.floor_in(spread)
+            together |= model.minimum_class_in(spread)
         return together
 
     @cached_property

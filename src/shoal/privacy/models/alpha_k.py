@@ -58,10 +58,10 @@ class AlphaK(SensitiveModel):
     def figures(self, classes: Classes) -> Figures:
         return np.where(classes.people >= self.k, super().figures(classes), self.k / classes.people)
 
-    def room(self, block: Integers, histograms: Histograms) -> Integers:
+    def retention_bounds(self, block: Integers, histograms: Histograms) -> Integers:
         return within_caps(block, np.full(block.shape[1], self._most))
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """The values of a class have shares of at most α that add up to 1."""
         least = ceil(1 / self._most)
         return MinimumClass(people=self.k, records=least, distinct={self.attribute: least})

@@ -20,10 +20,10 @@ from shoal.privacy.classes import Histograms
 from shoal.privacy.retention_bounds import within_caps
 
 SLACK = 1e-9
-"""Relative. More than what rounding lets through, so that the floor lies below every class that is accepted."""
+"""Relative. More than what rounding lets through, so that the minimum class is below every class that is accepted."""
 
 SIZES_TRIED = 1000
-"""How far the floor looks for the smallest class that can stay within all bounds."""
+"""How many sizes are tried to find the smallest class that can stay within all bounds."""
 
 
 class LikenessKind(StrEnum):
@@ -74,12 +74,12 @@ class BetaLikeness(SensitiveModel):
     def accepts(self, figures: Figures) -> Mask:
         return figures <= self.beta + ROUNDING * (1 + self.beta)
 
-    def room(self, block: Integers, histograms: Histograms) -> Integers:
+    def retention_bounds(self, block: Integers, histograms: Histograms) -> Integers:
         occurs = histograms.whole > 0
         known = histograms.whole[occurs] / histograms.whole.sum()
         return within_caps(block[:, occurs], (1 + self._bounds(known)) * known * (1 + SLACK))
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """The greatest shares that the values are allowed have to fill a class: as shares, and as whole records."""
         counts = whole[self.attribute][whole[self.attribute] > 0]
         known = counts / counts.sum()

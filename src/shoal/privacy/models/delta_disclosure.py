@@ -56,7 +56,7 @@ class DeltaDisclosure(SensitiveModel):
     def accepts(self, figures: Figures) -> Mask:
         return figures < self.delta - ROUNDING
 
-    def room(self, block: Integers, histograms: Histograms) -> Integers:
+    def retention_bounds(self, block: Integers, histograms: Histograms) -> Integers:
         occurs = histograms.whole > 0
         known = histograms.whole[occurs] / histograms.whole.sum()
         scarce = (block[:, occurs] / (known * exp(-self.delta))).min(axis=1)
@@ -64,7 +64,7 @@ class DeltaDisclosure(SensitiveModel):
         whole = np.floor(scarce * (1 + SLACK)).astype(np.int64)
         return np.asarray(np.minimum(within_caps(block[:, occurs], caps), whole))
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """Every value has to occur, the rarest too, and one record of it may not be too much: 1 ÷ records < p e^δ."""
         counts = whole[self.attribute][whole[self.attribute] > 0]
         if not len(counts):

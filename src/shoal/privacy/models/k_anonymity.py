@@ -46,7 +46,7 @@ class KAnonymity(PrivacyModel):
         return self.plain
 
     @property
-    def trims(self) -> bool:  # type: ignore[override]  # by all of them the floor says it
+    def trims(self) -> bool:  # type: ignore[override]  # by all of them the minimum class says it
         return not self.plain
 
     def most_kept(self, classes: Classes) -> Integers:
@@ -66,7 +66,7 @@ class KAnonymity(PrivacyModel):
     def holds(self, classes: Classes) -> Mask:
         return self.figures(classes) >= self.k
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         return MinimumClass() if self.attributes else MinimumClass(people=self.k)
 
     def explain(self) -> str:

@@ -74,7 +74,7 @@ class KMap(PrivacyModel):
         return self.population is not None or self.sample_size is not None
 
     @property
-    def trims(self) -> bool:  # type: ignore[override]  # the floor speaks of the sample, not of a population table
+    def trims(self) -> bool:  # type: ignore[override]  # the minimum class speaks of the sample, not of a population table
         return self.population is not None
 
     def most_kept(self, classes: Classes) -> Integers:
@@ -132,7 +132,7 @@ class KMap(PrivacyModel):
             tail[2 : self.k] = np.clip(1 - np.cumsum(np.exp(log_chance))[:-1], 0, 1)
         return tail
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """One person alone never rules out a smaller class. A population table asks nothing of the sample's sizes."""
         if self.population_size is None:
             return MinimumClass()

@@ -103,7 +103,7 @@ class LDiversity(SensitiveModel):
     def _least(self) -> float:
         return self.l * (1 - ROUNDING)
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """No figure is above the number of distinct values; with c ≤ 1 it falls behind: c (m − l + 1) r₁ > r₁."""
         least = ceil(self._least)
         if self.c is not None:

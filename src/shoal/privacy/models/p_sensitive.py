@@ -50,7 +50,7 @@ class PSensitive(SensitiveModel):
     def figures(self, classes: Classes) -> Figures:
         return np.where(classes.people >= self.k, super().figures(classes), classes.people / self.k)
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         return MinimumClass(people=self.k, records=self.p, distinct={self.attribute: self.p})
 
     def explain(self) -> str:

@@ -45,7 +45,7 @@ class MaximumRisk(PrivacyModel):
     def holds(self, classes: Classes) -> Mask:
         return self.figures(classes) <= self.maximum
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """The least size with 1/size ≤ maximum; the rounding of 1/maximum may miss it by one."""
         near = ceil(1 / self.maximum)
         return MinimumClass(

@@ -45,7 +45,7 @@ class SampleUniqueness(TableModel):
         kept[uniques[: int(np.argmax(met)) if met.any() else len(met)]] = False
         return kept
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         return MinimumClass(people=1 if self.maximum else 2)
 
     def explain(self) -> str:

@@ -28,7 +28,7 @@ from shoal.privacy.classes import Histograms
 from shoal.privacy.retention_bounds import within_distance
 
 SIZES_TRIED = 1000
-"""How far the floor looks for the smallest class that can be close enough."""
+"""How many sizes are tried to find the smallest class that can be close enough."""
 
 
 Number = TypeVar("Number", np.float64, np.int64)
@@ -83,7 +83,7 @@ class TCloseness(SensitiveModel):
     def accepts(self, figures: Figures) -> Mask:
         return figures <= self.t + ROUNDING
 
-    def room(self, block: Integers, histograms: Histograms) -> Integers:
+    def retention_bounds(self, block: Integers, histograms: Histograms) -> Integers:
         """By the ordered distance: what lacks of the values up to each one, or of those above it, has to be moved."""
         blocks, shares, most = [block], [_shares(histograms.whole)], self.t + ROUNDING
         if self.distance is ClosenessDistance.ORDERED:
@@ -95,11 +95,11 @@ class TCloseness(SensitiveModel):
             shares += [_sums(shares[0][None, :], groups)[0] for groups in histograms.tree[:-1]]
         return within_distance(block.sum(axis=1), blocks, shares, most)
 
-    def floor_in(self, spread: Mapping[str, Histograms]) -> MinimumClass:
+    def minimum_class_in(self, spread: Mapping[str, Histograms]) -> MinimumClass:
         """By the hierarchical distance: the smallest class that can be close enough on all levels, each by itself."""
         histograms = spread[self.attribute]
         if self.distance is not ClosenessDistance.HIERARCHICAL or not histograms.tree or not histograms.whole.any():
-            return super().floor_in(spread)
+            return super().minimum_class_in(spread)
         whole = _shares(histograms.whole)[None, :]
         levels = [whole[0], *(_sums(whole, groups)[0] for groups in histograms.tree[:-1])]
         return MinimumClass(
@@ -110,7 +110,7 @@ class TCloseness(SensitiveModel):
         nearest = [_equal(_largest_remainders(known, size) / size - known) for known in levels]
         return bool(self.accepts(np.asarray(sum(nearest) / len(levels))))
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """The smallest class that can be close enough, and how many values it needs; unknown without the hierarchy."""
         if self.distance is ClosenessDistance.HIERARCHICAL:
             return MinimumClass()

@@ -50,14 +50,14 @@ def solve_lattice(
         return descent.solution(total, relaxed_bound(smaller, utility, work))
     search = LatticeSearch(smaller, make_utility(utility, smaller), progress)
     search.run(Budget.of_seconds(MOST_SECONDS if time_limit is None else time_limit))
-    looks = 0
+    evaluations = 0
     if not search.proven:
         descent = _descended(smaller, utility, time_limit, progress)
-        looks = len(descent.looked)
+        evaluations = len(descent.evaluated)
         if descent.best is not None:
             search.consider(descent.best)
     found = search.solution()
-    return replace(found, nodes_total=total, nodes_checked=min(total, found.nodes_checked + looks))
+    return replace(found, nodes_total=total, nodes_checked=min(total, found.nodes_checked + evaluations))
 
 
 def lattice_size(problem: Problem) -> int:
