@@ -9,13 +9,17 @@ A model declares what a solver may rely on:
 - *monotone under generalisation*: merging classes that meet it gives a class that meets it;
 - *monotone under suppression*: taking away whole classes never breaks the others;
 - its *minimum class*: sizes without which no class can ever meet it. A class below them is below them in every finer
-  partition too, which is what lets a solver leave out most of the search.
+  partition too, which is what lets a solver leave out most of the search;
+- its *retention bounds*: how many records of a class can be kept at most, however finely it is divided.
+
+It declares its words (``title``, ``clause``, ``example``, ``explain``) and its figures (``measured_by``) too. Policies,
+solvers, measurement, thresholds, reports and the reference page read these declarations, so a model is one file.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import ClassVar, Self
@@ -24,6 +28,7 @@ import numpy as np
 
 from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.privacy.classes import Classes, Histograms
+from shoal.privacy.figures import Figure
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import Registry
 
@@ -65,21 +70,21 @@ class MinimumClass:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure that is measured of any table, whatever was asked of it, and that a threshold can be set for."""
+class GlobalRecodingOnly:
+    """That a model is followed under global recoding only: when that is so, and what a policy can do about it."""
 
-    name: str
-    title: str
-    model: Callable[[str, float, int], PrivacyModel]
-    """The model that asks for it: of an attribute, with the figure as its parameter, and the k of the table."""
-    sensitive: bool = True
-    """Of a sensitive attribute in the classes; otherwise of the classes themselves, and the attribute says nothing."""
+    condition: str
+    remedy: str
 
 
 class PrivacyModel(Parameters, ABC):
     key: ClassVar[str]
     title: ClassVar[str]
     clause: ClassVar[str]
+    example: ClassVar[str] = ""
+    """Parameters as a policy writes them, for the reference page."""
+    listing_order: ClassVar[int] = 1000
+    """Where its figures stand among those of other models: the lower first, equal ones by key."""
     monotone_under_generalisation: ClassVar[bool]
     monotone_under_suppression: ClassVar[bool]
     local: ClassVar[bool] = True
@@ -109,6 +114,11 @@ class PrivacyModel(Parameters, ABC):
     @property
     def population_table(self) -> str | None:
         """Where the population lies that it compares with, if it does."""
+        return None
+
+    @property
+    def global_recoding_only(self) -> GlobalRecodingOnly | None:
+        """Whether it can't be followed where records are recoded one by one."""
         return None
 
     def for_table(self, people: int) -> Self:

@@ -8,15 +8,17 @@ value has its own bound. With q its share in the class and p in the whole table,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from math import inf
 
 import numpy as np
 from pydantic import Field
 
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
-from shoal.privacy.classes import Histograms
+from shoal.privacy.base import ROUNDING, Figures, MinimumClass, PrivacyModel, SensitiveModel
+from shoal.privacy.classes import Classes, Histograms
+from shoal.privacy.figures import Figure, worst_figure
 from shoal.privacy.retention_bounds import within_caps
 
 SLACK = 1e-9
@@ -46,6 +48,8 @@ class BetaLikeness(SensitiveModel):
     key = "beta_likeness"
     title = "β-likeness"
     clause = "ISO/IEC 20889, annex E"
+    example = "{attribute: diagnosis, beta: 2, kind: enhanced}"
+    listing_order = 110
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
@@ -89,9 +93,31 @@ class BetaLikeness(SensitiveModel):
         fits = (size for size in range(distinct, last) if np.floor(allowed * size).sum() >= size)
         return MinimumClass(records=next(fits, last), distinct={self.attribute: distinct})
 
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure("beta", "basic β-likeness: β", cls._of_kind(LikenessKind.BASIC)),
+            Figure(
+                "enhanced_beta", "enhanced β-likeness: β", cls._of_kind(LikenessKind.ENHANCED), measure=_least_enhanced
+            ),
+        )
+
+    @classmethod
+    def _of_kind(cls, kind: LikenessKind) -> Callable[[str, float, int], PrivacyModel]:
+        return lambda name, bound, _k: cls(attribute=name, beta=bound, kind=kind)
+
     def explain(self) -> str:
         more = "" if self.kind is LikenessKind.BASIC else ", and less for values that are frequent anyway"
         return (
             f"Finding a person's group makes no value of '{self.attribute}' more than {1 + self.beta:g} times as "
             f"likely as it is in the whole table{more}."
         )
+
+
+def _least_enhanced(classes: Classes, attribute: str) -> float:
+    """The least β of the enhanced kind. A gain is at most min(β, −ln p): the greatest gain will do, or none will."""
+    gain = worst_figure(BetaLikeness(attribute=attribute, beta=1, kind=LikenessKind.BASIC), classes)
+    if gain <= 0:
+        return 0.0
+    model = BetaLikeness(attribute=attribute, beta=gain, kind=LikenessKind.ENHANCED)
+    return gain if model.holds(classes).all() else inf

@@ -17,6 +17,7 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
 from shoal.privacy.classes import Histograms
+from shoal.privacy.figures import Figure
 from shoal.privacy.retention_bounds import SLACK, within_caps
 
 
@@ -34,6 +35,8 @@ class DeltaDisclosure(SensitiveModel):
     key = "delta_disclosure"
     title = "δ-disclosure privacy"
     clause = "ISO/IEC 20889, annex E"
+    example = "{attribute: diagnosis, delta: 1.5}"
+    listing_order = 120
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
@@ -72,6 +75,10 @@ class DeltaDisclosure(SensitiveModel):
         values = len(counts)
         alone = floor(int(counts.sum()) / int(counts.min()) * exp(-self.delta)) + 1
         return MinimumClass(records=max(values, alone), distinct={self.attribute: values})
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (Figure("delta", "δ-disclosure: δ above", lambda name, bound, _k: cls(attribute=name, delta=bound)),)
 
     def explain(self) -> str:
         return (

@@ -24,6 +24,7 @@ from shoal.errors import BugError, DataError
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, MinimumClass, PrivacyModel
 from shoal.privacy.classes import Classes
+from shoal.privacy.figures import POPULATION_AT_HAND, Figure, FigureUnit
 
 
 class KMap(PrivacyModel):
@@ -41,6 +42,8 @@ class KMap(PrivacyModel):
     key = "k_map"
     title = "k-map"
     clause = "ISO/IEC 20889, 10.2"
+    example = "{k: 5, population_size: 1400000}"
+    listing_order = 50
     monotone_under_generalisation = True
     monotone_under_suppression = True
 
@@ -137,6 +140,19 @@ class KMap(PrivacyModel):
         if self.population_size is None:
             return MinimumClass()
         return MinimumClass(people=self.least_sample(self.sample_size) if self.sample_size else min(2, self.k))
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure(
+                "k_map",
+                "k-map: k",
+                lambda _name, bound, _k: cls(k=bound, population=POPULATION_AT_HAND),
+                sensitive=False,
+                population=True,
+                unit=FigureUnit.COUNT,
+            ),
+        )
 
     def explain(self) -> str:
         promise = f"Everyone shares their quasi-identifying values with at least {self.k - 1} other people"

@@ -24,8 +24,10 @@ from pydantic import Field
 from shoal.errors import InputError
 from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
-from shoal.privacy.classes import Histograms
+from shoal.privacy.classes import Classes, Histograms
+from shoal.privacy.figures import Figure, Obstacle, no_obstacle
 from shoal.privacy.retention_bounds import within_distance
+from shoal.schema import Column
 
 SIZES_TRIED = 1000
 """How many sizes are tried to find the smallest class that can be close enough."""
@@ -52,6 +54,8 @@ class TCloseness(SensitiveModel):
     key = "t_closeness"
     title = "t-closeness"
     clause = "ISO/IEC 20889, 10.2.3"
+    example = "{attribute: diagnosis, t: 0.3, distance: equal}"
+    listing_order = 80
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
@@ -138,6 +142,23 @@ class TCloseness(SensitiveModel):
         absent = 1 - np.cumsum(np.sort(known)[::-1])
         return 1 + int((~self.accepts(absent)).sum())
 
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            cls._figure("t", ClosenessDistance.EQUAL),
+            cls._figure("t_ordered", ClosenessDistance.ORDERED, _no_order),
+            cls._figure("t_hierarchical", ClosenessDistance.HIERARCHICAL, _no_hierarchy),
+        )
+
+    @classmethod
+    def _figure(cls, name: str, distance: ClosenessDistance, obstacle: Obstacle | None = None) -> Figure:
+        return Figure(
+            name,
+            f"t-closeness: t, {distance} distance",
+            lambda attribute, bound, _k: cls(attribute=attribute, t=bound, distance=distance),
+            obstacle=obstacle or no_obstacle,
+        )
+
     def explain(self) -> str:
         return (
             f"Finding a person's group moves what one would guess of '{self.attribute}' from the whole table by at "
@@ -185,3 +206,13 @@ def _largest_remainders(known: Figures, size: int) -> Floats:
     if missing > 0:
         counts[np.argsort(counts - quotas, kind="stable")[:missing]] += 1
     return counts
+
+
+def _no_order(_classes: Classes, _attribute: str, column: Column | None) -> str | None:
+    ordered = column is not None and (column.is_number or column.is_date)
+    return None if ordered else "its values are neither numbers nor dates"
+
+
+def _no_hierarchy(classes: Classes, attribute: str, _column: Column | None) -> str | None:
+    known = bool(classes.histograms(attribute).tree)
+    return None if known else "no policy gives it a hierarchy and a model that looks at it"
