@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.support.model_cases import declared_cases
 
 from shoal.privacy import Classes, Histograms, SensitiveModel, kept_by
 from shoal.privacy.models.alpha_k import AlphaK
@@ -32,7 +33,8 @@ ILL = "ill"
 def classes_of(block: Integers, rest: Integers, tree: tuple[Integers, ...]) -> Classes:
     """Classes with these histograms (one person, one record) in a table that has the rest besides."""
     owner, value = np.nonzero(block)
-    histograms = Histograms(block.sum(axis=0) + rest, owner, value, block[owner, value], len(block), tree)
+    whole, numbers = block.sum(axis=0) + rest, np.arange(block.shape[1]) ** 2.0
+    histograms = Histograms(whole, owner, value, block[owner, value], len(block), tree, numbers=numbers)
     sizes = block.sum(axis=1)
     return Classes(sizes, sizes, {ILL: histograms})
 
@@ -115,6 +117,7 @@ MONOTONE: Mapping[str, Tight] = {
     "basic": basic_likeness,
     "enhanced": enhanced_likeness,
     "delta": disclosing,
+    **{key: case.tightest for key, case in declared_cases().items() if case.tightest is not None},
 }
 """For each model, the strictest parameters that all of the given classes just meet."""
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.definitions import by_definition
 from tests.support.lattice import MEASURES, SENSITIVE, check, nodes, problems
+from tests.support.model_cases import declared_cases
 
 from shoal.privacy import PrivacyModel, privacy_models
 from shoal.privacy.models.alpha_k import AlphaK
@@ -100,6 +101,7 @@ MODELS: dict[str, st.SearchStrategy[PrivacyModel]] = {
         t=st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.4, 0.5, 1.0]),
         distance=st.sampled_from(["equal", "hierarchical", "ordered"]),
     ),
+    **{key: case.models for key, case in declared_cases().items()},
 }
 
 TAKE_SMALLEST = {"average_risk", "sample_uniqueness", "population_uniqueness"}

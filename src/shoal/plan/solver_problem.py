@@ -133,4 +133,4 @@ def _reading(builder: PlanBuilder[TableT], name: str, counts: Counts) -> ValueOr
 
 def _sensitive(reading: ValueOrder, counts: Counts) -> SensitiveAttribute:
     values = counts.values_of(reading.column.name)
-    return SensitiveAttribute(reading.order(values), reading.tree(values))
+    return SensitiveAttribute(reading.order(values), reading.tree(values), reading.numbers(values))

@@ -26,7 +26,8 @@ class SensitiveCounts:
     """How often each value of a sensitive attribute occurs in each combination of quasi-identifiers.
 
     Entry e: ``count[e]`` records of combination ``combination[e]`` have the value ``value[e]``. Values are numbered in
-    their natural order; ``tree`` has their group on each level of the attribute's hierarchy, from 1 to the top.
+    their natural order; ``tree`` has their group on each level of the attribute's hierarchy, from 1 to the top;
+    ``numbers`` what they are as numbers, where they are.
     """
 
     combination: Integers
@@ -34,6 +35,7 @@ class SensitiveCounts:
     count: Integers
     values: int
     tree: tuple[Integers, ...] = ()
+    numbers: Floats | None = None
 
     @cached_property
     def whole(self) -> Integers:
@@ -42,7 +44,7 @@ class SensitiveCounts:
     @property
     def none(self) -> Histograms:
         """Of no class: what is known of the whole table."""
-        return Histograms.of(self.whole, np.zeros((0, self.values), dtype=np.int64), self.tree)
+        return Histograms.of(self.whole, np.zeros((0, self.values), dtype=np.int64), self.tree, self.numbers)
 
     def within(self, member: Integers, number: int, *, some: bool = False) -> Histograms:
         """By class, when combination i belongs to class ``member[i]``; with ``some``, to none where it is negative."""
@@ -51,11 +53,12 @@ class SensitiveCounts:
             here = np.flatnonzero(owner >= 0)
             owner, value, count = owner[here], value[here], count[here]
         if number * self.values > BLOCK_CELLS:
-            return Histograms(self.whole, owner, value, count.astype(np.int64), number, self.tree)
+            counted = count.astype(np.int64)
+            return Histograms(self.whole, owner, value, counted, number, self.tree, numbers=self.numbers)
         owner *= self.values
         owner += value
         dense = np.bincount(owner, weights=count, minlength=number * self.values).astype(np.int64)
-        return Histograms.of(self.whole, dense.reshape(number, self.values), self.tree)
+        return Histograms.of(self.whole, dense.reshape(number, self.values), self.tree, self.numbers)
 
     @cached_property
     def _weights(self) -> Floats:
@@ -159,19 +162,21 @@ class Problem:
 class SensitiveAttribute:
     """What the solver has to know of a sensitive attribute's values, by their codes in the counts.
 
-    ``order`` is the place of each in its natural order; ``tree`` their group on each level of a hierarchy, 1 to top.
+    ``order`` is the place of each in its natural order; ``tree`` their group on each level of a hierarchy, 1 to top;
+    ``numbers`` what each is as a number, NaN where it is missing, None for other values than numbers.
     """
 
     order: Integers
     tree: tuple[Integers, ...] = ()
+    numbers: Floats | None = None
 
     def tally(self, counts: Counts, where: Integers, attribute: str) -> SensitiveCounts:
         """Of the attribute in the counts, whose combinations lie at ``where`` among those without it."""
         back = np.argsort(self.order)
         codes = counts.codes[:, counts.attributes.index(attribute)]
-        return SensitiveCounts(
-            where, self.order[codes], counts.records, len(self.order), tuple(groups[back] for groups in self.tree)
-        )
+        tree = tuple(groups[back] for groups in self.tree)
+        numbers = None if self.numbers is None else self.numbers[back]
+        return SensitiveCounts(where, self.order[codes], counts.records, len(self.order), tree, numbers)
 
 
 def build_problem(  # noqa: PLR0913  # all that a problem consists of

@@ -73,7 +73,7 @@ class ClassAdmission:
         """What the models on one sensitive attribute say of dense histograms, none of them empty."""
         tally = self.problem.tallies[attribute]
         none = np.empty(0, dtype=np.int64)
-        histograms = Histograms(tally.whole, none, none, none, len(block), tally.tree)
+        histograms = Histograms(tally.whole, none, none, none, len(block), tally.tree, numbers=tally.numbers)
         accepted = np.ones(len(block), dtype=bool)
         for model in self.models:
             if isinstance(model, SensitiveModel) and model.attribute == attribute:
@@ -85,9 +85,8 @@ class ClassAdmission:
         sensitive = {}
         for name, tally in self.problem.tallies.items():
             entries, owner = self._tallies[name].of(chosen, group)
-            sensitive[name] = Histograms(
-                tally.whole, owner, tally.value[entries], tally.count[entries], number, tally.tree
-            )
+            value, count = tally.value[entries], tally.count[entries]
+            sensitive[name] = Histograms(tally.whole, owner, value, count, number, tally.tree, numbers=tally.numbers)
         return Classes(
             self._records(chosen, group, number),
             self._people(chosen, group, number),
