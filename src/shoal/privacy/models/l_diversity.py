@@ -29,9 +29,6 @@ from shoal.privacy.base import ROUNDING, Figures, MinimumClass, PrivacyModel, Se
 from shoal.privacy.classes import Classes, Histograms
 from shoal.privacy.figures import Figure, FigureUnit
 
-_TABLED = 64
-_ODD_SUMS = 2 * np.cumsum(np.concatenate(([0.0], 1 / np.arange(1, 2 * _TABLED, 2))))
-
 
 class DiversityKind(StrEnum):
     DISTINCT = "distinct"
@@ -174,16 +171,10 @@ def _effective(block: Integers, logarithm: Callable[[Integers], Figures]) -> Fig
 
 
 def grassberger(counts: Integers) -> Figures:
-    """G(n) for n ≥ 1, which is ψ(m + ½) + ln 2 with m = ⌊n ÷ 2⌋.
+    """G(n) for n ≥ 1, which is ψ(m + ½) + ln 2 with m = ⌊n ÷ 2⌋."""
+    from scipy.special import digamma
 
-    A sum of 1 ÷ odd numbers where m is small, an asymptotic series (error below 10⁻¹⁶) where it is not.
-    """
-    halves = counts // 2
-    squares = 1 / np.maximum(halves, _TABLED).astype(np.float64) ** 2
-    series = squares * (1 / 24 - squares * (7 / 960 - squares * 31 / 8064))
-    large = np.log(np.maximum(halves, _TABLED)) + series + np.log(2)
-    small = _ODD_SUMS[np.minimum(halves, _TABLED)] - np.euler_gamma - np.log(2)
-    return np.asarray(np.where(halves < _TABLED, small, large))
+    return np.asarray(digamma(counts // 2 + 0.5) + np.log(2))
 
 
 def _nth(place: int) -> str:

@@ -27,7 +27,7 @@ import numpy as np
 
 from shoal.errors import InfeasibleError, InputError
 from shoal.kernels.arrays import Integers
-from shoal.solve.blas_threads import one_blas_thread
+from shoal.kernels.thread_limits import one_blas_thread
 from shoal.solve.cells.verification import verified
 from shoal.solve.clusters.information_loss import Clustered, Numeric, Shapes, common_levels, information_loss
 from shoal.solve.problem import Problem

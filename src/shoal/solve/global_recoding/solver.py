@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from shoal.solve.blas_threads import one_blas_thread
+from shoal.kernels.thread_limits import one_blas_thread
 from shoal.solve.global_recoding.budget import Budget
 from shoal.solve.global_recoding.descent import Descent, raise_lowest
 from shoal.solve.global_recoding.lattice_search import LatticeSearch, Progress
