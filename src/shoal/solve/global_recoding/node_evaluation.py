@@ -13,7 +13,8 @@ from shoal.privacy.classes import PeopleIn, among
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable
 from shoal.solve.solution import Solution
-from shoal.solve.utility import Loss, Utility
+from shoal.solve.utility import Utility
+from shoal.solve.utility.loss import Loss
 
 
 @dataclass(frozen=True)
