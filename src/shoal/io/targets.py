@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Final, Protocol
 
 import polars as pl
 
@@ -21,7 +21,9 @@ from shoal.io.formats.delimited.formula_escapes import escaped, texts_in, withou
 from shoal.io.formats.delimited.reader import DelimitedSource, header_of, scan_delimited
 from shoal.io.formats.detection import SUFFIXES
 from shoal.io.options import DatabaseTargetOptions, FileOptions, Format, TargetOptions
-from shoal.io.sources import Source, open_source
+
+if TYPE_CHECKING:
+    from shoal.io.sources import Source
 
 _ROW_GROUP: Final = 1 << 18
 _ARROW_BATCH: Final = 1 << 16
@@ -92,7 +94,9 @@ class FileTarget:
             written = scan_delimited(self.path, self.dialect, header_of(self.path, self.dialect, self.label))
             return without_escapes(written) if self.escape_formulas else written
         if self.format == "excel":
-            return open_source(FileOptions(path=str(self.path), format=self.format)).scan()
+            from shoal.io.formats.excel import open_excel
+
+            return open_excel(self.path, FileOptions(path=str(self.path), format=self.format)).scan()
         from shoal.io.formats.columnar import scan_own
 
         return scan_own(self.path, self.format, self.label)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
+from shoal.errors import FieldName, FieldText
 from shoal.privacy import Classes, Figure, FigureUnit, privacy_models
 from shoal.privacy.figures import by_name
 from shoal.schema import Column
@@ -95,9 +96,13 @@ def _senseless(classes: Classes, attribute: str, column: Column | None) -> Itera
     for name, figure in SENSITIVE.items():
         reason = figure.obstacle(classes, attribute, column)
         if reason is None and cells > MOST_CELLS:
-            reason = "too many classes and values to go through unasked; --require asks for it"
+            reason = FieldText(
+                "too many classes and values to go through unasked; ", FieldName("require"), " asks for it"
+            )
         if reason is None and max(cells, len(classes)) * _regroupings(figure, classes) > MOST_CELLS:
-            reason = "too many classes and sets of attributes to go through unasked; --require asks for it"
+            reason = FieldText(
+                "too many classes and sets of attributes to go through unasked; ", FieldName("require"), " asks for it"
+            )
         if reason is not None:
             yield name, reason
 

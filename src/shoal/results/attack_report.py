@@ -10,13 +10,13 @@ from typing import Any
 from shoal.attack import Attack
 from shoal.attack.battery import BatteryResult
 from shoal.attack.registry import attack_keys
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.privacy import ModelFinding
+from shoal.results.attack_results import AttackReportResult, AttackResult
 from shoal.results.attack_roles import AttackRoles
 from shoal.schema.registry import did_you_mean
 
 ATTACKS = (*attack_keys(), "joined_linking", "read_back")
-_CLOCKED = ("hashes_per_second", "seconds_for_whole_space")
 
 FITTING = 0.5
 """Of the original's people, the share that has to fit a released record for a verdict to mean anything."""
@@ -48,7 +48,11 @@ class AttackReport:
         doubt = [ModelFinding("doubts whether the tables belong together", 0, doubts, met=False)] if doubts else []
         doubt += [ModelFinding("people who fit any record", FITTING, self.fitting, met=False)] if self.doubtful else []
         doubt += (
-            [ModelFinding("labels that can't be read without --policy", 0, self.unread, met=False)]
+            [
+                ModelFinding(
+                    FieldText("labels that can't be read without ", FieldName("policy")), 0, self.unread, met=False
+                )
+            ]
             if self.unread
             else []
         )
@@ -81,31 +85,34 @@ class AttackReport:
     def _tried(self, key: str) -> bool:
         return any(attack.key == key for attack in self.done.attacks)
 
+    def result(self) -> AttackReportResult:
+        return AttackReportResult(
+            rows=self.rows,
+            quasi_identifiers=self.roles.quasi,
+            sensitive=self.roles.sensitive,
+            person=self.roles.person,
+            control=self.control,
+            fitting=self.fitting,
+            doubts=self.doubts,
+            rows_in_order=self.done.in_order,
+            rows_known=self.done.rows_known,
+            attacks=tuple(AttackResult.of(attack) for attack in self.done.attacks),
+            skipped=dict(self.done.skipped),
+            unjudged=self.done.unjudged,
+            found=tuple(attack.key for attack in self.done.found),
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "quasi_identifiers": list(self.roles.quasi),
-            "sensitive": list(self.roles.sensitive),
-            "control": self.control,
-            "fitting": self.fitting,
-            "doubts": list(self.doubts),
-            "person": self.roles.person,
-            "rows_in_order": self.done.in_order,
-            "rows_known": self.done.rows_known,
-            "attacks": [_repeatable(attack.to_dict()) for attack in self.done.attacks],
-            "skipped": dict(self.done.skipped),
-            "unjudged": list(self.done.unjudged),
-            "found": [attack.key for attack in self.done.found],
-        }
+        return self.result().to_dict()
 
 
 def attack_bounds(require: Sequence[str]) -> dict[str, float]:
-    """What `--require` says: the name of an attack and the highest share of people it may be right about."""
+    """What is required: the name of an attack and the highest share of people it may be right about."""
     bounds = {}
     for text in require:
         name, _, number = text.partition("=")
         if name not in ATTACKS:
-            raise InputError(f"--require: unknown attack '{name}'{did_you_mean(name, ATTACKS)}")
+            raise InputError(f"unknown attack '{name}'{did_you_mean(name, ATTACKS)}", field="require")
         bounds[name] = _share(number, name)
     return bounds
 
@@ -116,7 +123,7 @@ def _share(text: str, name: str) -> float:
     except ValueError:
         share = nan
     if not 0 <= share <= 1:
-        raise InputError(f"--require: '{name}' needs a number from 0 to 1, as in {name}=0.01")
+        raise InputError(f"'{name}' needs a number from 0 to 1, as in {name}=0.01", field="require")
     return share
 
 
@@ -152,11 +159,6 @@ def _than(attack: Attack) -> str:
     if attack.yardstick is not attack.control:
         return "guessing"
     return "without people's own records" if attack.left_out else "strangers"
-
-
-def _repeatable(told: dict[str, Any]) -> dict[str, Any]:
-    """Without what depends on the machine's mood: the same seed gives the same bytes."""
-    return told | {"details": {name: value for name, value in told["details"].items() if name not in _CLOCKED}}
 
 
 def _label(attack: Attack) -> str:

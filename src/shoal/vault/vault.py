@@ -16,10 +16,11 @@ import polars as pl
 from sqlalchemy import Connection, insert, select
 
 from shoal.crypto import Key
-from shoal.errors import AccessError, InputError, IntegrityError, SourceError
+from shoal.errors import AccessError, FieldName, FieldText, InputError, IntegrityError, SourceError
 from shoal.kernels.arrays import places_among
 from shoal.pseudonyms import PseudonymFormat
 from shoal.randomness import now
+from shoal.schema.progress import Progress
 from shoal.vault import audit, backup_copy, domains, issuance, key_lifecycle, reidentification
 from shoal.vault.audit import AuditEntry
 from shoal.vault.credentials import Credential, Person, Right, VaultKeys
@@ -230,7 +231,7 @@ class Vault:
 
     # Care.
 
-    def rotate(self, domain: str, progress: Callable[[int, int], None] | None = None) -> None:
+    def rotate(self, domain: str, progress: Progress | None = None) -> None:
         """A new data key, while others go on working. One that was cut short is taken up again."""
         self._in_one(Right.MANAGE, lambda session: key_lifecycle.begin_rotation(session, domain))
         last = 1
@@ -309,7 +310,7 @@ class Vault:
             if seen is None and skip is None:
                 raise InputError(
                     "this machine has never seen the vault, so it can't know how many pseudonyms were issued since",
-                    advice="say with --skip how many at most",
+                    advice=FieldText("say with ", FieldName("skip"), " how many at most"),
                 )
             if skip is not None and not 0 <= skip <= MOST_SKIPPED:
                 raise InputError(f"between 0 and {MOST_SKIPPED:,} pseudonyms can be skipped")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -17,14 +17,15 @@ from shoal.attack import Attack
 from shoal.attack.attacks.joined_linking import JoinedTable, joined_linking
 from shoal.attack.ground_truth.targets import TRIALS
 from shoal.attack.result import NothingToTryError
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, FieldText, InputError
 from shoal.io import Source
 from shoal.measurement.risk.joined_tables import JoinableTable, JoinedTables, KeyGroup
 from shoal.privacy import ModelFinding
 from shoal.randomness import Randomness
 from shoal.results.attack_report import AttackReport
+from shoal.results.attack_results import AttackResult, JoinedAttackResult, MultiTableAttackResult
 from shoal.results.attack_roles import AttackRoles
-from shoal.results.release_folder import data_file
+from shoal.schema.progress import Progress
 
 JOINED = "joined_linking"
 
@@ -59,7 +60,9 @@ class MultiTableAttack:
             tried |= own
             asked = {key: bound for key, bound in bounds.items() if key in own}
             told = report.findings(asked, safe=safe)
-            found += [ModelFinding(f"{name}: {one.name}", one.required, one.achieved, one.met) for one in told]
+            found += [
+                ModelFinding(FieldText(f"{name}: ", one.name), one.required, one.achieved, one.met) for one in told
+            ]
         missing = (ModelFinding(key, bound, inf, met=False) for key, bound in bounds.items() if key not in tried)
         return (*found, *missing)
 
@@ -67,17 +70,18 @@ class MultiTableAttack:
     def doubts(self) -> tuple[str, ...]:
         return tuple(f"{name}: {doubt}" for name, report in self.tables.items() for doubt in report.doubts)
 
+    def result(self) -> MultiTableAttackResult:
+        joined = JoinedAttackResult(
+            attacks=tuple(AttackResult.of(attack) for attack in self.joined),
+            skipped=self.skipped,
+            unjudged=self.unjudged,
+            found=tuple(attack.key for attack in self.joined if attack.found),
+        )
+        tables = {name: report.result() for name, report in self.tables.items()}
+        return MultiTableAttackResult(joined=joined, tables=tables, nothing_to_attack=self.nothing)
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "joined": {
-                "attacks": [attack.to_dict() for attack in self.joined],
-                "skipped": self.skipped,
-                "unjudged": self.unjudged,
-                "found": [attack.key for attack in self.joined if attack.found],
-            },
-            "tables": {name: report.to_dict() for name, report in self.tables.items()},
-            "nothing_to_attack": list(self.nothing),
-        }
+        return self.result().to_dict()
 
 
 def attack_tables(  # one argument per option of `shoal attack`
@@ -86,7 +90,7 @@ def attack_tables(  # one argument per option of `shoal attack`
     *,
     trials: int = TRIALS,
     seed: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> MultiTableAttack:
     if tables.manifest is None:
         raise InputError(f"{tables.place}: is not a release of several tables")
@@ -118,7 +122,7 @@ def _joined(
         linked = (joined_linking(pairs.by(one.group), Randomness(seed), trials=trials) for one in risk.groups)
         return tuple(linked), None, False
     except DataError as error:
-        return (), str(error), not isinstance(error, NothingToTryError)
+        return (), error.text, not isinstance(error, NothingToTryError)
 
 
 class _Pairs:
@@ -133,7 +137,7 @@ class _Pairs:
     ) -> None:
         self.tables, self.roles = tables, roles
         names = {name for group in groups for name in group.tables}
-        self.after = {name: read_table(data_file(tables.folder(name)), "release") for name in names}
+        self.after = {name: read_table(tables.folder(name).data, "release") for name in names}
         self.before = {name: read_table(originals[name], "original") for name in names}
         self._after, self._before = (
             JoinedTables({name: JoinableTable(frame.lazy(), ()) for name, frame in frames.items()}, groups)

@@ -17,13 +17,13 @@ from shoal.errors import InputError
 from shoal.measurement.formal_models import SENSITIVE
 from shoal.privacy import ModelFinding
 from shoal.results.measured_table import MeasuredTable
-from shoal.results.release_folder import person_in, roles_of
+from shoal.results.measurement_result import MultiTableMeasurementResult
 from shoal.schema import Role
 
 
 @dataclass(frozen=True)
 class MultiTableThresholds:
-    """What `--require` asks of several tables."""
+    """What is required of several tables."""
 
     of_each: tuple[FigureThreshold, ...] = ()
     of_table: Mapping[str, tuple[FigureThreshold, ...]] = field(default_factory=dict)
@@ -68,7 +68,7 @@ def _bound(text: str) -> float:
     except ValueError:
         bound = -1.0
     if not isfinite(bound) or bound < least:
-        raise InputError(f"--require: '{name}' needs a number from {least} on, as in {name}=5")
+        raise InputError(f"'{name}' needs a number from {least} on, as in {name}=5", field="require")
     return bound
 
 
@@ -91,13 +91,16 @@ class MultiTableMeasurement:
     def doubts(self) -> tuple[str, ...]:
         return tuple(f"{name}: {doubt}" for name, measured in self.tables.items() for doubt in measured.doubts)
 
+    def result(self) -> MultiTableMeasurementResult:
+        return MultiTableMeasurementResult(
+            joined=self.joined.result(),
+            tables={name: measured.result() for name, measured in self.tables.items()},
+            without_quasi_identifiers=self.without_quasi,
+            models=self.models,
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "joined": self.joined.to_dict(),
-            "tables": {name: measured.to_dict() for name, measured in self.tables.items()},
-            "without_quasi_identifiers": list(self.without_quasi),
-            "models": [finding.to_dict() for finding in self.models],
-        }
+        return self.result().to_dict()
 
 
 def measure_tables(
@@ -135,12 +138,11 @@ def _request(tables: TableSet, name: str, wanted: AssessmentOptions) -> MeasureR
     if policy is not None:
         return MeasureRequest.by(policy, wanted=wanted)
     wanted.need_harm()
-    folder = tables.folder(name)
-    roles = roles_of(folder)
-    quasi, sensitive = (
-        tuple(one for one, own in roles.items() if own is role) for role in (Role.QUASI, Role.SENSITIVE)
-    )
-    return MeasureRequest(quasi, sensitive, person_in(folder), wanted=wanted)
+    manifest = tables.folder(name).manifest
+    if manifest is None:
+        return MeasureRequest((), (), None, wanted=wanted)
+    person = None if manifest.person is None else manifest.person.attribute
+    return MeasureRequest(manifest.with_role(Role.QUASI), manifest.with_role(Role.SENSITIVE), person, wanted=wanted)
 
 
 def _refuse_unasked(thresholds: MultiTableThresholds, requests: Mapping[str, MeasureRequest]) -> None:
@@ -148,7 +150,7 @@ def _refuse_unasked(thresholds: MultiTableThresholds, requests: Mapping[str, Mea
     measured = [request for request in requests.values() if request.quasi]
     for one in thresholds.of_each:
         if not any(_can_be_asked(one, request.sensitive) for request in measured):
-            raise InputError(f"--require: {one.name} can be measured of none of the tables")
+            raise InputError(f"{one.name} can be measured of none of the tables", field="require")
     for name in thresholds.of_table:
         if not requests[name].quasi:
-            raise InputError(f"--require: the table '{name}' has no quasi-identifier to measure")
+            raise InputError(f"the table '{name}' has no quasi-identifier to measure", field="require")

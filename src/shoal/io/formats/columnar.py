@@ -39,6 +39,10 @@ class ColumnarSource:
     schema: pl.Schema
     fingerprint: Fingerprint
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.path,)
+
     def scan(self) -> pl.LazyFrame:
         self.fingerprint.check(self.path, self.label)
         return _plain(_scan(self.path, self.format, self.label, self.schema), self.schema)

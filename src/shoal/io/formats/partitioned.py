@@ -19,7 +19,7 @@ from typing import Final
 import polars as pl
 from polars.exceptions import PolarsError
 
-from shoal.errors import InputError, SourceError
+from shoal.errors import FieldName, FieldText, InputError, SourceError
 from shoal.io.atomic.folder_commit import sha256_of
 from shoal.io.failures import writing
 from shoal.io.formats.delimited.reader import DelimitedSource, open_delimited
@@ -120,7 +120,10 @@ class _PartSplitter:
 
 def parts_target(whole: FileTarget) -> PartsTarget:
     if whole.format not in FORMATS:
-        raise InputError(f"parts are written as Parquet or CSV, not as {whole.format}", advice="leave --parts out")
+        raise InputError(
+            f"parts are written as Parquet or CSV, not as {whole.format}",
+            advice=FieldText("leave ", FieldName("parts"), " out"),
+        )
     return PartsTarget(whole)
 
 
@@ -143,6 +146,10 @@ class PartsSource:
     fingerprints: tuple[Fingerprint, ...]
     texts: tuple[DelimitedSource, ...] = ()
     """Of text files, each part as a source of its own."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return self.paths
 
     def scan(self) -> pl.LazyFrame:
         for path, seen in zip(self.paths, self.fingerprints, strict=True):
