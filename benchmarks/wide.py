@@ -96,8 +96,8 @@ def top_down(problem: Problem, utility: str, looks: int) -> float:
 
     def cost(node: Node) -> float:
         table = rollup.at(node)
-        found = judge.looks(table, judge.candidates(table, judge.too_small(table)))
-        return min((look.value for look in found if look.suppressed <= problem.allowed), default=inf)
+        found = judge.evaluate(table, judge.candidates(table, judge.too_small(table)))
+        return min((evaluation.value for evaluation in found if evaluation.suppressed <= problem.allowed), default=inf)
 
     best = cost(top)
     seen, queue = {top}, [(best, top)]

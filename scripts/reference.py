@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import yaml
 
 import engines
-from shoal.privacy import PrivacyModel, privacy_models
+from shoal.privacy import Figure, PrivacyModel, privacy_models
 from shoal.schema import Role, ValueType
 from shoal.schema.parameters import Parameters
 from shoal.techniques import TableTechnique, Technique, table_techniques, techniques
@@ -56,22 +56,6 @@ longer.
 """
 MODELS_OVERVIEW = """| Key | Model | Looks at | Class by class | Kept when classes merge | Kept when classes go |
 |---|---|---|---|---|---|"""
-EXAMPLES = {
-    "alpha_k": "{attribute: diagnosis, alpha: 0.5, k: 5}",
-    "average_risk": "{maximum: 0.05}",
-    "beta_likeness": "{attribute: diagnosis, beta: 2, kind: enhanced}",
-    "delta_disclosure": "{attribute: diagnosis, delta: 1.5}",
-    "delta_presence": "{maximum: 0.5, population: residents.csv}",
-    "k_anonymity": "{k: 5}",
-    "k_map": "{k: 5, population_size: 1400000}",
-    "l_diversity": "{attribute: diagnosis, l: 3, kind: distinct}",
-    "lkc": "{l: 2, k: 5, c: 0.5, attribute: diagnosis}",
-    "maximum_risk": "{maximum: 0.2}",
-    "p_sensitive": "{attribute: diagnosis, p: 2, k: 5}",
-    "population_uniqueness": "{maximum: 0.001, population_size: 1400000}",
-    "sample_uniqueness": "{maximum: 0.01}",
-    "t_closeness": "{attribute: diagnosis, t: 0.3, distance: equal}",
-}
 LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
 KINDS = {
     "string": "text",
@@ -156,10 +140,16 @@ def _model(key: str, model: type[PrivacyModel]) -> Iterator[str]:
     yield f"- Class by class: {_declared(model, 'local')}"
     yield f"- Kept when classes merge: {_declared(model, 'monotone_under_generalisation')}"
     yield f"- Kept when classes go: {_declared(model, 'monotone_under_suppression')}"
-    if key in EXAMPLES:
-        yield f"- Example: `- {key}: {EXAMPLES[key]}`"
-        yield f"- What the report says of it: {model(**yaml.safe_load(EXAMPLES[key])).explain()}"
+    if figures := ", ".join(_figure(figure) for figure in model.measured_by()):
+        yield f"- Figures of `shoal measure`: {figures}"
+    yield f"- Example: `- {key}: {model.example}`"
+    yield f"- What the report says of it: {model(**yaml.safe_load(model.example)).explain()}"
     yield f"\n{_parameters(model)}\n"
+
+
+def _figure(figure: Figure) -> str:
+    """With what ``--require`` makes of it: a lower or an upper bound."""
+    return f"`{figure.name}` ({'at least' if figure.more_is_safer else 'at most'})"
 
 
 def _declared(model: type[PrivacyModel], name: str) -> str:

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from tests.support import examples
+from tests.support.model_cases import declared_cases
 
 from shoal.policy import Policy
 from shoal.privacy import privacy_models
@@ -25,6 +26,7 @@ pytestmark = pytest.mark.requirement("L-04", "D-01")
 
 SEED = 5
 BY_CHANCE = ("timing", "peak_rss_mb")
+NAMES = (*examples.NAMES, *declared_cases())
 
 Make = Callable[[Policy, str, str], Release]
 
@@ -53,6 +55,12 @@ def make(home: Path) -> Make:
     return made
 
 
+def example(name: str, home: Path) -> Policy:
+    """Of the file of examples, or of the test file of a model."""
+    case = declared_cases().get(name)
+    return examples.policy(name, home, None if case is None else case.policy)
+
+
 def used(policy: Policy) -> set[str]:
     """The keys of the techniques and models that a policy uses."""
     on_attributes = {step.key for attribute in policy.attributes.values() for step in attribute.steps}
@@ -60,7 +68,7 @@ def used(policy: Policy) -> set[str]:
 
 
 def test_every_technique_and_model_is_in_an_example(home: Path) -> None:
-    shown = set().union(*(used(examples.policy(name, home)) for name in examples.NAMES))
+    shown = set().union(*(used(example(name, home)) for name in NAMES))
     assert shown == {*techniques.names(), *table_techniques.names(), *privacy_models.names()}
 
 
@@ -85,9 +93,9 @@ def same(first: Path, second: Path, *, ordered: bool) -> None:
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("name", examples.NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_both_engines_release_the_same(name: str, make: Make, home: Path) -> None:
-    policy = examples.policy(name, home)
+    policy = example(name, home)
     one, other = (make(policy, engine, "table.parquet") for engine in ("polars", "spark"))
     ordered = "shuffle_rows" in policy.table_steps or policy.solve.decoys is not None
     same(one.data, other.data, ordered=ordered)

@@ -6,20 +6,24 @@ from collections import Counter
 from math import exp, inf, isinf, log
 from unittest.mock import patch
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.support.definitions import SINGLE, Group, Table
+from tests.support.model_cases import declared_cases
 
 from shoal.assess.measure.linear_sensitivity import parse_rule
 from shoal.assess.measure.request import MeasureRequest
 from shoal.assess.measure.table_measurement import measure_data
 from shoal.assess.measure.thresholds import FigureThreshold
 from shoal.errors import InputError
-from shoal.measurement import Measurement, formal_models, measure_classes
-from shoal.measurement.formal_models import SENSITIVE, WHOLE, achieved, measure_formal
-from shoal.privacy import PrivacyModel
+from shoal.hierarchy.value_order import ValueOrder
+from shoal.measurement import Measurement, SensitiveKnowledge, formal_models, measure_classes
+from shoal.measurement.formal_models import SENSITIVE, WHOLE, measure_formal
+from shoal.privacy import Classes, Figure, FigureUnit, PrivacyModel
+from shoal.privacy.figures import NEUTRAL, by_name, worst_figure
 from shoal.privacy.models.lkc import Lkc
 from shoal.schema import Column, ValueType
 
@@ -29,14 +33,14 @@ Row = tuple[int, int, int, int]
 QUASI = ("a", "b", "c")
 NUMBER = {"s": Column("s", ValueType.INTEGER, pl.Int64())}
 ROWS = st.lists(st.tuples(*[st.integers(0, 1)] * 3, st.integers(0, 3)), min_size=1, max_size=14)
-AT_LEAST = ("distinct_l", "entropy_l", "p")
+AT_LEAST = [name for name, figure in SENSITIVE.items() if figure.more_is_safer]
 BOUNDED = ("t", "t_ordered", "alpha", "lkc_c")
 BEYOND = 1e9
 
 
 def measured(rows: list[Row]) -> Measurement:
     frame = pl.LazyFrame(rows, schema=[*QUASI, "s"], orient="row")
-    return measure_classes(frame, QUASI, None, ("s",))
+    return measure_classes(frame, QUASI, None, ("s",), {"s": SensitiveKnowledge(ValueOrder(NUMBER["s"]))})
 
 
 def table_of(rows: list[Row]) -> Table:
@@ -47,19 +51,20 @@ def table_of(rows: list[Row]) -> Table:
         places = [place for place, row in enumerate(rows) if row[:3] == cell]
         values = Counter(rows[place][3] for place in places)
         groups.append(Group(cell, len(places), frozenset((0, place) for place in places), values, 0))
-    return Table(tuple(groups), Counter(row[3] for row in rows), ())
+    return Table(tuple(groups), Counter(row[3] for row in rows), (), range(4))
 
 
 def holds(model: PrivacyModel, table: Table) -> bool:
+    declared_cases()
     return all(SINGLE[model.key](model, group, table) for group in table.groups)
 
 
 def sides(name: str, found: float) -> tuple[float | None, float | None]:
     """A parameter that has to do, and one that may not; None where there is none."""
-    if name in ("distinct_l", "p"):
+    if SENSITIVE[name].unit is FigureUnit.COUNT:
         return found, found + 1
-    if name == "entropy_l":
-        return max(1.0, found * (1 - 1e-7)), found * (1 + 1e-6)
+    if name in AT_LEAST:
+        return max(float(name == "entropy_l"), found - 1e-7), found + 1e-5
     if isinf(found):
         return None, BEYOND
     enough = found + 1e-7
@@ -83,10 +88,12 @@ def test_each_figure_is_where_its_definition_begins_to_hold(rows: list[Row]) -> 
 @given(ROWS)
 def test_figures_are_those_that_the_models_find(rows: list[Row]) -> None:
     classes = measured(rows).classes
-    models = [*WHOLE.values(), *(SENSITIVE[name].model("s", 1, 1) for name in ("distinct_l", "t", "beta", "delta"))]
-    for model in models:
-        assert achieved(model, classes) == model.find(classes).achieved
-    assert measure_formal(classes).lkc_k == Lkc(l=2, k=1, c=1, attribute="s").find(classes).achieved
+    figures = [*WHOLE.values(), *(SENSITIVE[name] for name in ("distinct_l", "t", "beta", "delta"))]
+    for figure in figures:
+        model = figure.model("s", NEUTRAL, NEUTRAL)
+        assert worst_figure(model, classes) == model.find(classes).achieved
+        assert figure.of(classes, "s") == model.find(classes).achieved
+    assert measure_formal(classes).shown_parameters["lkc_k"] == Lkc(l=2, k=1, c=1, attribute="s").find(classes).achieved
 
 
 @given(ROWS)
@@ -126,7 +133,7 @@ def test_a_class_by_hand() -> None:
     """Four, two and one of seven in the only class: nothing is gained, and c is 4 ÷ 3 and 4 ÷ 1."""
     found = measure_formal(measured([(0, 0, 0, value) for value in (0, 0, 0, 0, 1, 1, 2)]).classes, NUMBER)
     entropy = log(7) - (4 * log(4) + 2 * log(2)) / 7
-    assert found.attributes["s"] == {
+    expected = {
         "distinct_l": 3,
         "entropy_l": pytest.approx(exp(entropy)),
         "recursive_c2": pytest.approx(4 / 3),
@@ -140,6 +147,7 @@ def test_a_class_by_hand() -> None:
         "delta": 0,
         "lkc_c": pytest.approx(4 / 7),
     }
+    assert {name: found.attributes["s"][name] for name in expected} == expected
     assert found.parameters["p"] == {"k": 7}
     assert found.parameters["lkc_c"] == {"l": 2, "k": 7}
 
@@ -158,7 +166,8 @@ def test_two_quasi_identifiers_are_all_that_an_attacker_knows() -> None:
     frame = pl.LazyFrame({"a": [0, 0, 1], "b": [0, 0, 1], "s": [1, 2, 1]})
     found = measure_formal(measure_classes(frame, ("a", "b"), None, ("s",)).classes)
     assert "see alpha" in found.left_out["s"]["lkc_c"]
-    assert found.lkc_k is None
+    assert "lkc_k" not in found.to_dict()
+    assert "lkc_c" not in found.parameters
 
 
 def test_a_star_is_a_value_and_suppressed_records_belong_to_no_class() -> None:
@@ -181,6 +190,32 @@ def test_too_many_classes_and_values_are_not_gone_through_unasked() -> None:
         found = measure_formal(measured(rows).classes, NUMBER)
     assert found.attributes == {"s": {}}
     assert "unasked" in found.left_out["s"]["t"]
+
+
+def test_figures_stand_in_the_order_that_models_declare() -> None:
+    assert [*WHOLE] == ["k", "maximum_risk", "average_risk", "sample_uniqueness"]
+    diversity = ["distinct_l", "entropy_l", "recursive_c2", "recursive_c3"]
+    closeness = ["t", "t_ordered", "t_hierarchical"]
+    others = ["p", "alpha", "beta", "enhanced_beta", "delta", "lkc_c"]
+    assert [*SENSITIVE][:13] == [*diversity, *closeness, *others]
+
+
+def test_two_figures_of_one_name_are_refused() -> None:
+    twins = [Figure("k", title, WHOLE["k"].model, sensitive=False) for title in ("k", "another k")]
+    with pytest.raises(InputError, match="two privacy models declare a figure 'k'"):
+        by_name(twins)
+
+
+def test_numbers_stay_with_the_classes_that_are_taken_or_merged() -> None:
+    """Sorted, beside their counts: whatever is done with classes, the values are those that were counted."""
+    classes = measured([(0, 0, 0, 7), (0, 0, 1, 3), (0, 1, 0, 3), (1, 1, 1, 9)]).classes
+    several: list[Classes] = [classes, classes.only(classes.records > 0), classes.at(np.array([2, 0]))]
+    for histograms in (one.histograms("s") for one in several):
+        assert histograms.numbers is not None
+        assert histograms.numbers.tolist() == [3, 7, 9]
+    merged = classes.histograms("s").merged(np.zeros(4, dtype=np.int64), 1)
+    assert merged.numbers is not None
+    assert [row.tolist() for _, block in merged.blocks() for row in block] == [[2, 1, 1]]
 
 
 @pytest.mark.parametrize(
@@ -239,7 +274,7 @@ def test_a_strict_bound_is_not_met_by_its_figure(tmp_path: object) -> None:
     pl.DataFrame(rows, schema=["a", "s"], orient="row").write_csv(path)
     delta = log((2 / 3) / (1 / 2))
     asked = [f"delta={max(delta, log(1.5))}", "recursive_c2=2", "recursive_c2=2.01", f"t={1 / 6}", "t.s=0.1"]
-    request = MeasureRequest.of(policy=None, qi="a", sensitive="s", require=asked)
+    request = MeasureRequest.parse(policy=None, quasi="a", sensitive="s", require=asked)
     found = measure_data(path, request)
     assert [finding.met for finding in found.models] == [False, False, True, True, False]
     assert [finding.name for finding in found.models][-1] == "t.s"

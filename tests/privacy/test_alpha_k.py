@@ -63,8 +63,8 @@ def test_a_share_of_exactly_alpha_will_do_and_no_more(times: int) -> None:
 
 @pytest.mark.parametrize(("alpha", "least"), [(1, 1), (0.5, 2), (0.34, 3), (1 / 3, 3), (0.1, 10), (1 / 49, 49)])
 def test_floor(alpha: float, least: int) -> None:
-    floor = AlphaK(attribute="ill", alpha=alpha, k=7).floor({"ill": np.array([5, 5, 5])})
-    assert (floor.people, floor.records, floor.distinct) == (7, least, {"ill": least})
+    minimum = AlphaK(attribute="ill", alpha=alpha, k=7).minimum_class({"ill": np.array([5, 5, 5])})
+    assert (minimum.people, minimum.records, minimum.distinct) == (7, least, {"ill": least})
 
 
 @pytest.mark.parametrize(

@@ -105,8 +105,8 @@ def test_a_gain_of_exactly_beta_will_do_and_no_more(times: int) -> None:
     ],
 )
 def test_floor(whole: list[int], beta: float, kind: LikenessKind, records: int, distinct: int) -> None:
-    floor = BetaLikeness(attribute="ill", beta=beta, kind=kind).floor({"ill": np.array(whole)})
-    assert (floor.people, floor.records, floor.distinct) == (1, records, {"ill": distinct})
+    minimum = BetaLikeness(attribute="ill", beta=beta, kind=kind).minimum_class({"ill": np.array(whole)})
+    assert (minimum.people, minimum.records, minimum.distinct) == (1, records, {"ill": distinct})
 
 
 @pytest.mark.parametrize(

@@ -82,14 +82,14 @@ def test_what_reaches_the_bound_but_for_rounding_does_not_pass() -> None:
     [([5, 5], 1, 2), ([99, 1], 0.01, 100), ([99, 1], 1, 37), ([99, 0, 1], 1, 37), ([1, 1, 1, 1], 3, 4), ([8], 0.1, 1)],
 )
 def test_floor(whole: list[int], delta: float, records: int) -> None:
-    floor = DeltaDisclosure(attribute="ill", delta=delta).floor({"ill": np.array(whole)})
-    assert (floor.people, floor.records, floor.distinct) == (1, records, {"ill": sum(map(bool, whole))})
+    minimum = DeltaDisclosure(attribute="ill", delta=delta).minimum_class({"ill": np.array(whole)})
+    assert (minimum.people, minimum.records, minimum.distinct) == (1, records, {"ill": sum(map(bool, whole))})
 
 
 def test_the_rarest_value_alone_is_too_much_just_below_the_floor() -> None:
     whole = np.array([990, 10])
     model = DeltaDisclosure(attribute="ill", delta=1)
-    least = model.floor({"ill": whole}).records
+    least = model.minimum_class({"ill": whole}).records
     assert least == int(100 * exp(-1)) + 1
     classes = classes_of(np.array([[least - 2, 1], [least - 1, 1]]), whole)
     assert model.holds(classes).tolist() == [False, True]

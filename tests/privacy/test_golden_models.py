@@ -125,6 +125,6 @@ def test_each_model_keeps_the_golden_classes(cases: list[Case], adult: Adult) ->
 
 
 def meets_floor(problem: Problem, kept: Classes) -> bool:
-    least = problem.floor
+    least = problem.minimum_class
     distinct = all((kept.histograms(name).distinct() >= number).all() for name, number in least.distinct.items())
     return bool((kept.people >= least.people).all() and (kept.records >= least.records).all() and distinct)

@@ -33,7 +33,7 @@ def test_population_records_are_counted(pairs: list[tuple[int, int]], k: int) ->
     assert model.holds(classes).tolist() == [size + more >= k for size, more in pairs]
     assert model.find(classes).achieved == min(size + more for size, more in pairs)
     assert model.local
-    assert model.floor({}).people == 1
+    assert model.minimum_class({}).people == 1
 
 
 def test_more_people_than_the_population_has_stand_for_nobody_known() -> None:
@@ -54,7 +54,7 @@ def test_estimate_is_the_truncated_poisson_tail(k: int, sample: int, significanc
     least = next(size for size, chance in zip(people.tolist(), chances, strict=True) if chance <= significance + 1e-12)
     assert model.least_sample(sample) == least
     assert model.holds(Classes(people, people)).tolist() == (people >= least).tolist()
-    assert model.floor({}).people == least
+    assert model.minimum_class({}).people == least
 
 
 @pytest.mark.parametrize(("k", "least"), [(3, 2), (1000, 3)])
@@ -77,7 +77,7 @@ def test_merging_and_taking_away_break_nothing(people: np.ndarray, k: int, popul
     fewer = kept[[not away >> place & 1 for place in range(len(kept))]]
     for table in (kept, merged, fewer):
         assert model.holds(Classes(table, table)).all() or not kept.size
-    assert (kept >= model.floor({}).people).all()
+    assert (kept >= model.minimum_class({}).people).all()
 
 
 def test_estimate_looks_at_the_whole_table_unless_told_its_size() -> None:

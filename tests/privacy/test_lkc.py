@@ -86,10 +86,10 @@ def test_figure_is_the_smallest_group_and_none_where_a_value_is_given_away() -> 
 
 
 def test_a_small_class_may_stay_where_nobody_knows_all_of_it() -> None:
-    """So no class size is ever needed: there is no floor."""
+    """So no class size is ever needed: there is no minimum class."""
     rows = [(0, 0, 0, 0), (0, 1, 0, 1), (1, 0, 0, 1), (1, 1, 0, 0)]
     assert kept(rows, Lkc(l=1, k=2, c=0.5, attribute="ill")) == rows
-    assert Lkc(l=1, k=2, c=0.5, attribute="ill").floor({}).people == 1
+    assert Lkc(l=1, k=2, c=0.5, attribute="ill").minimum_class({}).people == 1
 
 
 def test_people_are_counted_not_records() -> None:

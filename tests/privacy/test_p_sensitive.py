@@ -53,8 +53,8 @@ def test_a_class_short_of_people_shows_in_the_finding() -> None:
 
 
 def test_floor() -> None:
-    floor = PSensitive(attribute="ill", p=3, k=5).floor({"ill": np.array([5, 5, 5])})
-    assert (floor.people, floor.records, floor.distinct) == (5, 3, {"ill": 3})
+    minimum = PSensitive(attribute="ill", p=3, k=5).minimum_class({"ill": np.array([5, 5, 5])})
+    assert (minimum.people, minimum.records, minimum.distinct) == (5, 3, {"ill": 3})
 
 
 @pytest.mark.parametrize("parameters", [{"p": 0, "k": 2}, {"p": 2, "k": 0}])

@@ -40,11 +40,11 @@ def test_no_part_that_holds_is_larger(model: SensitiveModel, whole: tuple[int, .
     parts = np.array([part for part in product(*(range(count + 1) for count in row)) if any(part)])
     held = model.accepts(model.spread(parts, histograms))
     largest = int(parts[held].sum(axis=1).max(initial=0))
-    bound = int(model.room(np.array([row]), histograms)[0])
+    bound = int(model.retention_bounds(np.array([row]), histograms)[0])
     assert largest <= bound <= sum(row)
     if model.accepts(model.spread(np.array([row]), histograms)).all():
         assert bound == sum(row)
-        assert sum(row) >= model.floor_in({"s": histograms}).records
+        assert sum(row) >= model.minimum_class_in({"s": histograms}).records
 
 
 @given(

@@ -72,9 +72,9 @@ def test_maximum_risk_is_k_anonymity_in_other_words(sizes: Sizes, maximum: float
 
 @given(st.integers(1, 10_000))
 def test_floor_of_maximum_risk_is_the_least_size(k: int) -> None:
-    least = MaximumRisk(maximum=1 / k).floor({}).people
+    least = MaximumRisk(maximum=1 / k).minimum_class({}).people
     assert least == k
-    assert MaximumRisk(maximum=np.nextafter(1 / k, 0)).floor({}).people == k + 1
+    assert MaximumRisk(maximum=np.nextafter(1 / k, 0)).minimum_class({}).people == k + 1
 
 
 @pytest.mark.parametrize("model", [MaximumRisk(maximum=0.3), AverageRisk(maximum=0.3), SampleUniqueness(maximum=0.3)])
@@ -124,8 +124,8 @@ def test_classes_without_people_change_nothing(model: PrivacyModel) -> None:
 @given(sizes=sizes)
 def test_floor_of_no_uniques_at_all(sizes: Sizes) -> None:
     model = SampleUniqueness(maximum=0)
-    assert model.holds(classes_of(sizes)).tolist() == [size >= model.floor({}).people for size in sizes]
-    assert SampleUniqueness(maximum=0.01).floor({}).people == 1
+    assert model.holds(classes_of(sizes)).tolist() == [size >= model.minimum_class({}).people for size in sizes]
+    assert SampleUniqueness(maximum=0.01).minimum_class({}).people == 1
 
 
 @pytest.mark.parametrize(("kind", "wrong"), [(MaximumRisk, 0), (AverageRisk, 0), (SampleUniqueness, -0.1)])

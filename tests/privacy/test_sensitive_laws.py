@@ -1,4 +1,4 @@
-"""What all models on a sensitive attribute promise a solver: monotonicity, a floor, and figures free of overflow."""
+"""What all models on a sensitive attribute promise a solver: monotonicity, a minimum class, no overflow."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.support.model_cases import declared_cases
 
 from shoal.privacy import Classes, Histograms, SensitiveModel, kept_by
 from shoal.privacy.models.alpha_k import AlphaK
@@ -32,7 +33,8 @@ ILL = "ill"
 def classes_of(block: Integers, rest: Integers, tree: tuple[Integers, ...]) -> Classes:
     """Classes with these histograms (one person, one record) in a table that has the rest besides."""
     owner, value = np.nonzero(block)
-    histograms = Histograms(block.sum(axis=0) + rest, owner, value, block[owner, value], len(block), tree)
+    whole, numbers = block.sum(axis=0) + rest, np.arange(block.shape[1]) ** 2.0
+    histograms = Histograms(whole, owner, value, block[owner, value], len(block), tree, numbers=numbers)
     sizes = block.sum(axis=1)
     return Classes(sizes, sizes, {ILL: histograms})
 
@@ -115,6 +117,7 @@ MONOTONE: Mapping[str, Tight] = {
     "basic": basic_likeness,
     "enhanced": enhanced_likeness,
     "delta": disclosing,
+    **{key: case.tightest for key, case in declared_cases().items() if case.tightest is not None},
 }
 """For each model, the strictest parameters that all of the given classes just meet."""
 
@@ -163,10 +166,10 @@ def test_no_class_that_meets_a_model_lies_below_its_floor(name: str, classes: Cl
     assume(model is not None)
     assert model is not None
     histograms = one.histograms(ILL)
-    floor = model.floor({ILL: histograms.whole})
-    assert one.people[0] >= floor.people
-    assert one.records[0] >= floor.records
-    assert histograms.distinct()[0] >= floor.distinct.get(ILL, 0)
+    minimum = model.minimum_class({ILL: histograms.whole})
+    assert one.people[0] >= minimum.people
+    assert one.records[0] >= minimum.records
+    assert histograms.distinct()[0] >= minimum.distinct.get(ILL, 0)
 
 
 WHOLE = np.array([9, 1, 14, 0, 6])
@@ -200,22 +203,22 @@ def test_the_floor_is_the_least_that_any_class_can_have(model: SensitiveModel, e
     rows = np.insert(EVERY, 3, 0, axis=1)
     classes = classes_of(rows, WHOLE - rows.sum(axis=0), ())
     held = model.holds(classes)
-    floor = model.floor({ILL: WHOLE})
+    minimum = model.minimum_class({ILL: WHOLE})
     distinct = int(classes.histograms(ILL).distinct()[held].min())
-    assert floor.records == int(classes.records[held].min())
-    assert floor.distinct[ILL] == distinct if exact == "both" else floor.distinct[ILL] <= distinct
+    assert minimum.records == int(classes.records[held].min())
+    assert minimum.distinct[ILL] == distinct if exact == "both" else minimum.distinct[ILL] <= distinct
 
 
 def test_without_the_hierarchy_nothing_is_known_of_the_hierarchical_floor() -> None:
-    floor = TCloseness(attribute=ILL, t=0.01, distance=ClosenessDistance.HIERARCHICAL).floor({ILL: WHOLE})
-    assert (floor.people, floor.records, dict(floor.distinct)) == (1, 1, {})
+    minimum = TCloseness(attribute=ILL, t=0.01, distance=ClosenessDistance.HIERARCHICAL).minimum_class({ILL: WHOLE})
+    assert (minimum.people, minimum.records, dict(minimum.distinct)) == (1, 1, {})
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_an_empty_table_has_a_floor(name: str) -> None:
     model = ALL[name](classes_of(np.array([[2, 1], [1, 2]]), np.array([0, 0]), (np.array([0, 0]),)))
     assert model is not None
-    assert model.floor({ILL: np.zeros(0, dtype=np.int64)}).people <= 3
+    assert model.minimum_class({ILL: np.zeros(0, dtype=np.int64)}).people <= 3
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name not in ("grassberger", "p-sensitive", "alpha-k")])

@@ -181,8 +181,8 @@ def test_a_hierarchy_that_is_not_there_is_said() -> None:
     ],
 )
 def test_floor(whole: list[int], t: float, distance: ClosenessDistance, records: int, distinct: int) -> None:
-    floor = TCloseness(attribute="ill", t=t, distance=distance).floor({"ill": np.array(whole)})
-    assert (floor.people, floor.records, floor.distinct) == (1, records, {"ill": distinct})
+    minimum = TCloseness(attribute="ill", t=t, distance=distance).minimum_class({"ill": np.array(whole)})
+    assert (minimum.people, minimum.records, minimum.distinct) == (1, records, {"ill": distinct})
 
 
 @pytest.mark.parametrize(

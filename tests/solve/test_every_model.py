@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.definitions import by_definition
 from tests.support.lattice import MEASURES, SENSITIVE, check, nodes, problems
+from tests.support.model_cases import declared_cases
 
+from shoal.policy import Solve
 from shoal.privacy import PrivacyModel, privacy_models
 from shoal.privacy.models.alpha_k import AlphaK
 from shoal.privacy.models.beta_likeness import BetaLikeness
@@ -31,7 +33,7 @@ from shoal.privacy.models.t_closeness import TCloseness
 from shoal.schema import Counts
 from shoal.solve import Ladder, Problem, solve_lattice
 from shoal.solve.global_recoding.lattice_search import LatticeSearch
-from shoal.solve.utility import Utility, make_utility
+from shoal.solve.utility import make_utility, utilities
 from shoal.solve.utility.base import Bounds
 
 pytestmark = pytest.mark.requirement("S-01", "S-02", "S-03", "S-04", "S-07")
@@ -100,6 +102,7 @@ MODELS: dict[str, st.SearchStrategy[PrivacyModel]] = {
         t=st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.4, 0.5, 1.0]),
         distance=st.sampled_from(["equal", "hierarchical", "ordered"]),
     ),
+    **{key: case.models for key, case in declared_cases().items()},
 }
 
 TAKE_SMALLEST = {"average_risk", "sample_uniqueness", "population_uniqueness"}
@@ -155,4 +158,9 @@ def test_no_model_is_left_out() -> None:
 
 
 def test_no_measure_is_left_out() -> None:
-    assert set(MEASURES) == set(Utility.known)
+    assert set(MEASURES) == set(utilities.names())
+
+
+def test_all_that_a_policy_may_ask_for_can_be_minimised() -> None:
+    asked = set(get_args(Solve.model_fields["utility"].annotation))
+    assert asked == set(utilities.names()) - {"entropy_with_suppressed"}, "that one is for comparison with other tools"

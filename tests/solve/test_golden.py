@@ -107,13 +107,13 @@ def takes_smallest(case: dict[str, Any]) -> bool:
     return any(criterion["model"] in SMALLEST_GO for criterion in case["criteria"])
 
 
-def turns_of(case: dict[str, Any], adult: Adult, problem: Problem) -> TieBreakOrder:
+def tie_break_order_of(case: dict[str, Any], adult: Adult, problem: Problem) -> TieBreakOrder:
     """Equal classes in the reference's order: by what they lose, if it measures the loss; then as the file has them."""
     rows = adult.table.with_row_index("row").group_by(case["qis"]).agg(pl.col("row").min())
     where = problem.counts.frame().join(rows, on=case["qis"], how="left", maintain_order="left")["row"].to_numpy()
     backwards = np.argsort(where)[::-1]
 
-    def turns(table: ClassTable) -> Integers:
+    def order(table: ClassTable) -> Integers:
         first = np.empty(table.number, dtype=np.int64)
         first[table.member[backwards]] = where[backwards]
         keys = [first]
@@ -131,14 +131,16 @@ def turns_of(case: dict[str, Any], adult: Adult, problem: Problem) -> TieBreakOr
             by_group[ladder.groups[level]] = ladder.share(level)
             yield by_group
 
-    return turns
+    return order
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 def test_the_optimum_that_arx_expects(case: dict[str, Any], adult: Adult) -> None:
     problem = problem_of(case, adult)
-    in_turn = replace(problem, turns=turns_of(case, adult, problem)) if takes_smallest(case) else problem
-    solution = solve_lattice(in_turn, utility(case["metric"]))
+    ordered = (
+        replace(problem, tie_break_order=tie_break_order_of(case, adult, problem)) if takes_smallest(case) else problem
+    )
+    solution = solve_lattice(ordered, utility(case["metric"]))
     assert solution.optimal
     if case["practical_monotonicity"]:
         # There the reference pruned as if models were monotone, so it may have missed the optimum.

@@ -51,6 +51,8 @@ class Table:
     groups: tuple[Group, ...]
     whole: Counter[int]
     tree: tuple[Sequence[int], ...]
+    numbers: Sequence[float] = ()
+    """What each value is as a number."""
 
     def share(self, value: int) -> Fraction:
         return Fraction(self.whole[value], self.whole.total())
@@ -248,7 +250,8 @@ def _largest(model: PrivacyModel, problem: Problem, groups: tuple[Group, ...]) -
     tally = problem.tallies[SENSITIVE]
     whole = Counter({value: int(records) for value, records in enumerate(tally.whole) if records})
     while True:
-        table = Table(groups, whole, tuple(level.tolist() for level in tally.tree))
+        numbers = () if tally.numbers is None else tally.numbers.tolist()
+        table = Table(groups, whole, tuple(level.tolist() for level in tally.tree), numbers)
         kept = tuple(group for group in groups if not group.records or SINGLE[model.key](model, group, table))
         if kept == groups or not any(group.records for group in kept):
             return kept

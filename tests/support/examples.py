@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,9 @@ def everyone() -> pl.DataFrame:
     return pl.concat([people] * 3)
 
 
-def policy(name: str, folder: Path) -> Policy:
+def policy(name: str, folder: Path, example: Mapping[str, Any] | None = None) -> Policy:
     """The policy of an example, as a file in the folder that the table and the population lie in."""
-    example = EXAMPLES["policies"][name]
+    example = EXAMPLES["policies"][name] if example is None else example
     attributes = {**EXAMPLES["common"], **example["attributes"], "*": "suppress"}
     known = {"shoal": 1, "name": name.replace(" ", "-"), **example, "attributes": attributes}
     path = folder / f"{known['name']}.yaml"

@@ -60,7 +60,8 @@ def problems(
     ladders = [nested_ladder(draw, name, len(combinations.values_of(name))) for name in quasi]
     values = len(counts.values_of(SENSITIVE))
     tree = (np.minimum(np.arange(values), 1), np.zeros(values, dtype=np.int64))
-    tallies = {SENSITIVE: SensitiveAttribute(np.arange(values), tree).tally(counts, where, SENSITIVE)}
+    numbers = counts.values_of(SENSITIVE).to_numpy() ** 2 * 10.0
+    tallies = {SENSITIVE: SensitiveAttribute(np.arange(values), tree, numbers).tally(counts, where, SENSITIVE)}
     limit = draw(st.sampled_from([0.0, 0.1, 0.5, 1.0]))
     return Problem(combinations, ladders, models, tallies, known, limit)
 

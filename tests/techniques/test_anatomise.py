@@ -64,7 +64,7 @@ def cut(frame: pl.DataFrame, columns: Sequence[str] = ("disease",), least: int =
 
 
 def table_of(step: AnatomiseStep) -> pl.DataFrame:
-    (beside,) = step.beside
+    (beside,) = step.sidecar_files
     assert beside.table is not None
     return beside.table
 

@@ -147,7 +147,7 @@ def test_a_step_travels() -> None:
     frame = pl.DataFrame({"pay": [5, -6], ROW: pl.Series([0, 1], dtype=pl.UInt64)})
     copy = pickle.loads(pickle.dumps(step))  # noqa: S301  # our own bytes
     assert copy.apply(frame).equals(step.apply(frame))
-    beside = copy.beside[0]
+    beside = copy.sidecar_files[0]
     waiting = copy.apply(frame).lazy().select(pl.col(name).alias(to) for name, to in beside.columns.items())
     assert beside.shape is not None
     assert open_totals(encrypted_sum(beside.shape(waiting).collect()), SECRET)[ALL].sum == -1
@@ -200,7 +200,7 @@ def test_truth_values_are_counted() -> None:
     column = Column("ill", ValueType.BOOLEAN, rows=3)
     step = bind_homomorphic(Encrypt(scheme="homomorphic"), column, SECRET)
     frame = pl.DataFrame({"ill": ["true", "False", "TRUE"], ROW: pl.Series(range(3), dtype=pl.UInt64)})
-    beside = step.beside[0]
+    beside = step.sidecar_files[0]
     waiting = step.apply(frame).lazy().select(pl.col(name).alias(to) for name, to in beside.columns.items())
     assert beside.shape is not None
     assert open_totals(encrypted_sum(beside.shape(waiting).collect()), SECRET)[ALL].sum == 2

@@ -287,7 +287,7 @@ class TestDoubleCoding:
     def coded(self, seed: int = 3, people: list[str] = PEOPLE, digits: int = 6):
         secrets, form = Kept(Randomness(2)), {"integer": {"digits": digits}}
         step = bound(people, secrets=secrets, seed=seed, domain="drivers", double_coding=True, format=form)
-        (beside,) = step.beside
+        (beside,) = step.sidecar_files
         released = step.apply(table(people))["id"]
         interim = secrets.issue("drivers", pl.Series(people), Base32())
         identities = dict(zip(interim, people, strict=True))

@@ -70,10 +70,10 @@ def test_stand_ins_are_the_same_in_every_record_of_the_domain():
 
 
 def test_what_was_found_is_told_by_type_over_all_records():
-    assert bound(REMARKS).told == "found 2 email + 3 person in 3 records"
-    assert bound(["nothing", None]).told == "found nothing"
-    assert bound(["Rao"], replace="pseudonym").told.endswith("stand-ins are of this run only")
-    assert "run only" not in bound(["Rao"], replace="pseudonym", secrets=RehearsalSecrets(Randomness(1))).told
+    assert bound(REMARKS).report_note == "found 2 email + 3 person in 3 records"
+    assert bound(["nothing", None]).report_note == "found nothing"
+    assert bound(["Rao"], replace="pseudonym").report_note.endswith("stand-ins are of this run only")
+    assert "run only" not in bound(["Rao"], replace="pseudonym", secrets=RehearsalSecrets(Randomness(1))).report_note
 
 
 @pytest.mark.parametrize("values", [[], [None, None], ["Rao"]])

@@ -111,7 +111,7 @@ def test_what_was_split_can_be_joined(values: list[int | None], sizes: tuple[int
     hidden = step.apply(pl.DataFrame({"value": pl.Series(values, dtype=pl.Int64), ROW: rows}))
     files = [
         beside.shape(hidden.lazy().select(pl.col(name).alias(to) for name, to in beside.columns.items())).collect()
-        for beside in step.beside
+        for beside in step.sidecar_files
         if beside.shape is not None
     ]
     assert rebuild(files[-threshold:])["value"].to_list() == values

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 import polars as pl
 
 from shoal.hierarchy.base import BoundHierarchy
-from shoal.kernels.arrays import Integers
+from shoal.kernels.arrays import Floats, Integers
 from shoal.schema.columns import Column
 
 
@@ -32,6 +33,17 @@ class ValueOrder:
         place = np.empty(len(values), dtype=np.int64)
         place[read.arg_sort(nulls_last=True).to_numpy()] = np.arange(len(values))
         return place
+
+    def numbers(self, values: pl.Series) -> Floats | None:
+        """The number that each value is, NaN for a missing one; None where the attribute has no numbers.
+
+        >>> from shoal.schema.values import ValueType
+        >>> ValueOrder(Column("dose", ValueType.INTEGER)).numbers(pl.Series(["10", "9", None])).tolist()
+        [10.0, 9.0, nan]
+        """
+        if not self.column.is_number:
+            return None
+        return self.column.numbers(values).cast(pl.Float64).fill_null(nan).to_numpy()
 
     def tree(self, values: pl.Series) -> tuple[Integers, ...]:
         """Per level of the hierarchy, from 1 to the top, the group of each value; nothing without a hierarchy."""

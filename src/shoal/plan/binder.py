@@ -172,7 +172,7 @@ class PlanBinder(Generic[TableT]):
         purpose = ("attribute", name, technique.key, str(place))
         context = self.context(purpose, technique.wants(name), hierarchy, people=technique.counts_people)
         step = technique.bind(column, context)
-        detail = ", ".join(filter(None, (_in_words(technique), step.told)))
+        detail = ", ".join(filter(None, (_in_words(technique), step.report_note)))
         stage = PlanStage.of(technique, suppressed=self.attributes[name].is_suppressed)
         given = technique.model_dump(mode="json", exclude_defaults=True, by_alias=True)
         self.planned.add(PlannedStep(step, technique.key, technique.facts.clause, name, detail, stage, given))

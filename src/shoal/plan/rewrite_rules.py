@@ -64,7 +64,7 @@ def suppress_columns_first(segment: PlanSegment) -> PlanSegment:
             moved.setdefault(start, []).append(place)
         elif step.scope not in (Scope.ROW, Scope.TABLE):
             fence = place
-        elif len(effect.touched) == 1 and not step.drops_records and not step.beside:
+        elif len(effect.touched) == 1 and not step.drops_records and not step.sidecar_files:
             alone.setdefault(next(iter(effect.touched)), []).append(place)
         else:
             last.update(dict.fromkeys(effect.touched, place))

@@ -84,7 +84,7 @@ def _add_decoys(binder: PlanBinder[TableT], question: BoundProblem, solution: So
     decoys, counts = binder.policy.solve.decoys, question.problem.counts
     if decoys is None or solution.filling is None:
         return
-    if any(planned.step.beside for planned in binder.plan):
+    if any(planned.step.sidecar_files for planned in binder.plan):
         raise InputError("solve.decoys: invented records would have nothing in the files beside the data")
     alike = counts.frame()[np.repeat(np.arange(counts.size), solution.filling)]
     wanted = decoys.wants(binder.planned.columns, counts.attributes)

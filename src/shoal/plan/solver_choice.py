@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from shoal.errors import InfeasibleError, InputError
 from shoal.policy import Solve
-from shoal.privacy.models.delta_presence import DeltaPresence
 from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.schema.progress import Progress
 from shoal.solve import Problem, Solution, solve_cells, solve_lattice, solve_local, solve_rare, solve_wildcards
@@ -24,10 +23,9 @@ def solve_by_policy(problem: Problem, wanted: Solve, progress: Progress | None =
 
 
 def _solve(problem: Problem, wanted: Solve, progress: Progress | None) -> Solution:
-    if wanted.recoding != "global" and any(
-        isinstance(each, DeltaPresence) and not each.local for each in problem.models
-    ):
-        raise InputError("delta_presence with a minimum goes with recoding: global only, or with judge_absent: false")
+    for model in problem.models if wanted.recoding != "global" else ():
+        if only := model.global_recoding_only:
+            raise InputError(f"{model.key} {only.condition} goes with recoding: global only, or {only.remedy}")
     match wanted.recoding:
         case "global":
             return solve_lattice(problem, wanted.utility, time_limit=wanted.time_limit, progress=progress)

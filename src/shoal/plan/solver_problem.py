@@ -124,4 +124,4 @@ def _reading(binder: PlanBinder[TableT], name: str, counts: Counts) -> ValueOrde
 
 def _sensitive(reading: ValueOrder, counts: Counts) -> SensitiveAttribute:
     values = counts.values_of(reading.column.name)
-    return SensitiveAttribute(reading.order(values), reading.tree(values))
+    return SensitiveAttribute(reading.order(values), reading.tree(values), reading.numbers(values))

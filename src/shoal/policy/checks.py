@@ -16,7 +16,6 @@ from shoal.policy.presets import UseCase
 from shoal.policy.role_propagation import problems_of_roles, warnings_of_roles
 from shoal.policy.vault_needs import warnings_without_vault
 from shoal.policy.yaml_tree import TreePath
-from shoal.privacy.models.delta_presence import DeltaPresence
 from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.pseudonyms import Uniqueness
 from shoal.pseudonyms.issuance import issued_uniqueness
@@ -145,9 +144,10 @@ def _wildcards(policy: Policy) -> Iterator[tuple[TreePath, str]]:
 def _absent(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     """Cell by cell, it is not followed what becomes of people whom only the population has."""
     for place, model in enumerate(policy.privacy):
-        if isinstance(model, DeltaPresence) and not model.local and policy.solve.recoding != "global":
+        only = model.global_recoding_only
+        if only is not None and policy.solve.recoding != "global":
             path: TreePath = ("privacy", place, model.key)
-            yield path, "with a minimum it goes with recoding: global only, or with judge_absent: false"
+            yield path, f"{only.condition} it goes with recoding: global only, or {only.remedy}"
 
 
 def _population(policy: Policy) -> Iterator[tuple[TreePath, str]]:

@@ -8,14 +8,18 @@ A model declares what a solver may rely on:
 
 - *monotone under generalisation*: merging classes that meet it gives a class that meets it;
 - *monotone under suppression*: taking away whole classes never breaks the others;
-- its *floor*: sizes without which no class can ever meet it. A class below the floor is below it in every finer
-  partition too, which is what lets a solver leave out most of the search.
+- its *minimum class*: sizes without which no class can ever meet it. A class below them is below them in every finer
+  partition too, which is what lets a solver leave out most of the search;
+- its *retention bounds*: how many records of a class can be kept at most, however finely it is divided.
+
+It declares its words (``title``, ``clause``, ``example``, ``explain``) and its figures (``measured_by``) too. Policies,
+solvers, measurement, thresholds, reports and the reference page read these declarations, so a model is one file.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import ClassVar, Self
@@ -24,6 +28,7 @@ import numpy as np
 
 from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.privacy.classes import Classes, Histograms
+from shoal.privacy.figures import Figure
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import Registry
 
@@ -65,21 +70,21 @@ class MinimumClass:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure that is measured of any table, whatever was asked of it, and that a threshold can be set for."""
+class GlobalRecodingOnly:
+    """That a model is followed under global recoding only: when that is so, and what a policy can do about it."""
 
-    name: str
-    title: str
-    model: Callable[[str, float, int], PrivacyModel]
-    """The model that asks for it: of an attribute, with the figure as its parameter, and the k of the table."""
-    sensitive: bool = True
-    """Of a sensitive attribute in the classes; otherwise of the classes themselves, and the attribute says nothing."""
+    condition: str
+    remedy: str
 
 
 class PrivacyModel(Parameters, ABC):
     key: ClassVar[str]
     title: ClassVar[str]
     clause: ClassVar[str]
+    example: ClassVar[str] = ""
+    """Parameters as a policy writes them, for the reference page."""
+    listing_order: ClassVar[int] = 1000
+    """Where its figures stand among those of other models: the lower first, equal ones by key."""
     monotone_under_generalisation: ClassVar[bool]
     monotone_under_suppression: ClassVar[bool]
     local: ClassVar[bool] = True
@@ -111,6 +116,11 @@ class PrivacyModel(Parameters, ABC):
         """Where the population lies that it compares with, if it does."""
         return None
 
+    @property
+    def global_recoding_only(self) -> GlobalRecodingOnly | None:
+        """Whether it can't be followed where records are recoded one by one."""
+        return None
+
     def for_table(self, people: int) -> Self:
         """The model for a table of so many people, suppressed ones included."""
         return self
@@ -135,13 +145,13 @@ class PrivacyModel(Parameters, ABC):
     def explain(self) -> str:
         """What the model promises, for people."""
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """What no class can do without; ``whole`` has the records per value of each sensitive attribute."""
         return MinimumClass()
 
-    def floor_in(self, spread: Mapping[str, Histograms]) -> MinimumClass:
+    def minimum_class_in(self, spread: Mapping[str, Histograms]) -> MinimumClass:
         """The same where the hierarchies of the sensitive attributes are known too."""
-        return self.floor({name: histograms.whole for name, histograms in spread.items()})
+        return self.minimum_class({name: histograms.whole for name, histograms in spread.items()})
 
     def most_kept(self, classes: Classes) -> Integers:
         """For each class, how many of its records can be kept at most, however finely it is divided."""
@@ -186,7 +196,7 @@ class SensitiveModel(PrivacyModel):
     def holds(self, classes: Classes) -> Mask:
         return self.accepts(self.figures(classes))
 
-    def room(self, block: Integers, histograms: Histograms) -> Integers:
+    def retention_bounds(self, block: Integers, histograms: Histograms) -> Integers:
         """Of each row of a dense block, the most records that can be kept, however finely it is divided."""
         return np.asarray(block.sum(axis=1))
 
@@ -194,7 +204,7 @@ class SensitiveModel(PrivacyModel):
         histograms = classes.histograms(self.attribute)
         kept = np.empty(len(classes), dtype=np.int64)
         for rows, block in histograms.blocks():
-            kept[rows] = self.room(block, histograms)
+            kept[rows] = self.retention_bounds(block, histograms)
         return kept
 
 

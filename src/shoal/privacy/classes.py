@@ -43,6 +43,8 @@ class Histograms:
     """Per level of the attribute's hierarchy, from 1 to the top, the group of each value. Empty without a hierarchy."""
     dense: Integers | None = None
     """The counts by class and value, where they are known already; then there are no entries."""
+    numbers: Floats | None = None
+    """The number that each value is, in rising order; NaN for a missing value. None where values are no numbers."""
 
     @cached_property
     def matrix(self) -> Integers | None:
@@ -114,12 +116,14 @@ class Histograms:
         return self._of(np.pad(self.dense, ((0, number - self.number), (0, 0))))
 
     def _of(self, dense: Integers) -> Histograms:
-        return Histograms.of(self.whole, dense, self.tree)
+        return Histograms.of(self.whole, dense, self.tree, self.numbers)
 
     @classmethod
-    def of(cls, whole: Integers, dense: Integers, tree: tuple[Integers, ...] = ()) -> Histograms:
+    def of(
+        cls, whole: Integers, dense: Integers, tree: tuple[Integers, ...] = (), numbers: Floats | None = None
+    ) -> Histograms:
         """From counts with one row per class and one column per value."""
-        return cls(whole, _NOTHING, _NOTHING, _NOTHING, len(dense), tree, dense)
+        return cls(whole, _NOTHING, _NOTHING, _NOTHING, len(dense), tree, dense, numbers)
 
 
 @dataclass(frozen=True)

@@ -20,18 +20,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import exp, inf, lgamma, log, log1p, pi, sqrt
-from typing import TypeVar
+from math import exp, inf, lgamma, log, log1p, pi
 
 import numpy as np
 
 from shoal.errors import DataError
 from shoal.kernels.arrays import Floats, Integers
 
-FloatOrFloats = TypeVar("FloatOrFloats", float, Floats)
-
 SMALL_FRACTION = 0.1
 """The sampling fraction up to which Dankar's rule takes Pitman's model."""
+NEAR = 1e-12
+"""How near a root has to be found."""
+STEPS = 500
+"""Halving alone would need fewer than a hundred."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ def pitman(sample: SampleSizes, population: int) -> float:
 
 
 def snb(sample: SampleSizes, population: int) -> float | None:
+    from scipy.special import expit
+
     fraction = sample.people / population
     if fraction <= SMALL_FRACTION or not sample.of_size(2):
         return None
@@ -109,7 +112,7 @@ def snb(sample: SampleSizes, population: int) -> float | None:
     roots = np.array([_root(surplus, odds[place], odds[place + 1]) for place in crossings])
     if not len(roots):
         return None
-    beta = _logistic(roots)
+    beta = expit(roots)
     return min(float(population), float((classes * beta ** _matching_alpha(sample, fraction, beta)).max()))
 
 
@@ -138,7 +141,10 @@ def _one_is_drawn(size: int, drawn: int, population: int) -> float:
 
 
 def _log_rising(first: float, steps: float) -> float:
-    """ln Γ(first + steps)/Γ(first), exact to steps·ln(first) roundings however large ``first`` is."""
+    """ln Γ(first + steps)/Γ(first), exact to steps·ln(first) roundings however large ``first`` is.
+
+    The difference of two values of ``gammaln`` is not: in a population of a billion it has lost ten digits.
+    """
     last = first + steps
     leading = (last - 0.5) * log1p(steps / first) + steps * log(first) - steps
     return leading + _stirling_rest(last) - _stirling_rest(first)
@@ -152,12 +158,14 @@ def _stirling_rest(x: float) -> float:
 
 def _slope_of_alpha(sample: SampleSizes, alpha: float) -> float:
     """How the likelihood of Pitman's formula grows with α, at the best θ for it."""
+    from scipy.special import digamma
+
     theta, classes = _theta(sample, alpha), sample.classes
     if alpha:
         between_classes = (classes - 1 - theta * _harmonic(theta, alpha, classes)) / alpha
     else:
         between_classes = classes * (classes - 1) / (2 * theta)
-    within_classes = _digamma(sample.sizes.astype(np.float64) - alpha) - _digamma(1 - alpha)
+    within_classes = digamma(sample.sizes - alpha) - digamma(1 - alpha)
     return between_classes - float(sample.numbers @ within_classes)
 
 
@@ -177,18 +185,11 @@ def _theta(sample: SampleSizes, alpha: float) -> float:
 
 def _harmonic(start: float, step: float, number: int) -> float:
     """Σ 1/(start + i·step) over 0 < i < number."""
+    from scipy.special import digamma
+
     if not step:
         return (number - 1) / start
-    return (_digamma(start / step + number) - _digamma(start / step + 1)) / step
-
-
-def _digamma(x: FloatOrFloats) -> FloatOrFloats:
-    """Γ′/Γ for x > 0: ten times ψ(x) = ψ(x + 1) − 1/x, then the asymptotic series."""
-    far = x + 10
-    square = 1 / (far * far)
-    series = square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132))))
-    value: FloatOrFloats = np.log(far) - 0.5 / far - series - sum(1 / (x + step) for step in range(10))
-    return value
+    return float(digamma(start / step + number) - digamma(start / step + 1)) / step
 
 
 def _classes_in_population(sample: SampleSizes, fraction: float) -> float:
@@ -212,36 +213,22 @@ def _matching_alpha(sample: SampleSizes, fraction: float, beta: Floats) -> Float
 
 def _expected_uniques(sample: SampleSizes, fraction: float, odds: Floats) -> Floats:
     """The share of the population's classes that show one person in the sample, by the log odds of β."""
-    beta = _logistic(odds)
+    from scipy.special import expit
+
+    beta = expit(odds)
     alpha = _matching_alpha(sample, fraction, beta)
     hidden = (1 - fraction) * (1 - beta)
     return np.asarray(fraction * (beta / (1 - hidden)) ** alpha * (1 + alpha * hidden / (1 - hidden)))
 
 
-def _logistic(x: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-x)))
-
-
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where the function changes its sign, by Ridders' method; the end nearer to zero where it does not."""
+    """Where the function changes its sign; the end nearer to zero where it does not.
+
+    By Ridders' method, which halves first: the secant of Brent's begins near α = 0, where the slope is all rounding.
+    """
+    from scipy.optimize import ridder
+
     at_low, at_high = function(low), function(high)
     if (at_low > 0) == (at_high > 0):
         return low if abs(at_low) < abs(at_high) else high
-    last = inf
-    while True:
-        middle = (low + high) / 2
-        at_middle = function(middle)
-        if not at_middle:
-            return middle
-        shift = (middle - low) * at_middle / sqrt(at_middle**2 - at_low * at_high)
-        guess = middle + (shift if at_low > at_high else -shift)
-        at_guess = function(guess)
-        if not at_guess or abs(guess - last) <= 1e-11 * max(1.0, abs(guess)):
-            return guess
-        last = guess
-        if (at_middle > 0) != (at_guess > 0):
-            low, at_low, high, at_high = middle, at_middle, guess, at_guess
-        elif (at_low > 0) != (at_guess > 0):
-            high, at_high = guess, at_guess
-        else:
-            low, at_low = guess, at_guess
+    return float(ridder(function, low, high, xtol=NEAR, maxiter=STEPS))

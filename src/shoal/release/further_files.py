@@ -46,7 +46,7 @@ def planned_files(plan: Plan) -> tuple[SidecarFile, ...]:
     """What the steps of a plan want beside the data, each file once, by name."""
     named: dict[str, list[SidecarFile]] = {}
     for planned in plan:
-        for beside in planned.step.beside:
+        for beside in planned.step.sidecar_files:
             named.setdefault(_checked(beside).file, []).append(beside)
     return tuple(_joined(named[name]) for name in sorted(named))
 

@@ -133,12 +133,12 @@ class Step(ABC):
         return pl.DataFrame()
 
     @property
-    def told(self) -> str:
+    def report_note(self) -> str:
         """What was found out while it was bound and a reader of the report should know, in a few words."""
         return ""
 
     @property
-    def beside(self) -> tuple[SidecarFile, ...]:
+    def sidecar_files(self) -> tuple[SidecarFile, ...]:
         """Further files of the release that its hidden columns make."""
         return ()
 

@@ -26,7 +26,8 @@ class SensitiveCounts:
     """How often each value of a sensitive attribute occurs in each combination of quasi-identifiers.
 
     Entry e: ``count[e]`` records of combination ``combination[e]`` have the value ``value[e]``. Values are numbered in
-    their natural order; ``tree`` has their group on each level of the attribute's hierarchy, from 1 to the top.
+    their natural order; ``tree`` has their group on each level of the attribute's hierarchy, from 1 to the top;
+    ``numbers`` what they are as numbers, where they are.
     """
 
     combination: Integers
@@ -34,6 +35,7 @@ class SensitiveCounts:
     count: Integers
     values: int
     tree: tuple[Integers, ...] = ()
+    numbers: Floats | None = None
 
     @cached_property
     def whole(self) -> Integers:
@@ -42,7 +44,7 @@ class SensitiveCounts:
     @property
     def none(self) -> Histograms:
         """Of no class: what is known of the whole table."""
-        return Histograms.of(self.whole, np.zeros((0, self.values), dtype=np.int64), self.tree)
+        return Histograms.of(self.whole, np.zeros((0, self.values), dtype=np.int64), self.tree, self.numbers)
 
     def within(self, member: Integers, number: int, *, some: bool = False) -> Histograms:
         """By class, when combination i belongs to class ``member[i]``; with ``some``, to none where it is negative."""
@@ -51,11 +53,12 @@ class SensitiveCounts:
             here = np.flatnonzero(owner >= 0)
             owner, value, count = owner[here], value[here], count[here]
         if number * self.values > BLOCK_CELLS:
-            return Histograms(self.whole, owner, value, count.astype(np.int64), number, self.tree)
+            counted = count.astype(np.int64)
+            return Histograms(self.whole, owner, value, counted, number, self.tree, numbers=self.numbers)
         owner *= self.values
         owner += value
         dense = np.bincount(owner, weights=count, minlength=number * self.values).astype(np.int64)
-        return Histograms.of(self.whole, dense.reshape(number, self.values), self.tree)
+        return Histograms.of(self.whole, dense.reshape(number, self.values), self.tree, self.numbers)
 
     @cached_property
     def _weights(self) -> Floats:
@@ -83,8 +86,8 @@ TieBreakOrder = Callable[["ClassTable"], Integers]
 class Problem:
     """``population[i]`` is how many records of the population table have combination i, where there is one.
 
-    A combination that only the population has stands there with no records. ``turns`` lays down which of equally
-    small classes go first; without it, the solver takes an order that costs less.
+    A combination that only the population has stands there with no records. ``tie_break_order`` lays down which of
+    equally small classes go first; without it, the solver takes an order that costs less.
     """
 
     counts: Counts
@@ -93,7 +96,7 @@ class Problem:
     tallies: Mapping[str, SensitiveCounts] = field(default_factory=dict)
     population: Integers | None = None
     suppression_limit: float = 0.0
-    turns: TieBreakOrder | None = None
+    tie_break_order: TieBreakOrder | None = None
 
     @cached_property
     def records(self) -> int:
@@ -105,12 +108,12 @@ class Problem:
         return floor(self.suppression_limit * self.records + 1e-9)
 
     @cached_property
-    def floor(self) -> MinimumClass:
+    def minimum_class(self) -> MinimumClass:
         """What no class can do without, by all models together."""
         spread = {name: tally.none for name, tally in self.tallies.items()}
         together = MinimumClass()
         for model in self.models:
-            together |= model.floor_in(spread)
+            together |= model.minimum_class_in(spread)
         return together
 
     @cached_property
@@ -159,19 +162,21 @@ class Problem:
 class SensitiveAttribute:
     """What the solver has to know of a sensitive attribute's values, by their codes in the counts.
 
-    ``order`` is the place of each in its natural order; ``tree`` their group on each level of a hierarchy, 1 to top.
+    ``order`` is the place of each in its natural order; ``tree`` their group on each level of a hierarchy, 1 to top;
+    ``numbers`` what each is as a number, NaN where it is missing, None for other values than numbers.
     """
 
     order: Integers
     tree: tuple[Integers, ...] = ()
+    numbers: Floats | None = None
 
     def tally(self, counts: Counts, where: Integers, attribute: str) -> SensitiveCounts:
         """Of the attribute in the counts, whose combinations lie at ``where`` among those without it."""
         back = np.argsort(self.order)
         codes = counts.codes[:, counts.attributes.index(attribute)]
-        return SensitiveCounts(
-            where, self.order[codes], counts.records, len(self.order), tuple(groups[back] for groups in self.tree)
-        )
+        tree = tuple(groups[back] for groups in self.tree)
+        numbers = None if self.numbers is None else self.numbers[back]
+        return SensitiveCounts(where, self.order[codes], counts.records, len(self.order), tree, numbers)
 
 
 def build_problem(  # noqa: PLR0913  # all that a problem consists of

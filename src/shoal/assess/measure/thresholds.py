@@ -10,43 +10,38 @@ from typing import NoReturn
 from pydantic import ValidationError
 
 from shoal.errors import FieldName, FieldText, InputError
-from shoal.measurement.formal_models import (
-    DECLARED,
-    POPULATION,
-    SENSITIVE,
-    WHOLE,
-    FormalFigures,
-    measure_figure,
-    why_not_measured,
-)
+from shoal.measurement.formal_models import FIGURES, POPULATION, SENSITIVE, WHOLE, FormalFigures
 from shoal.measurement.risk.linear_sensitivity import SensitiveCells
-from shoal.privacy import Classes, ModelFinding
+from shoal.privacy import Classes, Figure, FigureUnit, ModelFinding
+from shoal.privacy.figures import ANY_ATTRIBUTE, NEUTRAL
 from shoal.schema import Column
 from shoal.schema.registry import did_you_mean
 from shoal.schema.validation_messages import validation_message
 
-_OTHERS = tuple(figure.name for figure in DECLARED if not figure.sensitive)
-"""Of the whole table, from models that say themselves how they are measured."""
-AT_LEAST = (
-    "k",
-    "k_effective",
-    "k_map",
-    "class_size_min",
-    "class_size_average",
-    *(name for name in _OTHERS if WHOLE[name].more_is_safer),
-)
-AT_MOST = (
+
+def _declared(figures: Mapping[str, Figure], *, at_least: bool) -> tuple[str, ...]:
+    return tuple(name for name, figure in figures.items() if figure.more_is_safer is at_least)
+
+
+COUNTS = ("k_effective", "class_size_min", "class_size_average")
+"""Figures of the table itself that are at least 1."""
+SHARES = (
     "prosecutor_max",
     "prosecutor_average",
     "strict_average",
     "journalist_max",
     "marketer",
-    "uniques",
     "suppressed",
     "records_above",
     "reidentification",
-    "delta_presence",
-    *(name for name in WHOLE if name not in AT_LEAST),
+)
+AT_LEAST = (*_declared(WHOLE, at_least=True), COUNTS[0], *_declared(POPULATION, at_least=True), *COUNTS[1:])
+AT_MOST = (
+    *SHARES[:5],
+    "uniques",
+    *SHARES[5:],
+    *_declared(POPULATION, at_least=False),
+    *_declared(WHOLE, at_least=False),
 )
 CELLS = "sensitive_cells"
 NAMES = (*AT_LEAST, *AT_MOST, *SENSITIVE, CELLS)
@@ -81,7 +76,7 @@ class FigureThreshold:
     def parse(cls, text: str) -> FigureThreshold:
         """
         >>> FigureThreshold.parse("distinct_l.diagnosis=3")
-        Threshold(name='distinct_l', bound=3.0, attribute='diagnosis')
+        FigureThreshold(name='distinct_l', bound=3.0, attribute='diagnosis')
         """
         asked, _, number = text.rpartition("=")
         name, _, attribute = (asked or text).partition(".")
@@ -99,16 +94,23 @@ class FigureThreshold:
 
     def _refuse_senseless_bound(self) -> None:
         """What the model itself refuses as its parameter; what no figure can come to, as a percentage for a share."""
-        if self.name in AT_LEAST and self.name not in _OTHERS and self.bound < 1:
+        figure = FIGURES.get(self.name)
+        if figure is not None and figure.sensitive:
+            self._refuse_by_model(figure)
+            return
+        unit = None if figure is None else figure.unit
+        if self.bound < 1 and (self.name in COUNTS or unit is FigureUnit.COUNT):
             self._refuse("has to be at least 1")
         if self.bound < 0:
             self._refuse("has to be at least 0")
-        if self.name in AT_MOST and self.name not in ("uniques", *_OTHERS) and self.bound > 1:
+        if self.bound > 1 and (self.name in SHARES or unit is FigureUnit.SHARE):
             self._refuse("is a share: has to be at most 1")
-        if self.name not in SENSITIVE:
-            return
+
+    def _refuse_by_model(self, figure: Figure) -> None:
+        if self.bound < 0:
+            self._refuse("has to be at least 0")
         try:
-            SENSITIVE[self.name].model(self.attribute or "any", self.bound, 1)
+            figure.model(self.attribute or ANY_ATTRIBUTE, self.bound, NEUTRAL)
         except ValidationError as error:
             self._refuse(validation_message(error.errors()[0]))
 
@@ -158,13 +160,13 @@ class FigureThreshold:
 
     def _by_model(self, attribute: str, evidence: ThresholdEvidence) -> ModelFinding:
         """Whether it is met is for the model to say; some bounds may be reached, others may not."""
-        classes = evidence.classes
-        if reason := why_not_measured(self.name, classes, attribute, evidence.columns.get(attribute)):
+        classes, figure = evidence.classes, SENSITIVE[self.name]
+        if reason := figure.obstacle(classes, attribute, evidence.columns.get(attribute)):
             raise InputError(f"{self.name} can't be measured of '{attribute}': {reason}", field="require")
         achieved = evidence.formal.attributes[attribute].get(self.name)
         if achieved is None:
-            achieved = measure_figure(self.name, classes, attribute)
-        model = SENSITIVE[self.name].model(attribute, self.bound, int(classes.people.min()))
+            achieved = figure.of(classes, attribute)
+        model = figure.model(attribute, self.bound, int(classes.people.min()))
         return ModelFinding(f"{self.name}.{attribute}", self.bound, achieved, bool(model.holds(classes).all()))
 
 

@@ -157,15 +157,15 @@ class _Line:
             return None
         return cls(numbers, as_numbers(values)[seen.values], width)
 
-    def similar(self, beliefs: Posteriors) -> Mask:
+    def similar(self, posteriors: Posteriors) -> Mask:
         """Which of the people are nearly known."""
-        count, place = len(beliefs.people), self.labels[beliefs.labels]
+        count, place = len(posteriors.people), self.labels[posteriors.labels]
         low, high = np.full(count, np.inf), np.full(count, -np.inf)
-        np.minimum.at(low, beliefs.rows, place)
-        np.maximum.at(high, beliefs.rows, place)
-        told = np.bincount(beliefs.rows, beliefs.records, minlength=count)
-        value = self.values[beliefs.people]
-        near = (told > 0) & (told == beliefs.fitting)
+        np.minimum.at(low, posteriors.rows, place)
+        np.maximum.at(high, posteriors.rows, place)
+        told = np.bincount(posteriors.rows, posteriors.records, minlength=count)
+        value = self.values[posteriors.people]
+        near = (told > 0) & (told == posteriors.fitting)
         near[near] &= high[near] - low[near] <= self.width
         return np.asarray(near & (low <= value) & (value <= high))
 
@@ -198,34 +198,34 @@ def _tally(  # noqa: PLR0913, PLR0917  # who is attacked, and how
     """With a confidence of 0 everybody is claimed; whom no record fits gets the commonest value of the release."""
     claims, rights, guesses, similar = np.zeros((4, len(rows)))
     prior, by_guessing, gain = seen.prior, seen.guessed, 0.0
-    for held in seen.beliefs(rows):
-        beliefs = held if own is None else seen.left_out(held, own)
-        there = beliefs.best > 0
-        claimed = there & (beliefs.share >= confidence - 1e-12)
-        place = np.searchsorted(rows, beliefs.people)
-        right = _expected(seen, beliefs, trials.of[place])
-        guessed = by_guessing[beliefs.people]
+    for held in seen.posteriors(rows):
+        posteriors = held if own is None else seen.left_out(held, own)
+        there = posteriors.best > 0
+        claimed = there & (posteriors.share >= confidence - 1e-12)
+        place = np.searchsorted(rows, posteriors.people)
+        right = _expected(seen, posteriors, trials.of[place])
+        guessed = by_guessing[posteriors.people]
         if confidence == 0:
             right, claimed = np.where(there, right, guessed), np.ones_like(there)
         claims[place], rights[place], guesses[place] = claimed, right * claimed, guessed * claimed
-        belief = beliefs.records / np.maximum(beliefs.fitting[beliefs.rows], 1)
-        gain = max(gain, float((belief - prior[beliefs.labels]).max(initial=0.0)))
+        posterior = posteriors.records / np.maximum(posteriors.fitting[posteriors.rows], 1)
+        gain = max(gain, float((posterior - prior[posteriors.labels]).max(initial=0.0)))
         if line is not None:
-            similar[place] = line.similar(beliefs)
+            similar[place] = line.similar(posteriors)
     told, hits, lucky, near = (float(trials.best(each).sum()) for each in (claims, rights, guesses, similar))
     return _InferenceTally(trials.count, told, hits, lucky, gain, None if line is None else near)
 
 
-def _expected(seen: SensitiveView, beliefs: Posteriors, who: Integers) -> Floats:
+def _expected(seen: SensitiveView, posteriors: Posteriors, who: Integers) -> Floats:
     """For each of the people, the chance that one of their commonest labels, drawn by lot, is right.
 
     ``who`` says which of them are one person, of whom a label may tell any value.
     """
-    best = beliefs.modal
-    rows, labels = beliefs.rows[best], beliefs.labels[best]
-    told = pl.DataFrame({"who": who, "known": seen.match.target_of[beliefs.people]})
+    best = posteriors.modal
+    rows, labels = posteriors.rows[best], posteriors.labels[best]
+    told = pl.DataFrame({"who": who, "known": seen.match.target_of[posteriors.people]})
     claims = told[rows].with_columns(
-        pl.Series("label", labels), pl.Series("right", seen.right(beliefs.people[rows], labels))
+        pl.Series("label", labels), pl.Series("right", seen.right(posteriors.people[rows], labels))
     )
     by_label = claims.group_by("who", "known", "label").agg(pl.col("right").any())
     chance = by_label.group_by("who", "known").agg(pl.col("right").mean())

@@ -127,7 +127,7 @@ class SensitiveView:
         """Labels that could not be read, so that nothing was ruled out or concluded by them."""
         return self.match.unread + self.coverage.unread
 
-    def beliefs(self, people: Integers) -> Iterator[Posteriors]:
+    def posteriors(self, people: Integers) -> Iterator[Posteriors]:
         """About these rows of the table of people, as many at a time as memory allows."""
         order = people[np.argsort(self.match.target_of[people], kind="stable")]
         wanted, place = np.unique(self.match.target_of[order], return_inverse=True)
@@ -138,28 +138,28 @@ class SensitiveView:
         parts = np.floor(np.cumsum(cells) / CELLS)
         for part in np.split(np.arange(len(order)), np.flatnonzero(np.diff(parts)) + 1):
             if len(part):
-                yield self._beliefs(order[part], fitting[place[part]])
+                yield self._posteriors(order[part], fitting[place[part]])
 
-    def left_out(self, beliefs: Posteriors, own: OwnRecords) -> Posteriors:
-        """The same beliefs if people's own records were not in the release."""
-        mine = np.isin(own.people, beliefs.people)
+    def left_out(self, posteriors: Posteriors, own: OwnRecords) -> Posteriors:
+        """The same posteriors if people's own records were not in the release."""
+        mine = np.isin(own.people, posteriors.people)
         people, records = own.people[mine], own.records[mine]
         fits = self.match.fits(people, records)
-        order = np.argsort(beliefs.people, kind="stable")
-        place = order[np.searchsorted(beliefs.people[order], people[fits])]
-        fitting = beliefs.fitting - np.bincount(place, minlength=len(beliefs.people))
+        order = np.argsort(posteriors.people, kind="stable")
+        place = order[np.searchsorted(posteriors.people[order], people[fits])]
+        fitting = posteriors.fitting - np.bincount(place, minlength=len(posteriors.people))
         labels = self.released[records[fits]]
         tells = ~self.coverage.everything[labels]
         size = len(self.coverage.labels)
         taken, often = np.unique(place[tells] * size + labels[tells], return_counts=True)
-        keys = beliefs.rows * size + beliefs.labels
+        keys = posteriors.rows * size + posteriors.labels
         if len(taken):
             at = np.minimum(np.searchsorted(taken, keys), len(taken) - 1)
-            left = beliefs.records - np.where(taken[at] == keys, often[at], 0)
+            left = posteriors.records - np.where(taken[at] == keys, often[at], 0)
         else:
-            left = beliefs.records
+            left = posteriors.records
         there = left > 0
-        return Posteriors(beliefs.people, beliefs.rows[there], beliefs.labels[there], left[there], fitting)
+        return Posteriors(posteriors.people, posteriors.rows[there], posteriors.labels[there], left[there], fitting)
 
     def _compatible(self, targets: Integers) -> Iterator[tuple[Integers, Integers]]:
         return compatible(self.match.targets[targets], self.match.classes, self.match.coverages)
@@ -169,7 +169,7 @@ class SensitiveView:
         covered = self.coverage.covers(self.values[people], labels)
         return np.asarray(covered & ~self.coverage.everything[labels])
 
-    def _beliefs(self, people: Integers, fitting: Floats) -> Posteriors:
+    def _posteriors(self, people: Integers, fitting: Floats) -> Posteriors:
         from scipy.sparse import csr_matrix
 
         wanted, place = np.unique(self.match.target_of[people], return_inverse=True)

@@ -206,7 +206,16 @@ def _histograms(
     order = reading.order(original["value"])
     back = np.argsort(order)
     tree = tuple(groups[back] for groups in reading.tree(original["value"]))
-    return Histograms(original["records"].to_numpy()[back], where, order[codes], counts.records, classes, tree)
+    numbers = reading.numbers(original["value"])
+    return Histograms(
+        original["records"].to_numpy()[back],
+        where,
+        order[codes],
+        counts.records,
+        classes,
+        tree,
+        numbers=None if numbers is None else numbers[back],
+    )
 
 
 def _places(values: pl.Series, among: pl.Series) -> Integers:

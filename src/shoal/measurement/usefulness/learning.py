@@ -21,9 +21,10 @@ import numpy as np
 import polars as pl
 
 from shoal.kernels.arrays import Floats, Integers, Mask
+from shoal.kernels.thread_limits import one_thread
 from shoal.measurement.usefulness.attribute_pairs import AttributePair
 from shoal.measurement.usefulness.features import Features, as_released, coded_alike, in_own_words, side_by_side
-from shoal.measurement.usefulness.row_sampling import Rows, one_thread, sample_rows
+from shoal.measurement.usefulness.row_sampling import Rows, sample_rows
 from shoal.randomness import Randomness, Stream
 
 FOLDS = 5

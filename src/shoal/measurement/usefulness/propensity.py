@@ -24,9 +24,10 @@ from math import sqrt
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Mask
+from shoal.kernels.thread_limits import one_thread
 from shoal.measurement.usefulness.attribute_pairs import AttributePair
 from shoal.measurement.usefulness.features import design, side_by_side
-from shoal.measurement.usefulness.row_sampling import one_thread, sample_rows
+from shoal.measurement.usefulness.row_sampling import sample_rows
 from shoal.randomness import Randomness
 
 MOST_RECORDS = 30_000

@@ -1,9 +1,8 @@
-"""Which rows are looked at, on how many cores, and whether row i of both tables is the same record."""
+"""Which rows are looked at, and whether row i of both tables is the same record."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -24,15 +23,6 @@ def sample_rows(stream: Stream, rows: int, most: int, *, lane: int = 0) -> Rows:
         return np.arange(rows, dtype=np.int64)
     words = stream.words(np.arange(rows, dtype=np.uint64), lane)[:, 0]
     return np.sort(np.argpartition(words, most)[:most])
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Fits of this size lose more by threads that wait for each other than they gain, and on a busy machine by far."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
-        yield
 
 
 def look_aligned(pairs: Sequence[AttributePair]) -> bool:

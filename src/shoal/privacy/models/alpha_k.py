@@ -15,6 +15,7 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
 from shoal.privacy.classes import Classes, Histograms
+from shoal.privacy.figures import Figure, FigureUnit, people_in_smallest_class
 from shoal.privacy.retention_bounds import within_caps
 
 
@@ -32,6 +33,8 @@ class AlphaK(SensitiveModel):
     key = "alpha_k"
     title = "(α, k)-anonymity"
     clause = "ISO/IEC 20889, annex E"
+    example = "{attribute: diagnosis, alpha: 0.5, k: 5}"
+    listing_order = 100
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
@@ -58,13 +61,25 @@ class AlphaK(SensitiveModel):
     def figures(self, classes: Classes) -> Figures:
         return np.where(classes.people >= self.k, super().figures(classes), self.k / classes.people)
 
-    def room(self, block: Integers, histograms: Histograms) -> Integers:
+    def retention_bounds(self, block: Integers, histograms: Histograms) -> Integers:
         return within_caps(block, np.full(block.shape[1], self._most))
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """The values of a class have shares of at most α that add up to 1."""
         least = ceil(1 / self._most)
         return MinimumClass(people=self.k, records=least, distinct={self.attribute: least})
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure(
+                "alpha",
+                "(α, k)-anonymity: α",
+                lambda name, bound, k: cls(attribute=name, alpha=bound, k=k),
+                unit=FigureUnit.SHARE,
+                parameters=people_in_smallest_class,
+            ),
+        )
 
     def explain(self) -> str:
         return (

@@ -8,22 +8,24 @@ value has its own bound. With q its share in the class and p in the whole table,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from math import inf
 
 import numpy as np
 from pydantic import Field
 
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
-from shoal.privacy.classes import Histograms
+from shoal.privacy.base import ROUNDING, Figures, MinimumClass, PrivacyModel, SensitiveModel
+from shoal.privacy.classes import Classes, Histograms
+from shoal.privacy.figures import Figure, worst_figure
 from shoal.privacy.retention_bounds import within_caps
 
 SLACK = 1e-9
-"""Relative. More than what rounding lets through, so that the floor lies below every class that is accepted."""
+"""Relative. More than what rounding lets through, so that the minimum class is below every class that is accepted."""
 
 SIZES_TRIED = 1000
-"""How far the floor looks for the smallest class that can stay within all bounds."""
+"""How many sizes are tried to find the smallest class that can stay within all bounds."""
 
 
 class LikenessKind(StrEnum):
@@ -46,6 +48,8 @@ class BetaLikeness(SensitiveModel):
     key = "beta_likeness"
     title = "β-likeness"
     clause = "ISO/IEC 20889, annex E"
+    example = "{attribute: diagnosis, beta: 2, kind: enhanced}"
+    listing_order = 110
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
@@ -74,12 +78,12 @@ class BetaLikeness(SensitiveModel):
     def accepts(self, figures: Figures) -> Mask:
         return figures <= self.beta + ROUNDING * (1 + self.beta)
 
-    def room(self, block: Integers, histograms: Histograms) -> Integers:
+    def retention_bounds(self, block: Integers, histograms: Histograms) -> Integers:
         occurs = histograms.whole > 0
         known = histograms.whole[occurs] / histograms.whole.sum()
         return within_caps(block[:, occurs], (1 + self._bounds(known)) * known * (1 + SLACK))
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """The greatest shares that the values are allowed have to fill a class: as shares, and as whole records."""
         counts = whole[self.attribute][whole[self.attribute] > 0]
         known = counts / counts.sum()
@@ -89,9 +93,31 @@ class BetaLikeness(SensitiveModel):
         fits = (size for size in range(distinct, last) if np.floor(allowed * size).sum() >= size)
         return MinimumClass(records=next(fits, last), distinct={self.attribute: distinct})
 
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure("beta", "basic β-likeness: β", cls._of_kind(LikenessKind.BASIC)),
+            Figure(
+                "enhanced_beta", "enhanced β-likeness: β", cls._of_kind(LikenessKind.ENHANCED), measure=_least_enhanced
+            ),
+        )
+
+    @classmethod
+    def _of_kind(cls, kind: LikenessKind) -> Callable[[str, float, int], PrivacyModel]:
+        return lambda name, bound, _k: cls(attribute=name, beta=bound, kind=kind)
+
     def explain(self) -> str:
         more = "" if self.kind is LikenessKind.BASIC else ", and less for values that are frequent anyway"
         return (
             f"Finding a person's group makes no value of '{self.attribute}' more than {1 + self.beta:g} times as "
             f"likely as it is in the whole table{more}."
         )
+
+
+def _least_enhanced(classes: Classes, attribute: str) -> float:
+    """The least β of the enhanced kind. A gain is at most min(β, −ln p): the greatest gain will do, or none will."""
+    gain = worst_figure(BetaLikeness(attribute=attribute, beta=1, kind=LikenessKind.BASIC), classes)
+    if gain <= 0:
+        return 0.0
+    model = BetaLikeness(attribute=attribute, beta=gain, kind=LikenessKind.ENHANCED)
+    return gain if model.holds(classes).all() else inf

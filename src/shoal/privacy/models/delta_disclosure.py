@@ -17,6 +17,7 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
 from shoal.privacy.classes import Histograms
+from shoal.privacy.figures import Figure
 from shoal.privacy.retention_bounds import SLACK, within_caps
 
 
@@ -34,6 +35,8 @@ class DeltaDisclosure(SensitiveModel):
     key = "delta_disclosure"
     title = "δ-disclosure privacy"
     clause = "ISO/IEC 20889, annex E"
+    example = "{attribute: diagnosis, delta: 1.5}"
+    listing_order = 120
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
@@ -56,7 +59,7 @@ class DeltaDisclosure(SensitiveModel):
     def accepts(self, figures: Figures) -> Mask:
         return figures < self.delta - ROUNDING
 
-    def room(self, block: Integers, histograms: Histograms) -> Integers:
+    def retention_bounds(self, block: Integers, histograms: Histograms) -> Integers:
         occurs = histograms.whole > 0
         known = histograms.whole[occurs] / histograms.whole.sum()
         scarce = (block[:, occurs] / (known * exp(-self.delta))).min(axis=1)
@@ -64,7 +67,7 @@ class DeltaDisclosure(SensitiveModel):
         whole = np.floor(scarce * (1 + SLACK)).astype(np.int64)
         return np.asarray(np.minimum(within_caps(block[:, occurs], caps), whole))
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """Every value has to occur, the rarest too, and one record of it may not be too much: 1 ÷ records < p e^δ."""
         counts = whole[self.attribute][whole[self.attribute] > 0]
         if not len(counts):
@@ -72,6 +75,10 @@ class DeltaDisclosure(SensitiveModel):
         values = len(counts)
         alone = floor(int(counts.sum()) / int(counts.min()) * exp(-self.delta)) + 1
         return MinimumClass(records=max(values, alone), distinct={self.attribute: values})
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (Figure("delta", "δ-disclosure: δ above", lambda name, bound, _k: cls(attribute=name, delta=bound)),)
 
     def explain(self) -> str:
         return (

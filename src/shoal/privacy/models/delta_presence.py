@@ -20,8 +20,9 @@ from pydantic import Field, model_validator
 
 from shoal.errors import BugError
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import Figures, ModelFinding, PrivacyModel
+from shoal.privacy.base import Figures, GlobalRecodingOnly, ModelFinding, PrivacyModel
 from shoal.privacy.classes import Classes
+from shoal.privacy.figures import POPULATION_AT_HAND, Figure, FigureUnit
 from shoal.privacy.retention_bounds import SLACK
 
 
@@ -36,6 +37,8 @@ class DeltaPresence(PrivacyModel):
     key = "delta_presence"
     title = "δ-presence"
     clause = "ISO/IEC 20889, annex E"
+    example = "{maximum: 0.5, population: residents.csv}"
+    listing_order = 60
     monotone_under_suppression = True
     more_is_safer = False
     trims = True
@@ -62,6 +65,11 @@ class DeltaPresence(PrivacyModel):
     @property
     def local(self) -> bool:  # type: ignore[override]  # classes without records decide about all others
         return not self.minimum or not self.judge_absent
+
+    @property
+    def global_recoding_only(self) -> GlobalRecodingOnly | None:
+        """Cell by cell, it is not followed what becomes of people whom only the population has."""
+        return None if self.local else GlobalRecodingOnly("with a minimum", "with judge_absent: false")
 
     @property
     def population_table(self) -> str | None:
@@ -106,6 +114,19 @@ class DeltaPresence(PrivacyModel):
             return found
         share = self.figures(classes)[classes.records > 0].min()
         return ModelFinding(self.key, self.minimum, float(share), met=False)
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure(
+                "delta_presence",
+                "δ-presence: δ_max",
+                lambda _name, bound, _k: cls(maximum=bound, population=POPULATION_AT_HAND),
+                sensitive=False,
+                population=True,
+                unit=FigureUnit.SHARE,
+            ),
+        )
 
     def explain(self) -> str:
         share = f"at most {self.maximum:.4g}"

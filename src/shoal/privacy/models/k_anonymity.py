@@ -14,6 +14,7 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, MinimumClass, PrivacyModel
 from shoal.privacy.classes import Classes
+from shoal.privacy.figures import Figure, FigureUnit
 from shoal.schema.column_names import ColumnNames
 
 
@@ -28,6 +29,8 @@ class KAnonymity(PrivacyModel):
     key = "k_anonymity"
     title = "k-anonymity"
     clause = "ISO/IEC 20889, 10.2.1"
+    example = "{k: 5}"
+    listing_order = 10
     monotone_under_generalisation = True
     monotone_under_suppression = True
 
@@ -46,7 +49,7 @@ class KAnonymity(PrivacyModel):
         return self.plain
 
     @property
-    def trims(self) -> bool:  # type: ignore[override]  # by all of them the floor says it
+    def trims(self) -> bool:  # type: ignore[override]  # by all of them the minimum class says it
         return not self.plain
 
     def most_kept(self, classes: Classes) -> Integers:
@@ -66,8 +69,16 @@ class KAnonymity(PrivacyModel):
     def holds(self, classes: Classes) -> Mask:
         return self.figures(classes) >= self.k
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         return MinimumClass() if self.attributes else MinimumClass(people=self.k)
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure(
+                "k", "k-anonymity: k", lambda _name, bound, _k: cls(k=bound), sensitive=False, unit=FigureUnit.COUNT
+            ),
+        )
 
     def explain(self) -> str:
         by = f" by {', '.join(self.attributes)}" if self.attributes else ""

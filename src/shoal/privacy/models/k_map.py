@@ -24,6 +24,7 @@ from shoal.errors import BugError, DataError
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, MinimumClass, PrivacyModel
 from shoal.privacy.classes import Classes
+from shoal.privacy.figures import POPULATION_AT_HAND, Figure, FigureUnit
 
 
 class KMap(PrivacyModel):
@@ -41,6 +42,8 @@ class KMap(PrivacyModel):
     key = "k_map"
     title = "k-map"
     clause = "ISO/IEC 20889, 10.2"
+    example = "{k: 5, population_size: 1400000}"
+    listing_order = 50
     monotone_under_generalisation = True
     monotone_under_suppression = True
 
@@ -74,7 +77,7 @@ class KMap(PrivacyModel):
         return self.population is not None or self.sample_size is not None
 
     @property
-    def trims(self) -> bool:  # type: ignore[override]  # the floor speaks of the sample, not of a population table
+    def trims(self) -> bool:  # type: ignore[override]  # the minimum class speaks of the sample, not of a population table
         return self.population is not None
 
     def most_kept(self, classes: Classes) -> Integers:
@@ -132,11 +135,24 @@ class KMap(PrivacyModel):
             tail[2 : self.k] = np.clip(1 - np.cumsum(np.exp(log_chance))[:-1], 0, 1)
         return tail
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """One person alone never rules out a smaller class. A population table asks nothing of the sample's sizes."""
         if self.population_size is None:
             return MinimumClass()
         return MinimumClass(people=self.least_sample(self.sample_size) if self.sample_size else min(2, self.k))
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure(
+                "k_map",
+                "k-map: k",
+                lambda _name, bound, _k: cls(k=bound, population=POPULATION_AT_HAND),
+                sensitive=False,
+                population=True,
+                unit=FigureUnit.COUNT,
+            ),
+        )
 
     def explain(self) -> str:
         promise = f"Everyone shares their quasi-identifying values with at least {self.k - 1} other people"

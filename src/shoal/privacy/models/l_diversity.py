@@ -18,18 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
-from shoal.privacy.classes import Histograms
-
-_TABLED = 64
-_ODD_SUMS = 2 * np.cumsum(np.concatenate(([0.0], 1 / np.arange(1, 2 * _TABLED, 2))))
+from shoal.privacy.base import ROUNDING, Figures, MinimumClass, PrivacyModel, SensitiveModel
+from shoal.privacy.classes import Classes, Histograms
+from shoal.privacy.figures import Figure, FigureUnit
 
 
 class DiversityKind(StrEnum):
@@ -57,6 +55,8 @@ class LDiversity(SensitiveModel):
     key = "l_diversity"
     title = "l-diversity"
     clause = "ISO/IEC 20889, 10.2.2"
+    example = "{attribute: diagnosis, l: 3, kind: distinct}"
+    listing_order = 70
     monotone_under_suppression = True
 
     attribute: str = Field(description="The sensitive attribute.")
@@ -103,12 +103,39 @@ class LDiversity(SensitiveModel):
     def _least(self) -> float:
         return self.l * (1 - ROUNDING)
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """No figure is above the number of distinct values; with c ≤ 1 it falls behind: c (m − l + 1) r₁ > r₁."""
         least = ceil(self._least)
         if self.c is not None:
             least = max(least, floor(least - 1 + 1 / self.c) + 1)
         return MinimumClass(records=least, distinct={self.attribute: least})
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure(
+                "distinct_l", "distinct l-diversity: l", cls._of_kind(DiversityKind.DISTINCT), unit=FigureUnit.COUNT
+            ),
+            Figure("entropy_l", "entropy l-diversity: l", cls._of_kind(DiversityKind.ENTROPY)),
+            cls._recursive_figure(2),
+            cls._recursive_figure(3),
+        )
+
+    @classmethod
+    def _of_kind(cls, kind: DiversityKind) -> Callable[[str, float, int], PrivacyModel]:
+        return lambda name, bound, _k: cls(attribute=name, l=bound, kind=kind)
+
+    @classmethod
+    def _recursive_figure(cls, values: int) -> Figure:
+        """Of recursive (c, l)-diversity for one l; it holds for every greater c."""
+        return Figure(
+            f"recursive_c{values}",
+            f"recursive (c, {values})-diversity: c above",
+            lambda name, bound, _k: cls(attribute=name, l=values, c=bound, kind=DiversityKind.RECURSIVE),
+            lower_bound=False,
+            measure=lambda classes, name: _least_c(classes, name, values),
+            parameters=lambda _classes: {"l": values},
+        )
 
     def explain(self) -> str:
         if self.kind is DiversityKind.RECURSIVE:
@@ -144,17 +171,23 @@ def _effective(block: Integers, logarithm: Callable[[Integers], Figures]) -> Fig
 
 
 def grassberger(counts: Integers) -> Figures:
-    """G(n) for n ≥ 1, which is ψ(m + ½) + ln 2 with m = ⌊n ÷ 2⌋.
+    """G(n) for n ≥ 1, which is ψ(m + ½) + ln 2 with m = ⌊n ÷ 2⌋."""
+    from scipy.special import digamma
 
-    A sum of 1 ÷ odd numbers where m is small, an asymptotic series (error below 10⁻¹⁶) where it is not.
-    """
-    halves = counts // 2
-    squares = 1 / np.maximum(halves, _TABLED).astype(np.float64) ** 2
-    series = squares * (1 / 24 - squares * (7 / 960 - squares * 31 / 8064))
-    large = np.log(np.maximum(halves, _TABLED)) + series + np.log(2)
-    small = _ODD_SUMS[np.minimum(halves, _TABLED)] - np.euler_gamma - np.log(2)
-    return np.asarray(np.where(halves < _TABLED, small, large))
+    return np.asarray(digamma(counts // 2 + 0.5) + np.log(2))
 
 
 def _nth(place: int) -> str:
     return {1: "first", 2: "second", 3: "third"}.get(place, f"{place}th")
+
+
+def _least_c(classes: Classes, attribute: str, values: int) -> float:
+    """The greatest r₁ ÷ (r_l + … + rₘ); infinite with fewer than l values in a class."""
+    most = 0.0
+    for _, block in classes.histograms(attribute).blocks():
+        falling = np.sort(block, axis=1)[:, ::-1]
+        tails = falling[:, values - 1 :].sum(axis=1)
+        if not tails.all():
+            return inf
+        most = max(most, float((falling[:, 0] / tails).max()))
+    return most

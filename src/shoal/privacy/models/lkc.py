@@ -10,7 +10,9 @@ union of groups by L, so it has as many people or more, and no larger share of a
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from pydantic import Field
@@ -18,6 +20,11 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, PrivacyModel
 from shoal.privacy.classes import Classes
+from shoal.privacy.figures import Figure, FigureUnit
+from shoal.schema import Column
+
+KNOWN = 2
+"""How many quasi-identifiers an attacker knows where no policy says it."""
 
 
 class Lkc(PrivacyModel):
@@ -31,6 +38,8 @@ class Lkc(PrivacyModel):
     key = "lkc"
     title = "LKC-privacy"
     clause = "ISO/IEC 20889, annex E"
+    example = "{l: 2, k: 5, c: 0.5, attribute: diagnosis}"
+    listing_order = 130
     monotone_under_generalisation = True
     monotone_under_suppression = False
     local = False
@@ -83,8 +92,59 @@ class Lkc(PrivacyModel):
             enough &= classes.people_in(groups, number)[groups] >= self.k
         return np.where(enough, classes.records, 0)
 
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure(
+                "lkc_c",
+                f"LKC-privacy, L = {KNOWN}: C",
+                lambda name, bound, _k: cls(l=KNOWN, k=1, c=bound, attribute=name),
+                unit=FigureUnit.SHARE,
+                lower_bound=False,
+                measure=_confidence,
+                obstacle=_all_known,
+                parameters=_fewest_who_match,
+                shown_parameters={"k": "lkc_k"},
+                regroupings=_sets_of_known,
+            ),
+        )
+
     def explain(self) -> str:
         return (
             f"Whoever knows at most {self.l} quasi-identifying values of a person finds at least {self.k} people who "
             f"match, and no value of '{self.attribute}' belongs to more than {self.c:.4g} of them."
         )
+
+
+def _sets_of_known(classes: Classes) -> int:
+    """How many sets of attributes an attacker may know who doesn't know all of them; none if there are too few."""
+    number = len(classes.attributes)
+    return comb(number, KNOWN) if number > KNOWN and classes.cells is not None else 0
+
+
+def _all_known(classes: Classes, _attribute: str, _column: Column | None) -> str | None:
+    return None if _sets_of_known(classes) else f"there are no more than {KNOWN} quasi-identifiers: see alpha"
+
+
+def _confidence(classes: Classes, attribute: str) -> float:
+    """The largest share of a sensitive value among those who match what an attacker knows."""
+    largest = 0.0
+    for groups, number in _matching(classes):
+        for _, block in classes.histograms(attribute).merged(groups, number).blocks():
+            largest = max(largest, float((block.max(axis=1) / block.sum(axis=1)).max()))
+    return largest
+
+
+def _fewest_who_match(classes: Classes) -> Mapping[str, int]:
+    """What the confidence was measured for: so many values known, and the fewest people who match any of them."""
+    return {"l": KNOWN, "k": min(int(classes.people_in(*groups).min()) for groups in _matching(classes))}
+
+
+def _matching(classes: Classes) -> Iterator[tuple[Integers, int]]:
+    """The classes grouped by each two quasi-identifiers: the group of each class, and how many there are."""
+    if classes.cells is None:
+        return
+    for first, second in combinations(classes.cells.T, KNOWN):
+        pairs = first * (int(second.max()) + 1) + second
+        found, groups = np.unique(pairs, return_inverse=True)
+        yield groups.astype(np.int64), len(found)

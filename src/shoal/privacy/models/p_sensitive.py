@@ -14,6 +14,7 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, MinimumClass, SensitiveModel
 from shoal.privacy.classes import Classes, Histograms
+from shoal.privacy.figures import Figure, FigureUnit, people_in_smallest_class
 
 
 class PSensitive(SensitiveModel):
@@ -30,6 +31,8 @@ class PSensitive(SensitiveModel):
     key = "p_sensitive"
     title = "p-sensitive k-anonymity"
     clause = "ISO/IEC 20889, annex E"
+    example = "{attribute: diagnosis, p: 2, k: 5}"
+    listing_order = 90
     monotone_under_generalisation = True
     monotone_under_suppression = True
 
@@ -50,8 +53,20 @@ class PSensitive(SensitiveModel):
     def figures(self, classes: Classes) -> Figures:
         return np.where(classes.people >= self.k, super().figures(classes), classes.people / self.k)
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         return MinimumClass(people=self.k, records=self.p, distinct={self.attribute: self.p})
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure(
+                "p",
+                "p-sensitive k-anonymity: p",
+                lambda name, bound, k: cls(attribute=name, p=bound, k=k),
+                unit=FigureUnit.COUNT,
+                parameters=people_in_smallest_class,
+            ),
+        )
 
     def explain(self) -> str:
         return (

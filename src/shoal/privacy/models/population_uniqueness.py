@@ -42,6 +42,7 @@ class PopulationUniqueness(TableModel):
     key = "population_uniqueness"
     title = "population uniqueness"
     clause = "ISO/IEC 20889, 7.2"
+    example = "{maximum: 0.001, population_size: 1400000}"
     monotone_under_generalisation = False
 
     maximum: float = Field(ge=0, lt=1, description="The largest share of the population that may be unique.")

@@ -16,6 +16,7 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, MinimumClass, PrivacyModel, TableModel
 from shoal.privacy.classes import Classes
+from shoal.privacy.figures import Figure, FigureUnit
 
 
 class MaximumRisk(PrivacyModel):
@@ -28,6 +29,8 @@ class MaximumRisk(PrivacyModel):
     key = "maximum_risk"
     title = "maximum risk"
     clause = "ISO/IEC 20889, 7.2"
+    example = "{maximum: 0.2}"
+    listing_order = 20
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
@@ -45,11 +48,23 @@ class MaximumRisk(PrivacyModel):
     def holds(self, classes: Classes) -> Mask:
         return self.figures(classes) <= self.maximum
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """The least size with 1/size ≤ maximum; the rounding of 1/maximum may miss it by one."""
         near = ceil(1 / self.maximum)
         return MinimumClass(
             people=next(size for size in (near - 1, near, near + 1) if size and 1 / size <= self.maximum)
+        )
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure(
+                "maximum_risk",
+                "maximum risk",
+                lambda _name, bound, _k: cls(maximum=bound),
+                sensitive=False,
+                unit=FigureUnit.SHARE,
+            ),
         )
 
     def explain(self) -> str:
@@ -71,6 +86,8 @@ class AverageRisk(TableModel):
     key = "average_risk"
     title = "average risk"
     clause = "ISO/IEC 20889, 7.2"
+    example = "{maximum: 0.05}"
+    listing_order = 30
     monotone_under_generalisation = True
 
     maximum: float = Field(gt=0, le=1, description="The largest mean chance to pick the right person of a class.")
@@ -88,6 +105,18 @@ class AverageRisk(TableModel):
         met = np.arange(len(left), 0, -1) / left <= self.maximum
         kept[smallest_first[: int(np.argmax(met)) if met.any() else len(met)]] = False
         return kept
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure(
+                "average_risk",
+                "average risk",
+                lambda _name, bound, _k: cls(maximum=bound),
+                sensitive=False,
+                unit=FigureUnit.SHARE,
+            ),
+        )
 
     def explain(self) -> str:
         return f"Of all re-identifications that someone may try, at most {self.maximum:.4g} succeed on average."

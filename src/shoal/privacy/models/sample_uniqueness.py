@@ -14,6 +14,7 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, MinimumClass, TableModel
 from shoal.privacy.classes import Classes
+from shoal.privacy.figures import Figure, FigureUnit
 
 
 class SampleUniqueness(TableModel):
@@ -28,6 +29,8 @@ class SampleUniqueness(TableModel):
     key = "sample_uniqueness"
     title = "sample uniqueness"
     clause = "ISO/IEC 20889, 7.2"
+    example = "{maximum: 0.01}"
+    listing_order = 40
     monotone_under_generalisation = True
 
     maximum: float = Field(ge=0, le=1, description="The largest share of people who are alone in their class.")
@@ -45,8 +48,20 @@ class SampleUniqueness(TableModel):
         kept[uniques[: int(np.argmax(met)) if met.any() else len(met)]] = False
         return kept
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         return MinimumClass(people=1 if self.maximum else 2)
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            Figure(
+                "sample_uniqueness",
+                "sample uniqueness",
+                lambda _name, bound, _k: cls(maximum=bound),
+                sensitive=False,
+                unit=FigureUnit.SHARE,
+            ),
+        )
 
     def explain(self) -> str:
         return f"At most {self.maximum:.4g} of the people here have quasi-identifying values that nobody else here has."

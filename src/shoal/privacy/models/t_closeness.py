@@ -24,11 +24,13 @@ from pydantic import Field
 from shoal.errors import InputError
 from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
-from shoal.privacy.classes import Histograms
+from shoal.privacy.classes import Classes, Histograms
+from shoal.privacy.figures import Figure, Obstacle, no_obstacle
 from shoal.privacy.retention_bounds import within_distance
+from shoal.schema import Column
 
 SIZES_TRIED = 1000
-"""How far the floor looks for the smallest class that can be close enough."""
+"""How many sizes are tried to find the smallest class that can be close enough."""
 
 
 Number = TypeVar("Number", np.float64, np.int64)
@@ -52,6 +54,8 @@ class TCloseness(SensitiveModel):
     key = "t_closeness"
     title = "t-closeness"
     clause = "ISO/IEC 20889, 10.2.3"
+    example = "{attribute: diagnosis, t: 0.3, distance: equal}"
+    listing_order = 80
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
@@ -83,7 +87,7 @@ class TCloseness(SensitiveModel):
     def accepts(self, figures: Figures) -> Mask:
         return figures <= self.t + ROUNDING
 
-    def room(self, block: Integers, histograms: Histograms) -> Integers:
+    def retention_bounds(self, block: Integers, histograms: Histograms) -> Integers:
         """By the ordered distance: what lacks of the values up to each one, or of those above it, has to be moved."""
         blocks, shares, most = [block], [_shares(histograms.whole)], self.t + ROUNDING
         if self.distance is ClosenessDistance.ORDERED:
@@ -95,11 +99,11 @@ class TCloseness(SensitiveModel):
             shares += [_sums(shares[0][None, :], groups)[0] for groups in histograms.tree[:-1]]
         return within_distance(block.sum(axis=1), blocks, shares, most)
 
-    def floor_in(self, spread: Mapping[str, Histograms]) -> MinimumClass:
+    def minimum_class_in(self, spread: Mapping[str, Histograms]) -> MinimumClass:
         """By the hierarchical distance: the smallest class that can be close enough on all levels, each by itself."""
         histograms = spread[self.attribute]
         if self.distance is not ClosenessDistance.HIERARCHICAL or not histograms.tree or not histograms.whole.any():
-            return super().floor_in(spread)
+            return super().minimum_class_in(spread)
         whole = _shares(histograms.whole)[None, :]
         levels = [whole[0], *(_sums(whole, groups)[0] for groups in histograms.tree[:-1])]
         return MinimumClass(
@@ -110,7 +114,7 @@ class TCloseness(SensitiveModel):
         nearest = [_equal(_largest_remainders(known, size) / size - known) for known in levels]
         return bool(self.accepts(np.asarray(sum(nearest) / len(levels))))
 
-    def floor(self, whole: Mapping[str, Integers]) -> MinimumClass:
+    def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         """The smallest class that can be close enough, and how many values it needs; unknown without the hierarchy."""
         if self.distance is ClosenessDistance.HIERARCHICAL:
             return MinimumClass()
@@ -137,6 +141,23 @@ class TCloseness(SensitiveModel):
             return 1 if self._reachable(known, 1) else 2
         absent = 1 - np.cumsum(np.sort(known)[::-1])
         return 1 + int((~self.accepts(absent)).sum())
+
+    @classmethod
+    def measured_by(cls) -> tuple[Figure, ...]:
+        return (
+            cls._figure("t", ClosenessDistance.EQUAL),
+            cls._figure("t_ordered", ClosenessDistance.ORDERED, _no_order),
+            cls._figure("t_hierarchical", ClosenessDistance.HIERARCHICAL, _no_hierarchy),
+        )
+
+    @classmethod
+    def _figure(cls, name: str, distance: ClosenessDistance, obstacle: Obstacle | None = None) -> Figure:
+        return Figure(
+            name,
+            f"t-closeness: t, {distance} distance",
+            lambda attribute, bound, _k: cls(attribute=attribute, t=bound, distance=distance),
+            obstacle=obstacle or no_obstacle,
+        )
 
     def explain(self) -> str:
         return (
@@ -185,3 +206,13 @@ def _largest_remainders(known: Figures, size: int) -> Floats:
     if missing > 0:
         counts[np.argsort(counts - quotas, kind="stable")[:missing]] += 1
     return counts
+
+
+def _no_order(_classes: Classes, _attribute: str, column: Column | None) -> str | None:
+    ordered = column is not None and (column.is_number or column.is_date)
+    return None if ordered else "its values are neither numbers nor dates"
+
+
+def _no_hierarchy(classes: Classes, attribute: str, _column: Column | None) -> str | None:
+    known = bool(classes.histograms(attribute).tree)
+    return None if known else "no policy gives it a hierarchy and a model that looks at it"

@@ -115,7 +115,7 @@ class CellTable:
     @cached_property
     def least(self) -> int:
         """The people without whom no class can hold."""
-        return max(1, self.problem.floor.people)
+        return max(1, self.problem.minimum_class.people)
 
     @property
     def unsettled(self) -> Integers:

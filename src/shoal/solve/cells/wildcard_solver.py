@@ -25,9 +25,9 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.kernels.arrays import Floats, Integers, Mask
+from shoal.kernels.thread_limits import one_blas_thread
 from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.schema.progress import Progress
-from shoal.solve.blas_threads import one_blas_thread
 from shoal.solve.cells.table import Levels, number_rows
 from shoal.solve.cells.verification import solution_of_cells
 from shoal.solve.cells.wildcard_cover import WildcardCover

@@ -27,8 +27,8 @@ import numpy as np
 
 from shoal.errors import InfeasibleError, InputError
 from shoal.kernels.arrays import Integers
+from shoal.kernels.thread_limits import one_blas_thread
 from shoal.schema.progress import Progress
-from shoal.solve.blas_threads import one_blas_thread
 from shoal.solve.cells.verification import verified
 from shoal.solve.clusters.information_loss import Clustered, Numeric, Shapes, common_levels, information_loss
 from shoal.solve.problem import Problem

@@ -14,7 +14,7 @@ from math import inf
 from shoal.solve.rollup import ClassTable
 
 PER_SECOND = 100_000_000
-PER_LOOK = 25_000
+PER_EVALUATION = 25_000
 
 
 @dataclass
@@ -37,4 +37,4 @@ class Budget:
     def spend(self, table: ClassTable, bounds: int) -> None:
         """For a look at the classes of a node, which raises so many bounds."""
         below = table.number if table.origin is None else table.origin[0].number
-        self.left -= PER_LOOK + below * max(1, len(table.codes)) + bounds
+        self.left -= PER_EVALUATION + below * max(1, len(table.codes)) + bounds

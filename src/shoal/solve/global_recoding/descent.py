@@ -1,8 +1,8 @@
 """Lattices too large to be searched whole: first made smaller where that is provable, then searched step by step.
 
 1. For each attribute, the lowest level that can be part of any solution is found: with all other attributes at the top,
-   a level on which too many classes are too small for the models (their ``floor``) rules out all nodes below it. What
-   is left may be small enough for the exact search.
+   a level on which too many classes are too small for the models (their ``minimum_class``) rules out all nodes below.
+   What is left may be small enough for the exact search.
 2. Otherwise downhill from the top, always to the best of the nodes one level below. Where none is better, one attribute
    goes down and others up in exchange: the exchanges are tried in the order of what they are expected to cost, by what
    single steps were seen to suppress. Where no exchange helps, one attribute is moved by force, as low or as high as it
@@ -48,7 +48,7 @@ class Descent:
         self.size = prod(ladder.highest - ladder.lowest + 1 for ladder in problem.ladders)
         self.lowest: Node = tuple(ladder.lowest for ladder in problem.ladders)
         self.highest: Node = tuple(ladder.highest for ladder in problem.ladders)
-        self.looked: dict[Node, tuple[float, int]] = {}
+        self.evaluated: dict[Node, tuple[float, int]] = {}
         """The cost of a node, infinite where the models can't be met; and how many records it suppresses at least."""
         self.best: NodeEvaluation | None = None
         self._progress = progress
@@ -66,13 +66,13 @@ class Descent:
             node = better
             better = self._after_kicks(node, self._kicks(node))
             if better is None:
-                better = self._after_kicks(node, self._double_kicks(node), most=2 * len(self.looked))
+                better = self._after_kicks(node, self._double_kicks(node), most=2 * len(self.evaluated))
 
     def _after_kicks(self, node: Node, kicks: Iterator[Node], most: float = inf) -> Node | None:
         """A better node from where one of the kicks leads to, if any does before so many nodes were looked at."""
         value = self._value(node)
         for kicked in kicks:
-            if self.budget.spent or len(self.looked) > most:
+            if self.budget.spent or len(self.evaluated) > most:
                 return None
             landed = self._exchanged(self._downhill(kicked, thorough=False))
             if self._value(landed) < value:
@@ -83,7 +83,7 @@ class Descent:
         if self.best is None:
             raise infeasible(self.problem, self.rollup)
         least = max(bound, self.utility.at_best(self.lowest))
-        return self.judge.solution(self.best, total, len(self.looked), min(self.cost, least), optimal=False)
+        return self.judge.solution(self.best, total, len(self.evaluated), min(self.cost, least), optimal=False)
 
     def _downhill(self, node: Node, *, thorough: bool) -> Node:
         """From a node that will do, or from the nearest above it that does, to one with no better node just below."""
@@ -187,23 +187,23 @@ class Descent:
         return self._seen(node)[1]
 
     def _seen(self, node: Node) -> tuple[float, int]:
-        if node not in self.looked:
-            if self.budget.spent and self.looked:
+        if node not in self.evaluated:
+            if self.budget.spent and self.evaluated:
                 return inf, self.problem.records
-            self.looked[node] = self._judged(node)
+            self.evaluated[node] = self._judged(node)
             self._learn(node)
             if self._progress:
-                self._progress(len(self.looked), self.size)
-        return self.looked[node]
+                self._progress(len(self.evaluated), self.size)
+        return self.evaluated[node]
 
     def _learn(self, node: Node) -> None:
         """What the steps to and from neighbours that were looked at suppress."""
-        here = self.looked[node][1]
+        here = self.evaluated[node][1]
         for place, level in enumerate(node):
-            above = self.looked.get(_with(node, place, level + 1))
+            above = self.evaluated.get(_with(node, place, level + 1))
             if above is not None:
                 self._steps[place][level] = here - above[1]
-            below = self.looked.get(_with(node, place, level - 1))
+            below = self.evaluated.get(_with(node, place, level - 1))
             if below is not None:
                 self._steps[place][level - 1] = below[1] - here
 
@@ -215,12 +215,12 @@ class Descent:
         if gone > self.problem.allowed:
             return inf, gone
         cost = inf
-        for look in self.judge.looks(table, self.judge.candidates(table, lost)):
-            gone = look.suppressed
-            if look.suppressed <= self.problem.allowed:
-                cost = min(cost, look.value)
-                if look.value < self.cost:
-                    self.best = look
+        for evaluation in self.judge.evaluate(table, self.judge.candidates(table, lost)):
+            gone = evaluation.suppressed
+            if evaluation.suppressed <= self.problem.allowed:
+                cost = min(cost, evaluation.value)
+                if evaluation.value < self.cost:
+                    self.best = evaluation
         return cost, gone
 
 

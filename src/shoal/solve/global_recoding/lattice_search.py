@@ -5,8 +5,8 @@ cost (see ``utility``); a node whose bound is no better than the best node found
 the best node is the optimum. This needs no monotonicity at all. What makes it fast is a good node found early, by going
 downhill from the top, and what one look says of other nodes:
 
-- A class that is too small for the models (their ``floor``) is too small in every finer partition. Its records are lost
-  on all nodes below, which raises their bounds; and if they are more than may be suppressed, all nodes below fall.
+- A class that is too small for the models (their ``minimum_class``) is too small in every finer partition. Its records
+  are lost on all nodes below, which raises their bounds; and if they are more than may be suppressed, these fall.
 - Of a class that fails, some models say how many records a finer partition can keep (``most_kept``): the rest is lost.
 - Where nothing may be suppressed and the models are monotone, a node that fails takes all nodes below with it.
 
@@ -43,7 +43,7 @@ class LatticeSearch:
         self.rollup = Rollup(problem, upwards=utility.bounds_above)
         self.lowest = utility.lowest
         self.size = prod(utility.shape)
-        self._looked = np.zeros(utility.shape, dtype=bool)
+        self._evaluated = np.zeros(utility.shape, dtype=bool)
         self.best: NodeEvaluation | None = None
         self.proven = False
         self._budget = Budget()
@@ -62,7 +62,7 @@ class LatticeSearch:
     @property
     def checked(self) -> int:
         """How many nodes were looked at."""
-        return int(np.count_nonzero(self._looked))
+        return int(np.count_nonzero(self._evaluated))
 
     @property
     def cost(self) -> float:
@@ -112,10 +112,10 @@ class LatticeSearch:
         """From the top to a good node, one level at a time: what is known early rules out more."""
         steps = [size - 1 for size in self.utility.shape]
         place = int(self._flat.size - 1)
-        value = self._look(place)
+        value = self._evaluate(place)
         while value < inf:
             below = [
-                (self._look(place - stride), place - stride, axis)
+                (self._evaluate(place - stride), place - stride, axis)
                 for axis, (stride, step) in enumerate(zip(self._strides, steps, strict=True))
                 if step and self._flat[place - stride] < self.cost
             ]
@@ -136,12 +136,12 @@ class LatticeSearch:
                     lower = self._no_worse((*node[:axis], node[axis] - 1, *node[axis + 1 :]))
 
     def _no_worse(self, node: Node) -> NodeEvaluation | None:
-        self._looked[tuple(level - low for level, low in zip(node, self.lowest, strict=True))] = True
+        self._evaluated[tuple(level - low for level, low in zip(node, self.lowest, strict=True))] = True
         table = self.rollup.at(node)
-        for look in self.judge.looks(table, self.judge.candidates(table, self.judge.too_small(table))):
-            fewer = self.best is None or look.suppressed <= self.best.suppressed
-            if fewer and look.suppressed <= self._allowed and look.value <= self.cost:
-                return look
+        for evaluation in self.judge.evaluate(table, self.judge.candidates(table, self.judge.too_small(table))):
+            fewer = self.best is None or evaluation.suppressed <= self.best.suppressed
+            if fewer and evaluation.suppressed <= self._allowed and evaluation.value <= self.cost:
+                return evaluation
         return None
 
     def _settle(self, place: int) -> None:
@@ -153,7 +153,7 @@ class LatticeSearch:
         while low <= high:
             middle = (low + high) // 2
             if self._flat[path[middle]] < inf:
-                self._look(path[middle])
+                self._evaluate(path[middle])
             if self._flat[place] < self.cost:
                 high = middle - 1
             else:
@@ -180,9 +180,9 @@ class LatticeSearch:
             steps[axis] += 1
             path.append(place)
 
-    def _look(self, place: int) -> float:
+    def _evaluate(self, place: int) -> float:
         """Judge a node, and learn from it about others. Its cost, where that can matter; otherwise infinite."""
-        self._looked.reshape(-1)[place] = True
+        self._evaluated.reshape(-1)[place] = True
         steps = np.unravel_index(place, self.utility.shape)
         node = tuple(int(step) + low for step, low in zip(steps, self.lowest, strict=True))
         table = self.rollup.at(node)
@@ -198,12 +198,12 @@ class LatticeSearch:
         bound, self._flat[place] = self._flat[place], inf
         if not bound < self.cost:
             return inf
-        looks = [look for look in self.judge.looks(table, candidates) if look.suppressed <= self._allowed]
-        if not looks and self._failing_falls:
+        evaluations = [one for one in self.judge.evaluate(table, candidates) if one.suppressed <= self._allowed]
+        if not evaluations and self._failing_falls:
             return self._rule_out(node)
-        for look in looks:
-            self.consider(look)
-        return min((look.value for look in looks), default=inf)
+        for evaluation in evaluations:
+            self.consider(evaluation)
+        return min((evaluation.value for evaluation in evaluations), default=inf)
 
     def _falls_by_trimming(self, node: Node, table: ClassTable, candidates: CandidateClasses, lost: Mask) -> bool:
         """Whether more is lost than may be, here and below, by what the models can keep at most; else bounds rise."""
@@ -238,8 +238,8 @@ class LatticeSearch:
         self._bounds[box(self.lowest, node)] = inf
         return inf
 
-    def consider(self, look: NodeEvaluation) -> None:
+    def consider(self, evaluation: NodeEvaluation) -> None:
         """Take it for the best, if it is better."""
-        fewer = self.best is not None and look.value == self.cost and look.suppressed < self.best.suppressed
-        if look.value < self.cost or fewer:
-            self.best = look
+        fewer = self.best is not None and evaluation.value == self.cost and evaluation.suppressed < self.best.suppressed
+        if evaluation.value < self.cost or fewer:
+            self.best = evaluation

@@ -13,7 +13,8 @@ from shoal.privacy.classes import PeopleIn, among
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable
 from shoal.solve.solution import Solution
-from shoal.solve.utility import Loss, Utility
+from shoal.solve.utility import Utility
+from shoal.solve.utility.loss import Loss
 
 
 @dataclass(frozen=True)
@@ -84,17 +85,20 @@ class NodeEvaluator:
     @property
     def tells_of_below(self) -> bool:
         """Whether the models say of some classes that records of them are lost, here and on every node below."""
-        floor = self.problem.floor
+        minimum = self.problem.minimum_class
         return (
-            self._trims or floor.people > 1 or floor.records > 1 or any(least > 1 for least in floor.distinct.values())
+            self._trims
+            or minimum.people > 1
+            or minimum.records > 1
+            or any(least > 1 for least in minimum.distinct.values())
         )
 
     def too_small(self, table: ClassTable) -> Mask:
-        """Classes with fewer people or records than the models' floor: they are lost here and on every node below."""
-        floor = self.problem.floor
-        small = table.people < floor.people
-        if floor.records > floor.people or table.people is not table.records:
-            small |= table.records < floor.records
+        """Classes with fewer people or records than the models' minimum: they are lost here and on every node below."""
+        minimum = self.problem.minimum_class
+        small = table.people < minimum.people
+        if minimum.records > minimum.people or table.people is not table.records:
+            small |= table.records < minimum.records
         if self.problem.population is not None:
             small &= table.records > 0
         return small
@@ -105,7 +109,7 @@ class NodeEvaluator:
         classes = self._classes(table, places)
         varied = np.ones(len(places), dtype=bool)
         # Where models say what can be kept at most, they say it of classes with too few values too.
-        for name, least in () if self._trims else self.problem.floor.distinct.items():
+        for name, least in () if self._trims else self.problem.minimum_class.distinct.items():
             if least > 1:
                 varied &= (classes.histograms(name).distinct() >= least) | (classes.records == 0)
         if not varied.all():
@@ -125,10 +129,10 @@ class NodeEvaluator:
             if model.trims:
                 most = np.minimum(most, candidates.most_kept(model))
         lost = table.records.copy()
-        lost[candidates.places] -= np.where(most < self.problem.floor.records, 0, most)
+        lost[candidates.places] -= np.where(most < self.problem.minimum_class.records, 0, most)
         return lost
 
-    def looks(self, table: ClassTable, candidates: CandidateClasses) -> Iterator[NodeEvaluation]:
+    def evaluate(self, table: ClassTable, candidates: CandidateClasses) -> Iterator[NodeEvaluation]:
         """By all models. Where a model takes away the smallest classes, equal ones can go in different orders."""
         staying = candidates.classes.records == 0
         held = candidates.held(self._one_by_one) | staying
@@ -142,27 +146,29 @@ class NodeEvaluator:
 
     def _orders(self, table: ClassTable, places: Integers) -> Iterator[Integers | None]:
         """None stands for the order in which they are."""
-        if self._ties and self.problem.turns is not None:
-            yield np.argsort(self.problem.turns(table)[places], kind="stable")
+        if self._ties and self.problem.tie_break_order is not None:
+            yield np.argsort(self.problem.tie_break_order(table)[places], kind="stable")
             return
         yield None
         if self._ties:
             yield np.arange(len(places))[::-1]
 
-    def solution(self, look: NodeEvaluation, total: int, checked: int, bound: float, *, optimal: bool) -> Solution:
+    def solution(
+        self, evaluation: NodeEvaluation, total: int, checked: int, bound: float, *, optimal: bool
+    ) -> Solution:
         attributes = (ladder.attribute for ladder in self.problem.ladders)
-        whole = look.value
+        whole = evaluation.value
         if not isinstance(self.utility, Loss):
-            whole = Loss(self.problem).value(look.table, look.kept)
+            whole = Loss(self.problem).value(evaluation.table, evaluation.kept)
         return Solution(
-            dict(zip(attributes, look.table.node, strict=True)),
+            dict(zip(attributes, evaluation.table.node, strict=True)),
             loss=whole,
-            objective=look.value,
+            objective=evaluation.value,
             optimal=optimal,
             nodes_total=total,
             nodes_checked=checked,
-            suppressed=look.suppressed,
-            withheld=look.withheld,
+            suppressed=evaluation.suppressed,
+            withheld=evaluation.withheld,
             bound=bound,
         )
 

@@ -1,7 +1,7 @@
 """Below what no node can cost, where a lattice is too large for a proof: easier problems are solved instead, exactly.
 
 Two things are made easier. *Fewer attributes*: with some attributes at the top, classes are unions of what they were,
-so none falls below the floor that was above it: by the floor alone, nobody is suppressed there who was not suppressed
+so none falls below the minimum class that was above it: by that alone, nobody is suppressed who was not suppressed
 before. A loss that is a mean over attributes is a mean of what groups of attributes lose, and no group loses less than
 its own optimum. *Fewer levels*: neighbouring levels that differ little in what they lose are taken for one, which makes
 classes as the highest of them does and costs what the lowest of them costs. Groups can be larger then.
@@ -35,7 +35,7 @@ ROUNDING = 1e-9
 
 def relaxed_bound(problem: Problem, utility: str, budget: Budget) -> float:
     """Zero where nothing is known."""
-    people = problem.floor.people
+    people = problem.minimum_class.people
     if utility not in ("loss", "precision", "geometric_loss") or people < 2 or problem.population is not None:
         return 0.0
     bound, left = 0.0, budget.left
@@ -59,7 +59,7 @@ def _bound_by_groups(problem: Problem, utility: str, budget: Budget, width: floa
         part = Problem(
             counts,
             [ladders[place] for place in places],
-            [KAnonymity(k=problem.floor.people)],
+            [KAnonymity(k=problem.minimum_class.people)],
             suppression_limit=problem.suppression_limit,
         )
         search = LatticeSearch(part, make_utility("geometric_loss" if geometric else "loss", part))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
+from shoal.kernels.thread_limits import one_blas_thread
 from shoal.schema.progress import Progress
-from shoal.solve.blas_threads import one_blas_thread
 from shoal.solve.global_recoding.budget import Budget
 from shoal.solve.global_recoding.descent import Descent, raise_lowest
 from shoal.solve.global_recoding.lattice_search import LatticeSearch
@@ -51,14 +51,14 @@ def solve_lattice(
         return descent.solution(total, relaxed_bound(smaller, utility, work))
     search = LatticeSearch(smaller, make_utility(utility, smaller), progress)
     search.run(Budget.of_seconds(MOST_SECONDS if time_limit is None else time_limit))
-    looks = 0
+    evaluations = 0
     if not search.proven:
         descent = _descended(smaller, utility, time_limit, progress)
-        looks = len(descent.looked)
+        evaluations = len(descent.evaluated)
         if descent.best is not None:
             search.consider(descent.best)
     found = search.solution()
-    return replace(found, nodes_total=total, nodes_checked=min(total, found.nodes_checked + looks))
+    return replace(found, nodes_total=total, nodes_checked=min(total, found.nodes_checked + evaluations))
 
 
 def lattice_size(problem: Problem) -> int:

@@ -21,15 +21,15 @@ class ClassAdmission:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.models = [model for model in problem.models if model.local]
-        self.floor = problem.floor
+        self.minimum_class = problem.minimum_class
         self.by_size = all(isinstance(model, KAnonymity) for model in self.models)
-        """Whether the floor says it all."""
+        """Whether the minimum class says it all."""
         self._tallies = {name: _Rows(tally.combination, problem.counts.size) for name, tally in problem.tallies.items()}
 
     @property
     def least(self) -> int:
         """Records that a class can't do without."""
-        return max(self.floor.people, self.floor.records)
+        return max(self.minimum_class.people, self.minimum_class.records)
 
     @property
     def divisible(self) -> bool:
@@ -47,8 +47,10 @@ class ClassAdmission:
         """The groups with the people and records that no class can do without."""
         people = self._people(chosen, group, number)
         if self.problem.counts.people is self.problem.counts.records:
-            return people >= max(self.floor.people, self.floor.records)
-        return (people >= self.floor.people) & (self._records(chosen, group, number) >= self.floor.records)
+            return people >= max(self.minimum_class.people, self.minimum_class.records)
+        return (people >= self.minimum_class.people) & (
+            self._records(chosen, group, number) >= self.minimum_class.records
+        )
 
     def holds(self, chosen: Integers, group: Integers, number: int) -> Mask:
         held = self.large(chosen, group, number)
@@ -71,7 +73,7 @@ class ClassAdmission:
         """What the models on one sensitive attribute say of dense histograms, none of them empty."""
         tally = self.problem.tallies[attribute]
         none = np.empty(0, dtype=np.int64)
-        histograms = Histograms(tally.whole, none, none, none, len(block), tally.tree)
+        histograms = Histograms(tally.whole, none, none, none, len(block), tally.tree, numbers=tally.numbers)
         accepted = np.ones(len(block), dtype=bool)
         for model in self.models:
             if isinstance(model, SensitiveModel) and model.attribute == attribute:
@@ -83,9 +85,8 @@ class ClassAdmission:
         sensitive = {}
         for name, tally in self.problem.tallies.items():
             entries, owner = self._tallies[name].of(chosen, group)
-            sensitive[name] = Histograms(
-                tally.whole, owner, tally.value[entries], tally.count[entries], number, tally.tree
-            )
+            value, count = tally.value[entries], tally.count[entries]
+            sensitive[name] = Histograms(tally.whole, owner, value, count, number, tally.tree, numbers=tally.numbers)
         return Classes(
             self._records(chosen, group, number),
             self._people(chosen, group, number),

@@ -26,7 +26,7 @@ class Trimmer:
         tally = judge.problem.tallies[attribute]
         self.share = tally.whole / max(1, tally.whole.sum())
         self.divisor = np.where(tally.whole > 0, self.share, 1.0)
-        self.least = max(judge.floor.people, judge.floor.records)
+        self.least = max(judge.minimum_class.people, judge.minimum_class.records)
         self.unlimited = int(tally.whole.sum())
         self.leading = _leading(tally.combination, tally.value, tally.count, judge.problem.counts.size)
         self.records = judge.problem.counts.records
@@ -47,7 +47,7 @@ class Trimmer:
     def _caps(self, found: Integers) -> Integers:
         """Per group and value, the records that may stay: none in a group that can't be helped."""
         caps = np.zeros_like(found)
-        varied = np.flatnonzero((found > 0).sum(axis=1) >= self.judge.floor.distinct.get(self.attribute, 1))
+        varied = np.flatnonzero((found > 0).sum(axis=1) >= self.judge.minimum_class.distinct.get(self.attribute, 1))
         accepted = np.zeros(len(found), dtype=bool)
         accepted[varied] = self.judge.accepts(self.attribute, found[varied])
         caps[accepted] = self.unlimited

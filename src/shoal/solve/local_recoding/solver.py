@@ -13,8 +13,8 @@ import numpy as np
 
 from shoal.errors import InfeasibleError
 from shoal.kernels.arrays import Integers, Mask
+from shoal.kernels.thread_limits import one_blas_thread
 from shoal.schema.progress import Progress
-from shoal.solve.blas_threads import one_blas_thread
 from shoal.solve.local_recoding.admissible_classes import ClassAdmission
 from shoal.solve.local_recoding.class_joining import Joiner
 from shoal.solve.local_recoding.labelled_classes import Levels, label, without_blank

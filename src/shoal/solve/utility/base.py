@@ -13,6 +13,7 @@ import numpy as np
 
 from shoal.errors import BugError
 from shoal.kernels.arrays import Floats, Integers, Mask
+from shoal.schema.registry import Registry
 from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable, Node
 
@@ -23,11 +24,10 @@ class Utility(ABC):
     key: ClassVar[str]
     bounds_above: ClassVar[bool] = False
     """Whether a look at a node bounds the nodes above it, rather than those below."""
-    known: ClassVar[dict[str, type[Utility]]] = {}
 
     def __init_subclass__(cls) -> None:
         if "key" in cls.__dict__:
-            Utility.known[cls.key] = cls
+            utilities.add(cls.key, cls)
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -77,6 +77,10 @@ def box_above(lowest: Node, above: Node) -> tuple[slice, ...]:
 
 def make_utility(name: str, problem: Problem) -> Utility:
     """By the name that a policy uses."""
-    if name not in Utility.known:
+    utility = utilities.get(name)
+    if utility is None:
         raise BugError(f"there is no utility measure '{name}'")
-    return Utility.known[name](problem)
+    return utility(problem)
+
+
+utilities: Registry[type[Utility]] = Registry("shoal.solve.utility", "utility measure")

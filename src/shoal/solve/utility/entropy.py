@@ -1,13 +1,11 @@
 """Non-uniform entropy (De Waal and Willenborg 1999; Gionis and Tassa 2009): how many bits a released cell hides.
 
 Σ over attributes and records of −log₂(records with the original value ÷ records with the released value). A value that
-is generalised into a group it dominates hides little. Suppression is ignored, as ``entropy`` of the policy does;
-``EntropyWithSuppressed`` adds the entropy of the generalised values among the suppressed records.
+is generalised into a group it dominates hides little. Suppression is ignored; see ``entropy_with_suppressed``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -56,20 +54,3 @@ class Entropy(Utility):
         there = original > 0
         hidden = original[there] * np.log2(generalised[there] / original[there])
         return float(self.problem.weights[place] * len(self.problem.ladders) * hidden.sum())
-
-
-class EntropyWithSuppressed(Entropy):
-    key: ClassVar[str] = "entropy_with_suppressed"
-
-    def value(self, table: ClassTable, kept: Mask) -> float:
-        records = np.where(kept, 0, table.records).astype(np.float64)
-        hidden = [_bits(np.asarray(np.bincount(codes, weights=records), dtype=np.float64)) for codes in table.codes]
-        return super().value(table, kept) + float(self._weighted(hidden))
-
-    def _weighted(self, bits: Sequence[float]) -> Floats:
-        return np.asarray(np.dot(self.problem.weights * len(bits), bits) if bits else 0.0)
-
-
-def _bits(counted: Floats) -> float:
-    there = counted[counted > 0]
-    return float((there * np.log2(there.sum() / there)).sum()) if len(there) else 0.0

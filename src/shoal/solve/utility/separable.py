@@ -112,6 +112,17 @@ class Separable(Utility):
         return np.asarray(self.combine(sums), dtype=np.float64)
 
 
+class WeightedMean(Separable):
+    """The weighted mean of the cells' costs."""
+
+    def combine(self, sums: Sequence[Floats]) -> Floats:
+        total: Floats = np.zeros(())
+        # From the last axis to the first, so that what is there already lies in one piece.
+        for weight, lost in zip(self.problem.weights[::-1], sums[::-1], strict=True):
+            total = total + lost * (weight / self.records)
+        return total
+
+
 def _counted(codes: NDArray[np.int32] | Integers, records: Integers | Floats, size: int) -> Floats:
     return np.asarray(np.bincount(codes, records, size), dtype=np.float64)
 

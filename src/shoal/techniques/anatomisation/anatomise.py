@@ -118,7 +118,7 @@ class AnatomiseStep(Step):
     >>> step = Anatomise(sensitive=("ill",), l=2).bind(context)
     >>> step.apply(frame).columns
     ['__shoal_row__', 'class']
-    >>> step.beside[0].table.rows()
+    >>> step.sidecar_files[0].table.rows()
     [(1, 'flu', 1), (1, 'gout', 1), (2, 'cold', 1), (2, 'flu', 1)]
     """
 
@@ -138,7 +138,7 @@ class AnatomiseStep(Step):
         return (*self.technique.sensitive, *((self.person,) if self.person else ()))
 
     @property
-    def beside(self) -> tuple[SidecarFile, ...]:
+    def sidecar_files(self) -> tuple[SidecarFile, ...]:
         about = f"Class, {', '.join(self.technique.sensitive)}; joined with the data by class only. For the recipient."
         return (SidecarFile(self.technique.file, about=about, table=self._attributes(), for_recipient=True),)
 

@@ -127,7 +127,7 @@ class ShareStep(Step):
         return f"{_HIDDEN}{kind}{party}_{self.column.name}"
 
     @property
-    def beside(self) -> tuple[SidecarFile, ...]:
+    def sidecar_files(self) -> tuple[SidecarFile, ...]:
         return tuple(self._file(party) for party in range(1, self.scheme.parties + 1))
 
     def _file(self, party: int) -> SidecarFile:

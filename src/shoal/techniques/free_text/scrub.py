@@ -124,7 +124,7 @@ class ScrubStep(Step):
         return (self.attribute,)
 
     @property
-    def told(self) -> str:
+    def report_note(self) -> str:
         kinds = " + ".join(f"{times:,} {kind}" for kind, times in self.found)
         told = f"found {kinds} in {self.touched:,} records" if kinds else "found nothing"
         return f"{told}; stand-ins are of this run only" if self.of_this_run else told

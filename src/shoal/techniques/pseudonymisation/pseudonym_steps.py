@@ -75,18 +75,18 @@ class IssuedStep(Step):
     sharing: int = 0
     """By how many there are fewer pseudonyms than values."""
     characters: frozenset[str] | None = None
-    beside_it: tuple[SidecarFile, ...] = ()
+    sidecars: tuple[SidecarFile, ...] = ()
 
     def __getstate__(self) -> dict[str, object]:
         """What is for a third party alone doesn't travel to executors."""
-        return {**self.__dict__, "beside_it": ()}
+        return {**self.__dict__, "sidecars": ()}
 
     @property
     def reads(self) -> tuple[str, ...]:
         return (self.attribute,)
 
     @property
-    def told(self) -> str:
+    def report_note(self) -> str:
         return f"{self.sharing:,} fewer pseudonyms than values" if self.sharing else ""
 
     @property
@@ -94,8 +94,8 @@ class IssuedStep(Step):
         return self.characters
 
     @property
-    def beside(self) -> tuple[SidecarFile, ...]:
-        return self.beside_it
+    def sidecar_files(self) -> tuple[SidecarFile, ...]:
+        return self.sidecars
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         try:

@@ -178,7 +178,7 @@ class Pseudonymise(Technique):
         # Pseudonyms are in no order that means anything, so sorted by them the rows aren't either.
         linking = pl.DataFrame({"pseudonym": released, "interim": interim}).sort("pseudonym")
         beside = SidecarFile(f"{LINKING}-{domain}", table=linking, about=ABOUT_LINKING)
-        return replace(self._step(attribute, values, pseudonyms), beside_it=(beside,))
+        return replace(self._step(attribute, values, pseudonyms), sidecars=(beside,))
 
     def _step(self, attribute: str, values: pl.Series, pseudonyms: pl.Series) -> IssuedStep:
         shared = len(values) - pseudonyms.n_unique()

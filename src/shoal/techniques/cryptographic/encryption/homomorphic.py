@@ -167,7 +167,7 @@ class HomomorphicStep(Step):
         return f"{_HIDDEN}rows_{self.column.name}"
 
     @property
-    def beside(self) -> tuple[SidecarFile, ...]:
+    def sidecar_files(self) -> tuple[SidecarFile, ...]:
         return (
             SidecarFile(
                 f"{FOLDER}/{quote(self.column.name, safe=' ')}",

@@ -17,26 +17,26 @@ _KNOWN: Final[tuple[tuple[tuple[str, ...], type[ShoalError], str], ...]] = (
     (
         ("readonly", "read-only", "permission", "unable to open"),
         SourceError,
-        "there is no right to read or write the vault",
+        "there is no right to read or write the {kind}",
     ),
     (
         ("malformed", "not a database", "corrupt", "no such table", "no such column", "does not exist"),
         IntegrityError,
-        "is damaged, or is not a vault",
+        "is damaged, or is not a {kind}",
     ),
     (
         ("constraint", "decode", "too big", "i/o error", "invalid page", "checksum", "datatype"),
         IntegrityError,
         "is damaged: its entries contradict each other or can't be read",
     ),
-    (("locked",), SourceError, "another program keeps the vault locked"),
+    (("locked",), SourceError, "another program keeps the {kind} locked"),
 )
 """Signs in what a database says, the first that fits; what it means."""
 
 
-def database_error(label: str, said: str) -> ShoalError:
-    """The error for what was said (in small letters) by the database that is called ``label``."""
-    for signs, kind, meaning in _KNOWN:
+def database_error(label: str, said: str, kind: str) -> ShoalError:
+    """The error for what was said (in small letters) by the database that is called ``label`` and holds a ``kind``."""
+    for signs, error, meaning in _KNOWN:
         if any(sign in said for sign in signs):
-            return kind(f"{label}: {meaning}")
+            return error(f"{label}: {meaning.format(kind=kind)}")
     return SourceError(f"{label}: the database answers with an error")
