@@ -24,7 +24,7 @@ OTHERS = {
     "engine/spark/session.py": "the options of Java",
     "report/frontier.py": "properties of a style sheet",
     "report/pdf.py": "the options of Chromium",
-    "results/measurement_result.py": "for the page of results: which command prints what",
+    "results/schemas.py": "for the page of results: which command prints what",
 }
 """Files with such words that are no flags of ours."""
 
