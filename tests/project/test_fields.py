@@ -24,6 +24,7 @@ OTHERS = {
     "engine/spark/session.py": "the options of Java",
     "report/frontier.py": "properties of a style sheet",
     "report/pdf.py": "the options of Chromium",
+    "results/schemas.py": "for the page of results: which command prints what",
 }
 """Files with such words that are no flags of ours."""
 
@@ -33,10 +34,11 @@ def library() -> list[Path]:
 
 
 def texts_in(text: str) -> Iterator[str]:
-    """All strings, docstrings too; what an f-string puts in is a word."""
+    """All strings that a user may see, so no docstrings; what an f-string puts in is a word."""
     tree = ast.parse(text)
     joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
     inside = {id(part) for node in joined for part in node.values}
+    inside |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in joined:
         yield "".join(str(part.value) if isinstance(part, ast.Constant) else "word" for part in node.values)
     for node in ast.walk(tree):
@@ -86,11 +88,12 @@ def test_the_library_knows_no_flags() -> None:
         'raise InputError("--by-records: counts records")',
         'raise InputError("no source", advice="give one with --input DATA")',
         'raise InputError(f"--{name}: comes to nothing")',
-        '"""What `--require` says."""',
+        'WHY = "unasked; --require asks for it"',
     ],
 )
 def test_a_flag_is_seen(bad: str) -> None:
     assert flags_in(bad)
+    assert not flags_in('"""What ``shoal attack --json`` prints."""')
     assert not flags_in('InputError(f"{domain}--{place}: counts records – not people", field="by_records")')
 
 
