@@ -73,14 +73,14 @@ def start_postgres(folder: Path, *, port: int) -> Server:
     data, secret = folder / "data", folder / "password"
     secret.write_text(PASSWORD)
     for path in (folder, *folder.rglob("*")) if user else ():
-        shutil.chown(path, user)
+        shutil.chown(path, user)  # type: ignore[arg-type]
     initdb = [binaries / "initdb", "-D", data, "-U", USER, "--auth=scram-sha-256", f"--pwfile={secret}"]
-    subprocess.run([*initdb, "-E", "UTF8", "--locale=C", "--no-sync"], check=True, capture_output=True, user=user)
+    subprocess.run([*initdb, "-E", "UTF8", "--locale=C", "--no-sync"], check=True, capture_output=True, user=user)  # type: ignore[list-item]
     options = ["-p", str(port), "-h", "127.0.0.1", "-k", folder, "-F"]
-    server = Server("postgresql", folder, port, _spawn([binaries / "postgres", "-D", data, *options], folder, user))
+    server = Server("postgresql", folder, port, _spawn([binaries / "postgres", "-D", data, *options], folder, user))  # type: ignore[list-item]
     server.wait_for(binaries / "pg_isready", "-h", "127.0.0.1", "-p", str(port))
     create = [binaries / "createdb", "-h", "127.0.0.1", "-p", str(port), "-U", USER, DATABASE]
-    subprocess.run(create, check=True, env={**os.environ, "PGPASSWORD": PASSWORD}, capture_output=True)
+    subprocess.run(create, check=True, env={**os.environ, "PGPASSWORD": PASSWORD}, capture_output=True)  # type: ignore[arg-type]
     return server
 
 

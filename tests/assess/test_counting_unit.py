@@ -200,7 +200,7 @@ def test_rows_are_in_order_only_if_another_order_would_show() -> None:
 def test_bounds_never_count_more_people_than_there_are(records: list[tuple[str, int]]) -> None:
     frame = pl.DataFrame(records, schema=["q", "who"], orient="row")
     true = measure_classes(frame.lazy(), ("q",), "who")
-    most = int(frame.group_by("who").len()["len"].max() or 1)  # type: ignore[call-overload]
+    most = int(frame.group_by("who").len()["len"].max() or 1)  # type: ignore[arg-type, call-overload]
     told = DeclaredPeople(ReleaseFolder("release"), "who", most, true.k, frozenset({"q"}))
     bound = CountingUnit(frame.lazy(), None, told).people(measure_classes(frame.lazy(), ("q",)))
     assert bound.people <= true.people

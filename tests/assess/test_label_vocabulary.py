@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 import pytest
 
@@ -13,7 +15,9 @@ from shoal.policy.treatment import treatments
 pytestmark = pytest.mark.requirement("R-09")
 
 
-def words(column: str, values: list[object], labels: list[object], role: str = "quasi") -> tuple[Vocabulary, Coverage]:
+def words(
+    column: str, values: Sequence[object], labels: Sequence[object], role: str = "quasi"
+) -> tuple[Vocabulary, Coverage]:
     """Of a column that is generalised so."""
     policy = Policy.from_text(f"shoal: 1\nname: words\nattributes:\n  x: {{role: {role}{column}}}\n")
     people, released = (pl.DataFrame({"x": each}, strict=False) for each in (values, labels))
@@ -48,7 +52,7 @@ def test_a_list_of_values_tells_all_its_labels() -> None:
     ids=["numbers", "dates", "codes", "rare values", "no hierarchy"],
 )
 def test_values_without_a_place_fit_a_star_only(
-    column: str, values: list[object], labels: list[object], unknown: list[int]
+    column: str, values: Sequence[object], labels: Sequence[object], unknown: Sequence[int]
 ) -> None:
     found, seen = words(column, values, labels)
     assert found.unknown.cast(pl.Int64).to_list() == unknown

@@ -71,7 +71,7 @@ def test_the_release_keeps_its_promise(release: Path) -> None:
 
 def test_a_column_nobody_thought_of_breaks_it(release: Path) -> None:
     known = {"age": [21, 35], "city": [f"{SHY}a", f"{SHY}b"], "weight": [61, 99]}
-    found = reassess_release(str(release), ReassessRequest(auxiliary=outside(release, **known)))
+    found = reassess_release(str(release), ReassessRequest(auxiliary=outside(release, **known)))  # type: ignore[arg-type]
     assert found.attributes == ("age", "city", "weight")
     assert (found.fitting, found.fewest, found.alone, found.below) == (1, 1, 1, 1)
     assert not found.holds
@@ -216,7 +216,7 @@ def told(release: Path, **more: object) -> None:
 def test_altered_columns_fit_by_chance_and_are_left_aside(release: Path) -> None:
     told(release, treatment=MANIFEST["treatment"] | {"weight": "altered"})
     people = {"age": [21, 35], "city": [f"{SHY}a", f"{SHY}b"], "weight": [61, 62]}
-    found = reassess_release(str(release), ReassessRequest(auxiliary=outside(release, **people)))
+    found = reassess_release(str(release), ReassessRequest(auxiliary=outside(release, **people)))  # type: ignore[arg-type]
     assert (found.attributes, found.altered) == (("age", "city"), ("weight",))
     assert (found.fewest, found.alone, found.holds) == (4, 0, True)
     assert "no column in common with the release that was not altered" in refused(

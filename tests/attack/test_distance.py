@@ -98,7 +98,7 @@ def test_the_tree_agrees_with_comparing_one_by_one(points: list[tuple[int, int]]
     near = far <= far.min(axis=1, keepdims=True) + 1e-9
     expected = (np.diag(near) / near.sum(axis=1)).sum()
     frames = [pl.DataFrame(each, schema=["x", "y"]) for each in (released, people)]
-    assert distance_linking(*frames, ["x", "y"], aligned=True).success.right == pytest.approx(expected)
+    assert distance_linking(*frames, ["x", "y"], aligned=True).success.right == pytest.approx(expected)  # type: ignore[arg-type, misc]
 
 
 def test_tables_without_numbers() -> None:

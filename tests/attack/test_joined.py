@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import polars as pl
 import pytest
@@ -20,7 +21,7 @@ RANDOMNESS = Randomness(1)
 
 
 def table(
-    column: str, before: list[tuple[str, object]], after: list[tuple[str | None, object]], **more: pl.DataFrame
+    column: str, before: Sequence[tuple[str, object]], after: Sequence[tuple[str | None, object]], **more: pl.DataFrame
 ) -> JoinedTable:
     """Records as (whom, value) of the original, (key, label) of the release, in the same order."""
     people, values = zip(*before, strict=True)
@@ -104,7 +105,7 @@ def test_without_anything_to_know_there_is_nothing_to_try() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(20, 49), st.sampled_from("xy")), min_size=4, max_size=12))
-def test_nobody_is_found_whom_the_joined_classes_hide(people: list[tuple[int, str]]) -> None:
+def test_nobody_is_found_whom_the_joined_classes_hide(people: Sequence[tuple[int, str]]) -> None:
     """Whoever shares all released values with another is no certain find."""
     names = people_of(len(people))
     labels = [f"{age // 10}0-{age // 10}9" for age, _ in people]

@@ -75,7 +75,7 @@ def test_linkability_without_the_own_record() -> None:
     """Everybody's own record is the only one that links; left out, nobody is linked."""
     table = pl.DataFrame({"a": range(40), "b": [each * 7 % 41 for each in range(40)], "who": range(40)})
     given = {"randomness": Randomness(1), "owner": "who"}
-    found = linkability(table, table, (["a"], ["b"]), **given)
+    found = linkability(table, table, (["a"], ["b"]), **given)  # type: ignore[arg-type]
     assert (found.success.share, found.control and found.control.share) == (1, 0)
     assert found.left_out
 

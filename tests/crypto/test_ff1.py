@@ -6,7 +6,7 @@ import string
 
 import polars as pl
 import pytest
-from fastfpe import ff1
+from fastfpe import ff1  # type: ignore[import-untyped]
 from ffx import FF1
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from shoal.schema import Role
 CITIES = {"Pune": "MH", "Thane": "MH", "Agra": "UP", "Kanpur": "UP"}
 
 
-def found_in(table: dict[str, object]) -> tuple[ColumnInference, ...]:
+def found_in(table: Mapping[str, object]) -> tuple[ColumnInference, ...]:
     return profile(pl.LazyFrame(table)).inferences
 
 

@@ -148,7 +148,7 @@ def test_a_sample_of_nothing_is_refused() -> None:
 
 
 def test_a_table_without_columns() -> None:
-    nothing = {"columns": [], "nested": [], "inferences": []}
+    nothing: dict[str, list[object]] = {"columns": [], "nested": [], "inferences": []}
     assert (
         profile(pl.LazyFrame()).to_dict() == {"rows": 0, "rows_seen": 0, "rows_compared": 0, "sampled": False} | nothing
     )

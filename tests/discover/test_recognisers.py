@@ -164,7 +164,7 @@ def test_what_is_proposed_can_stand_in_a_policy(recogniser: Recogniser) -> None:
     bound = [*attribute.steps, *([attribute.hierarchy] if attribute.hierarchy else [])]
     for type_ in types:
         column = Column("x", type_, scale=5 if type_ is ValueType.DECIMAL else 0)
-        assert [what.refuse(column) for what in bound] == [None] * len(bound)
+        assert [what.refuse(column) for what in bound] == [None] * len(bound)  # type: ignore[attr-defined]
 
 
 def test_words_of_a_name() -> None:

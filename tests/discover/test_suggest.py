@@ -33,7 +33,7 @@ def suggested(frame: pl.DataFrame | pl.LazyFrame, use_case: UseCase = UseCase.EX
 def released(frame: pl.DataFrame, found: Suggestion) -> tuple[pl.DataFrame, Risk, Policy]:
     policy = Policy.from_text(found.text)
     release = anonymise(frame, policy, seed=1)
-    return release.data, release.risk, policy
+    return release.data, release.risk, policy  # type: ignore[return-value]
 
 
 def met(frame: pl.DataFrame, use_case: UseCase = UseCase.EXTERNAL_SHARING) -> tuple[Suggestion, pl.DataFrame]:

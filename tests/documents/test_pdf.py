@@ -40,7 +40,7 @@ def add_page(pdf: pikepdf.Pdf, content: str, **more: object) -> pikepdf.Page:
     pdf.add_blank_page(page_size=(300, 200))
     page = pdf.pages[-1]
     font = Dictionary(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Helvetica, Encoding=Name.WinAnsiEncoding)
-    page.Resources = Dictionary(Font=Dictionary(F1=font), **more)
+    page.Resources = Dictionary(Font=Dictionary(F1=font), **more)  # type: ignore[arg-type]
     page.Contents = pdf.make_stream(content.encode())
     return page
 

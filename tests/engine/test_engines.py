@@ -139,7 +139,7 @@ class Whole(Step):
 
 def context(column: Column, counts: Counts | None = None) -> Context:
     counted = {(column.name,): counts} if counts else {}
-    return Context({column.name: column}, Randomness(seed=9).stream("attribute", column.name), counted)
+    return Context({column.name: column}, Randomness(seed=9).stream("attribute", column.name), counted)  # type: ignore[arg-type]
 
 
 def age_groups() -> Step:
@@ -516,12 +516,12 @@ def test_an_outcome_that_is_lost_is_made_again_alike(spark: SparkEngine, files: 
     steps = [permuted(), WHOLE["rounded"](), *four_techniques()]
     table = through(spark, spark.scan(files), steps)
     before, after = (file_target(tmp_path / f"{name}.parquet") for name in ("before", "after"))
-    spark.sink(table, before)
+    spark.sink(table, before)  # type: ignore[arg-type]
     executors = [pid for pid in family(os.getpid()) if pid in processes("CoarseGrainedExecutorBackend")]
     assert len(executors) == 2
     for pid in executors:
         os.kill(pid, signal.SIGKILL)
-    assert spark.sink(table, after) == ROWS
+    assert spark.sink(table, after) == ROWS  # type: ignore[arg-type]
     same_records(after.scan().collect(), applied(steps))
     same_records(before.scan().collect(), applied(steps))
 
@@ -545,7 +545,7 @@ def test_a_frame_of_sparks_has_the_order_of_its_content(spark: SparkEngine, tmp_
         (tmp_path / f"copy {parts}").mkdir()
         source = SparkFrameSource(read.repartition(parts), tmp_path / f"copy {parts}")
         target = file_target(tmp_path / f"{parts}.parquet")
-        spark.sink(through(spark, spark.scan(source), steps), target)
+        spark.sink(through(spark, spark.scan(source), steps), target)  # type: ignore[arg-type]
         found.append(target.scan().collect())
     ordered = known.with_columns(pl.col("visits").cast(pl.Int16))
     ordered = ordered.sort(ordered.columns, nulls_last=False)

@@ -469,7 +469,7 @@ class TestDescribe:
 
     def test_a_late_value_counts(self) -> None:
         engine = PolarsEngine(batch_rows=1000)
-        table = scan(engine, a=["1"] * 20_000 + ["x"])
+        table = scan(engine, a=["1"] * 20_000 + ["x"])  # type: ignore[arg-type]
         same = Rewrites(("a",), (pl.col("a"),))
         assert engine.describe(engine.map(table, [same]), ["a"], {})["a"].type is ValueType.TEXT
 

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 from tests.engine.disturbed import FILES, ROWS, noise
 from tests.support.clusters import PATIENCE, SHORT_RUN, Cluster, driver, family, require_spark, until
 
-from shoal.cli.app import INTERRUPTED
+from shoal.cli.terminal.signals import INTERRUPTED
 from shoal.schema import ROW
 
 pytestmark = [pytest.mark.spark, pytest.mark.requirement("L-04")]

@@ -96,7 +96,7 @@ class TestParts:
         assert hidden(tmp_path / "spark") == []
         names = [part.path for part in there.manifest.data.parts]
         assert names == [f"part-{number:05}.{ending}" for number in range(len(names))]
-        assert sum(part.rows for part in there.manifest.data.parts) == ROWS
+        assert sum(part.rows for part in there.manifest.data.parts) == ROWS  # type: ignore[misc]
         ReleaseFolder.at(str(tmp_path / "spark")).require_untouched()
 
     def test_nothing_is_streamed_by_the_driver(

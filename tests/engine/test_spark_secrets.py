@@ -147,7 +147,7 @@ class TestWhatIsShipped:
 
     def test_what_is_for_a_third_party_stays_at_home(self, clinic: Clinic) -> None:
         (coded,) = [step for step in steps(clinic) if step.sidecar_files]
-        interim = coded.beside[0].table
+        interim = coded.sidecar_files[0].table
         assert interim is not None
         assert not [code for code in interim["interim"] if code.encode() in pickle.dumps(coded.apply)]
         assert pickle.loads(pickle.dumps(coded)).apply(TABLE)["guest"].equals(coded.apply(TABLE)["guest"])  # noqa: S301

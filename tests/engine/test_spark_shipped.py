@@ -59,7 +59,7 @@ class Does(Step):
 
 
 def arrived(function: Callable[..., object], batches: list[pa.RecordBatch] = BATCHES) -> pl.DataFrame:
-    return pl.DataFrame(pl.from_arrow(pa.Table.from_batches(list(function(iter(batches))))))
+    return pl.DataFrame(pl.from_arrow(pa.Table.from_batches(list(function(iter(batches))))))  # type: ignore[call-overload]
 
 
 class TestWhole:

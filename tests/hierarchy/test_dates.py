@@ -96,9 +96,13 @@ class TestLoss:
 
 def test_bounds_are_first_and_last_day(bind: Bind) -> None:
     bound = bind({"dates": ["month"]}, [day("2024-01-15"), day("2024-03-15")], DATE, storage=pl.Date())
-    low, high = bound.bounds(pl.Series([day("2024-02-20")]), 1) or ()
+    bounds = bound.bounds(pl.Series([day("2024-02-20")]), 1)
+    assert bounds is not None
+    low, high = bounds
     assert (low.item(), high.item()) == (day("2024-02-01"), day("2024-02-29"))
-    low, high = bound.bounds(pl.Series([day("2024-02-20")]), 2) or ()
+    bounds = bound.bounds(pl.Series([day("2024-02-20")]), 2)
+    assert bounds is not None
+    low, high = bounds
     assert (low.item(), high.item()) == (day("2024-01-15"), day("2024-03-15"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -22,7 +22,7 @@ Bind = Callable[..., BoundHierarchy]
 INTEGER, DECIMAL = ValueType.INTEGER, ValueType.DECIMAL
 
 
-def labels(bound: BoundHierarchy, values: list[object], level: int) -> list[str | None]:
+def labels(bound: BoundHierarchy, values: Sequence[object], level: int) -> list[str | None]:
     return bound.generalise(pl.Series(values, strict=False), level).to_list()
 
 
@@ -81,7 +81,9 @@ class TestOpenEnds:
 
     def test_bounds_of_open_ends_are_those_of_the_data(self, bind: Bind) -> None:
         bound = bind({"intervals": {"widths": [10], "low": 20, "high": 60}}, [3, 99], INTEGER)
-        low, high = bound.bounds(pl.Series([5, 34, 70, None]), 1) or ()
+        bounds = bound.bounds(pl.Series([5, 34, 70, None]), 1)
+        assert bounds is not None
+        low, high = bounds
         assert low.to_list() == [3, 30, 60, None]
         assert high.to_list() == [19, 39, 99, None]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import polars as pl
 import pytest
@@ -17,7 +17,7 @@ Bind = Callable[..., BoundHierarchy]
 PINS = ["411005", "500081", "500003", "411028", "411040", "500012"]
 
 
-def labels(bound: BoundHierarchy, values: list[object], level: int) -> list[str | None]:
+def labels(bound: BoundHierarchy, values: Sequence[object], level: int) -> list[str | None]:
     return bound.generalise(pl.Series(values), level).to_list()
 
 
@@ -53,13 +53,13 @@ def test_each_value_loses_its_own_last_characters(bind: Bind) -> None:
 @pytest.mark.parametrize(
     ("side", "after"), [("right", ["E11xx", "I10xx", "I1xxx"]), ("left", ["xx1.9", "xxI10", "xxxI1"])]
 )
-def test_aligned_with_the_longest(bind: Bind, side: str, after: list[str]) -> None:
+def test_aligned_with_the_longest(bind: Bind, side: str, after: Sequence[str]) -> None:
     bound = bind({"redact": {"align": True, "side": side}}, ["E11.9", "I10", "I1"])
     assert labels(bound, ["E11.9", "I10", "I1"], 2) == after
 
 
 @pytest.mark.parametrize(("side", "after"), [("right", ["Sheix", "x", "Anx"]), ("left", ["xeila", "x", "xna"])])
-def test_length_can_be_hidden(bind: Bind, side: str, after: list[str]) -> None:
+def test_length_can_be_hidden(bind: Bind, side: str, after: Sequence[str]) -> None:
     bound = bind({"redact": {"keep_length": False, "side": side}}, ["Sheila", "Al", "Anna"])
     assert labels(bound, ["Sheila", "Al", "Anna"], 2) == after
 

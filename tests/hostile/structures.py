@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pikepdf
-from lxml import etree
+from lxml import etree  # type: ignore[import-untyped]
 from tests.hostile import thrift
 from tests.hostile.generated import generated
 from tests.hostile.mutations import LENGTHS, mutated

@@ -42,7 +42,7 @@ def changed_tree(tree: Any, random: Random) -> None:
     for _ in range(random.choice((1, 1, 1, 1, 2, 4))):
         places = list(_places(tree))
         if places:
-            _change(*random.choice(places), tree, random)
+            _change(*random.choice(places), tree, random)  # type: ignore[call-arg]
 
 
 def _places(tree: Any) -> Any:

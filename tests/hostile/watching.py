@@ -98,6 +98,7 @@ class Watched:
     def _wait(self, process: subprocess.Popen[str]) -> None:
         """Until it answers or is gone."""
         begun = time.monotonic()
+        assert process.stdout is not None
         while not select.select([process.stdout], [], [], 1.0)[0]:
             if time.monotonic() - begun < self._most_seconds:
                 continue

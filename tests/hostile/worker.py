@@ -122,7 +122,7 @@ def main() -> None:
         clock, used = time.perf_counter() - begun, processor_seconds()
         told = {"code": code, "clock": clock, "processor": used - before, "total": used, "peak_mb": peak_mb()}
         for name, file in (("stdout", out), ("stderr", said)):
-            told[name] = os.pread(file, KEPT, 0).decode(errors="replace")
+            told[name] = os.pread(file, KEPT, 0).decode(errors="replace")  # type: ignore[assignment]
         results.write(json.dumps(told) + "\n")
         results.flush()
 

@@ -277,7 +277,7 @@ def test_every_file_is_flushed_before_the_rename(tmp_path: Path, monkeypatch: py
         fsync(handle)
 
     monkeypatch.setattr(os, "fsync", flushed)
-    monkeypatch.setattr(folder_commit, "_rename", lambda *given: (done.append("RENAME"), rename(*given)))
+    monkeypatch.setattr(folder_commit, "_rename", lambda *given: (done.append("RENAME"), rename(*given)))  # type: ignore[func-returns-value]
     release(tmp_path / "out")
     before, after = done[: done.index("RENAME")], done[done.index("RENAME") + 1 :]
     assert {"data.csv", "release.json", "more", "parts"} <= set(before)

@@ -140,7 +140,7 @@ def test_relative_paths_start_at_the_base(tmp_path: Path) -> None:
     assert source.scan().collect().height == 2
 
 
-TEXTS = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=("Cs",)), max_size=8)
+TEXTS = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=("Cs",)), max_size=8)  # type: ignore[arg-type]
 NAMES = st.text(alphabet="abcdefgh ,;\"'\n", min_size=1, max_size=8).filter(str.strip)
 
 

@@ -93,7 +93,7 @@ def test_inside_a_folder_in_the_making_only_the_folder_is_flushed(
     flushed: list[int] = []
     fsync = os.fsync
     with Staging(tmp_path / "out") as staging:
-        monkeypatch.setattr(os, "fsync", lambda handle: (flushed.append(handle), fsync(handle)))
+        monkeypatch.setattr(os, "fsync", lambda handle: (flushed.append(handle), fsync(handle)))  # type: ignore[func-returns-value]
         write_atomic(staging.path / "a.txt", "x")
         assert flushed == []
         staging.commit()
@@ -237,7 +237,7 @@ def test_a_process_that_must_end_discards_what_it_has_begun(tmp_path: Path) -> N
 
 
 def file_name(file: object) -> str:
-    return Path(str(getattr(file, "buffer", file).raw.name)).name
+    return Path(str(getattr(file, "buffer", file).raw.name)).name  # type: ignore[attr-defined]
 
 
 def test_a_forked_child_discards_nothing_of_its_parents(tmp_path: Path) -> None:

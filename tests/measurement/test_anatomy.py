@@ -47,7 +47,7 @@ def test_the_printed_tables_are_two_diverse() -> None:
 
 def test_files_that_store_text_are_read_alike() -> None:
     as_text = [frame.cast(pl.String) for frame in (PRINTED_DATA, PRINTED_ATTRIBUTES)]
-    assert measured(*as_text, "disease") == measured(PRINTED_DATA, PRINTED_ATTRIBUTES, "disease")
+    assert measured(*as_text, "disease") == measured(PRINTED_DATA, PRINTED_ATTRIBUTES, "disease")  # type: ignore[arg-type]
 
 
 def test_a_value_that_is_listed_twice_counts_once() -> None:

@@ -44,7 +44,7 @@ def test_el_emams_figures_by_hand() -> None:
     """
     found = of([4, 3, 2, 1], np.array([8, 3, 10, 5]), threshold=0.33)
     assert found.prosecutor == AttackerRisk(1.0, 0.4, 0.6, 1)
-    assert found.journalist == AttackerRisk(1 / 3, pytest.approx(0.19), 0.3, 0)
+    assert found.journalist == AttackerRisk(1 / 3, pytest.approx(0.19), 0.3, 0)  # type: ignore[arg-type]
     assert found.marketer == pytest.approx(0.19)
     assert found.basis is Basis.POPULATION
 
@@ -90,8 +90,8 @@ def test_risk_never_falls_when_a_class_is_split(
         split[place : place + 1] = [first, people[place] - first]
         split_others[place : place + 1] = [first_others, others[place] - first_others]
     for known in (False, True):
-        before = of(people, np.array(people) + others if known else None, threshold=threshold)
-        after = of(split, np.array(split) + split_others if known else None, threshold=threshold)
+        before = of(people, np.array(people) + others if known else None, threshold=threshold)  # type: ignore[arg-type]
+        after = of(split, np.array(split) + split_others if known else None, threshold=threshold)  # type: ignore[arg-type]
         assert all(new >= old - 1e-12 for new, old in zip(figures(after), figures(before), strict=True))
 
 
@@ -101,7 +101,7 @@ def test_a_journalist_knows_less_and_averages_are_below_the_highest(
 ) -> None:
     population = np.array(people) + others[: len(people)]
     if absent is None:
-        found = of(people, population, threshold=threshold)
+        found = of(people, population, threshold=threshold)  # type: ignore[arg-type]
     else:
         found = of(people, population_size=sum(people) + absent, threshold=threshold)
     assert found.journalist.max <= found.prosecutor.max
@@ -155,7 +155,7 @@ def test_classes_bring_their_population_along_and_absent_ones_do_not_count() -> 
     register = pl.DataFrame({"q": ["a", "b", "c"], "records": [10, 5, 1]})
     measured = measure_classes(table.lazy(), ("q",))
     found = attackers_of(with_population(measured.classes, measured.cells, register))
-    assert found.journalist == AttackerRisk(0.2, pytest.approx((2 / 10 + 1 / 5) / 3), 0.0, 0)
+    assert found.journalist == AttackerRisk(0.2, pytest.approx((2 / 10 + 1 / 5) / 3), 0.0, 0)  # type: ignore[arg-type]
     assert found.beyond == 0
 
 

@@ -7,14 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.measurement.risk.reidentification import (
-    Controls,
-    Harm,
-    Motive,
-    acquaintance_probability,
-    assess,
-)
+from shoal.measurement.risk.reidentification import acquaintance_probability, assess
 from shoal.results.risk_results import AssessmentResult
+from shoal.schema.circumstances import Controls, Harm, Motive
 
 pytestmark = pytest.mark.requirement("R-02")
 

@@ -70,7 +70,7 @@ def test_counts_of_billions_are_exact() -> None:
 def test_figures_do_not_depend_on_the_pieces(cells: int, entries: list[tuple[int, int, int]]) -> None:
     filled = [*entries, *((owner, 0, 1) for owner in range(6))]
     histograms = histograms_of(filled)
-    classes = Classes(*[dense(filled).sum(axis=1)] * 2, {"ill": histograms})
+    classes = Classes(*[dense(filled).sum(axis=1)] * 2, {"ill": histograms})  # type: ignore[call-arg]
     models = [
         LDiversity(attribute="ill", l=2, kind=DiversityKind.ENTROPY),
         TCloseness(attribute="ill", t=0.3, distance=ClosenessDistance.HIERARCHICAL),

@@ -50,7 +50,7 @@ def test_merging_and_taking_away_break_nothing(pairs: Pairs, bounds: tuple[float
     held = [pair for pair, stays in zip(pairs, model.holds(classes_of(pairs)), strict=True) if stays]
     if len(held) > 1:
         merged = [tuple(map(sum, zip(*held[:2], strict=True))), *held[2:]]
-        assert model.holds(classes_of(merged)).all()
+        assert model.holds(classes_of(merged)).all()  # type: ignore[arg-type]
         assert model.holds(classes_of(held[1:])).all()
 
 

@@ -108,7 +108,7 @@ def test_a_range_of_exactly_e_will_do_whatever_the_last_bit() -> None:
 def test_the_minimum_class_is_the_least_that_any_class_can_have(k: int, e: float) -> None:
     """Against every class of up to 4 records of the numbers 0, 1, 4 and 9."""
     lists = [[one for one, count in zip((0, 1, 4, 9), row, strict=True) for _ in range(count)] for row in EVERY]
-    classes = classes_of(lists)
+    classes = classes_of(lists)  # type: ignore[arg-type]
     model = KeAnonymity(attribute="income", k=k, e=e)
     held = model.holds(classes)
     minimum = model.minimum_class({"income": classes.histograms("income").whole})
@@ -181,12 +181,12 @@ def test_it_is_measured_of_any_numbers_and_can_be_required(tmp_path: Any) -> Non
     groups = PEOPLE.with_columns(pl.col("age") // 10, pl.Series("job", ["x", "y"] * 4))
     groups.write_csv(path)
     asked = ["e=1000", "e.income=1020.5"]
-    found = measure_data(str(path), MeasureRequest.of(policy=None, qi="age", sensitive="income", require=asked))
+    found = measure_data(str(path), MeasureRequest.parse(quasi="age", sensitive="income", require=asked))
     assert [(one.name, one.achieved, one.met) for one in found.models] == [
         ("e.income", 1020.0, True),
         ("e.income", 1020.0, False),
     ]
-    both = measure_data(str(path), MeasureRequest.of(policy=None, qi="age", sensitive="income,job")).to_dict()["formal"]
+    both = measure_data(str(path), MeasureRequest.parse(quasi="age", sensitive="income,job")).to_dict()["formal"]
     assert both["attributes"]["income"]["e"] == 1020.0
     assert both["left_out"]["job"]["e"] == "its values are not numbers"
     with pytest.raises(InputError, match="e=-1: has to be at least 0"):

@@ -34,7 +34,7 @@ def classes_of(block: Integers, rest: Integers, tree: tuple[Integers, ...]) -> C
     """Classes with these histograms (one person, one record) in a table that has the rest besides."""
     owner, value = np.nonzero(block)
     whole, numbers = block.sum(axis=0) + rest, np.arange(block.shape[1]) ** 2.0
-    histograms = Histograms(whole, owner, value, block[owner, value], len(block), tree, numbers=numbers)
+    histograms = Histograms(whole, owner, value, block[owner, value], len(block), tree, numbers=numbers)  # type: ignore[arg-type]
     sizes = block.sum(axis=1)
     return Classes(sizes, sizes, {ILL: histograms})
 

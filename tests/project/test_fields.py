@@ -41,7 +41,7 @@ def texts_in(text: str) -> Iterator[str]:
     inside |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in joined:
         yield "".join(str(part.value) if isinstance(part, ast.Constant) else "word" for part in node.values)
-    for node in ast.walk(tree):
+    for node in ast.walk(tree):  # type: ignore[assignment]
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
             yield node.value
 

@@ -124,7 +124,7 @@ class TestForThisRun:
     @settings(max_examples=25)
     @given(calls=st.lists(st.lists(st.text(max_size=3), unique=True, max_size=20), max_size=6))
     def test_calls_agree_with_a_dictionary_and_no_pseudonym_is_used_twice(self, calls):
-        secrets, known = run(), {}
+        secrets, known = run(), dict[str, str]()
         for values in calls:
             given = secrets.issue("a", pl.Series(values, dtype=pl.String), Integer(digits=3)).to_list()
             for value, pseudonym in zip(values, given, strict=True):

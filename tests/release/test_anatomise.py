@@ -126,7 +126,7 @@ def test_same_seed_same_bytes_for_any_batch_size(tmp_path: Path, monkeypatch: py
     policy = shoal.Policy.from_text(POLICY.replace("l: 3", "l: 2") + "sample: {fraction: 0.7}\n")
     written = []
     for batch_rows in (7, 64, 100_000):
-        monkeypatch.setitem(PolarsEngine.__init__.__kwdefaults__, "batch_rows", batch_rows)
+        monkeypatch.setitem(PolarsEngine.__init__.__kwdefaults__, "batch_rows", batch_rows)  # type: ignore[arg-type]
         out = tmp_path / str(batch_rows)
         release_folder(policy, out, data=str(tmp_path / "in.csv"), seed=8)
         written.append([(out / name).read_bytes() for name in ("data.csv", "attributes.csv")])

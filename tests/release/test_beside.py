@@ -122,7 +122,7 @@ def test_files_stand_beside_the_data_record_by_record(tmp_path: Path, putting: P
 def test_they_follow_a_sample_and_a_shuffle(
     tmp_path: Path, putting: Putting, in_memory: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(record_order.reordered.__kwdefaults__, "in_memory", in_memory)
+    monkeypatch.setitem(record_order.reordered.__kwdefaults__, "in_memory", in_memory)  # type: ignore[arg-type]
     putting()
     out = released(tmp_path, SHUFFLED)
     data = pl.read_csv(out / "data.csv")

@@ -133,7 +133,7 @@ def test_local_recoding_is_never_worse_than_one_level_for_all(monkeypatch: pytes
     honest = shoal.anonymise(frame, policy).manifest.solution
 
     def poor(problem: Problem, **_: object) -> Solution:
-        return replace(honest, loss=1.0, cells=top_node(problem))
+        return replace(honest, loss=1.0, cells=top_node(problem))  # type: ignore[return-value, type-var]
 
     monkeypatch.setattr(solver_choice, "solve_local", poor)
     found = shoal.anonymise(frame, policy).manifest.solution
@@ -145,7 +145,7 @@ def solve_lattice_loss(frame: pl.DataFrame) -> float:
     policy = shoal.Policy.from_text(
         "{shoal: 1, name: global, attributes: {q: {role: quasi}, r: {role: quasi}}, privacy: [{k_anonymity: {k: 3}}]}"
     )
-    return shoal.anonymise(frame, policy).manifest.solution.loss
+    return shoal.anonymise(frame, policy).manifest.solution.loss  # type: ignore[return-value]
 
 
 @pytest.mark.requirement("S-04")

@@ -86,7 +86,7 @@ class Recount:
             dictionary = self.dictionary(columns, name)
             for row in range(self.rows):
                 found = dictionary.get(tuple(self.now[column][row] for column in columns))
-                if found and self.is_finer(found, name, row) and (told[row] is None or found[0] < told[row][0]):
+                if found and self.is_finer(found, name, row) and (told[row] is None or found[0] < told[row][0]):  # type: ignore[index]
                     told[row] = found
         return [self.now[name][row] if one is None else one[1] for row, one in enumerate(told)]
 
@@ -232,7 +232,7 @@ def test_with_people_it_is_people_that_are_counted() -> None:
     text = policy(ACCEPT_ALL).text.replace("attributes:", "person: who\nattributes:\n  who: {role: direct}")
     once = shoal.anonymise(table, Policy.from_text(text), seed=1).manifest
     thrice = shoal.anonymise(twice, Policy.from_text(text), seed=1).manifest
-    assert thrice.k_effective == once.k_effective
+    assert thrice.risk.k_effective == once.risk.k_effective
 
 
 @pytest.mark.parametrize("shuffled", [False, True])

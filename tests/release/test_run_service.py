@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -119,7 +120,7 @@ def test_every_phase_is_told_in_order(tmp_path: Path, people: str, in_memory: bo
         assert isinstance(finished, PhaseFinished)
         assert started.phase == finished.phase
         assert finished.seconds >= 0
-    during = {}
+    during: dict[str, Any] = {}
     for event in events:
         if isinstance(event, PhaseStarted):
             phase = event.phase
@@ -211,7 +212,7 @@ def test_cancelled_before_it_began(people: str, tmp_path: Path) -> None:
 
 def test_a_listener_that_fails_spoils_nothing(tmp_path: Path, people: str, vault: Vault) -> None:
     """Whatever event it fails at: nothing is there, or all of it."""
-    policy, heard = shoal.Policy.from_text(KEPT), []
+    policy, heard = shoal.Policy.from_text(KEPT), list[Any]()
     shoal.anonymise(table(), shoal.Policy.from_text(PLAIN), progress=heard.append)
     last = False
     for number in range(len(heard) + 5):
@@ -259,7 +260,7 @@ def test_several_tables_and_their_vault_entries_come_together(
     tmp_path: Path, tables: MultiTablePolicy, vault: Vault
 ) -> None:
     """The first table is finished long before the second; still nothing of it is kept if that one is not."""
-    out, events = tmp_path / "out", []
+    out, events = tmp_path / "out", list[Any]()
     for stop in (NoteMade("table 'two'"), PhaseStarted(TOGETHER)):
         token = CancelToken()
         with pytest.raises(Cancelled):
@@ -392,5 +393,5 @@ def test_a_request_shows_no_data_and_takes_no_unknown_field() -> None:
     assert RunRequest(policy=policy).study() is None
     assert SHY not in repr(request)
     with pytest.raises(ValidationError, match="sead") as refused:
-        RunRequest(policy=policy, data=table(), sead=1)
+        RunRequest(policy=policy, data=table(), sead=1)  # type: ignore[call-arg]
     assert SHY not in str(refused.value)

@@ -169,7 +169,7 @@ def test_views_and_tables_elsewhere_refer_to_nothing(url: str, tmp_path: Path) -
 def test_nothing_is_written_to_the_database_until_every_table_is_good(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = job.Run
+    whole = Run
 
     def second_fails(request: RunRequest, monitor: Monitor) -> Run:
         if request.folder.name == "visits":

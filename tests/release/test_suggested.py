@@ -147,7 +147,7 @@ class Recount:
         frame = self.table.select(**labels) if self.person is None else self.table.select(**labels, __who=self.person)
         told = frame.filter(~pl.all_horizontal(pl.col(name).eq_missing("*") for name in self.quasi))
         size = pl.len() if self.person is None else pl.col("__who").n_unique()
-        return int(told.group_by(self.quasi).agg(size.alias("n"))["n"].min() or table_of(frame, self.person))
+        return int(told.group_by(self.quasi).agg(size.alias("n"))["n"].min() or table_of(frame, self.person))  # type: ignore[arg-type]
 
     def k_effective(self) -> int:
         return self.k({name: self.restored(name) for name in self.quasi})

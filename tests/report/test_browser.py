@@ -206,7 +206,7 @@ def test_nothing_sticks_out_of_a_report_that_was_looked_at_again(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_lines_of_the_frontier_can_be_seen(page: Page, full: ReportFacts, scheme: str) -> None:
-    page.emulate_media(color_scheme=scheme)
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.set_content(render(full))
     lines = page.evaluate(LINES)
     assert len(lines) == 6
@@ -274,7 +274,7 @@ def test_what_sticks_out_would_be_seen(page: Page) -> None:
 def test_all_text_stands_out_from_its_background(
     page: Page, sample: str, scheme: str, request: pytest.FixtureRequest
 ) -> None:
-    page.emulate_media(color_scheme=scheme)
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.set_content(render(request.getfixturevalue(sample)))
     assert page.evaluate(FAINT) == []
 
@@ -288,7 +288,7 @@ def test_light_and_dark_follow_the_reader_and_paper_is_white(page: Page, facts: 
     page.set_content(render(facts))
     seen = []
     for media, scheme in [("screen", "light"), ("screen", "dark"), ("print", "dark")]:
-        page.emulate_media(media=media, color_scheme=scheme)
+        page.emulate_media(media=media, color_scheme=scheme)  # type: ignore[arg-type]
         seen.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
     assert seen == ["rgb(255, 255, 255)", "rgb(17, 22, 29)", "rgb(255, 255, 255)"]
 

@@ -30,7 +30,7 @@ def request(task: str, limits: Limits = SMALL, **arguments: object) -> ReadReque
 
 
 def told(task: str, **arguments: object) -> list[Message]:
-    return list(read(request(task, **arguments)))
+    return list(read(request(task, **arguments)))  # type: ignore[arg-type]
 
 
 def pid() -> int:
@@ -140,7 +140,7 @@ def test_a_child_has_nothing_of_the_environment_that_it_does_not_need(monkeypatc
 def test_a_child_that_is_broken_off_is_ended() -> None:
     messages = read(request("sleeps"))
     child = next(messages).told["pid"]
-    messages.close()
+    messages.close()  # type: ignore[attr-defined]
     wait_for_end(child)
 
 

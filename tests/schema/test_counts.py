@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -27,12 +28,12 @@ records_of_people = st.lists(
 examples = settings(max_examples=60)
 
 
-def _table(records: list[Record]) -> pl.DataFrame:
+def _table(records: Sequence[Record]) -> pl.DataFrame:
     schema = {"city": pl.String, "age": pl.Int64, "person": pl.String}
     return pl.DataFrame(records, schema=schema, orient="row")
 
 
-def _counted(records: list[Record], *, people: bool) -> Counts:
+def _counted(records: Sequence[Record], *, people: bool) -> Counts:
     keys = (*ATTRIBUTES, "person") if people else ATTRIBUTES
     frame = _table(records).group_by(keys).len("records").sample(fraction=1, shuffle=True, seed=1)
     if people:
@@ -40,7 +41,7 @@ def _counted(records: list[Record], *, people: bool) -> Counts:
     return Counts.from_frame(frame, ATTRIBUTES, "records")
 
 
-def _people(records: list[Record]) -> dict[tuple[str | None, int | None], set[str | None]]:
+def _people(records: Sequence[Record]) -> dict[tuple[str | None, int | None], set[str | None]]:
     people = defaultdict(set)
     for city, age, person in records:
         people[city, age].add(person)
@@ -55,7 +56,7 @@ def _sort_key(combination: tuple[object, ...]) -> tuple[tuple[bool, object], ...
 @pytest.mark.parametrize("people", [True, False])
 @examples
 @given(records=records_of_people)
-def test_every_combination_is_there_once_with_its_records(people: bool, records: list[Record]) -> None:
+def test_every_combination_is_there_once_with_its_records(people: bool, records: Sequence[Record]) -> None:
     counts = _counted(records, people=people)
     expected = Counter((city, age) for city, age, _ in records)
     assert dict(zip(counts.frame().rows(), counts.records.tolist(), strict=True)) == expected
@@ -66,7 +67,7 @@ def test_every_combination_is_there_once_with_its_records(people: bool, records:
 @pytest.mark.parametrize("people", [True, False])
 @examples
 @given(records=records_of_people)
-def test_combinations_and_values_are_sorted_missing_last(people: bool, records: list[Record]) -> None:
+def test_combinations_and_values_are_sorted_missing_last(people: bool, records: Sequence[Record]) -> None:
     counts = _counted(records, people=people)
     assert counts.frame().rows() == sorted(counts.frame().rows(), key=_sort_key)
     for position, values in enumerate(counts.values):
@@ -98,7 +99,7 @@ def test_a_value_that_first_appears_further_down_is_not_overlooked(
 @pytest.mark.requirement("D-09")
 @examples
 @given(records=records_of_people)
-def test_a_person_in_one_combination_only_is_counted_there_all_others_are_listed(records: list[Record]) -> None:
+def test_a_person_in_one_combination_only_is_counted_there_all_others_are_listed(records: Sequence[Record]) -> None:
     counts = _counted(records, people=True)
     people = _people(records)
     appearances = Counter(person for members in people.values() for person in members)
@@ -119,7 +120,9 @@ def test_a_person_in_one_combination_only_is_counted_there_all_others_are_listed
 @pytest.mark.requirement("D-09")
 @examples
 @given(records=records_of_people, data=st.data())
-def test_people_of_any_union_of_combinations_are_counted_exactly(records: list[Record], data: st.DataObject) -> None:
+def test_people_of_any_union_of_combinations_are_counted_exactly(
+    records: Sequence[Record], data: st.DataObject
+) -> None:
     counts = _counted(records, people=True)
     groups = data.draw(st.lists(st.integers(0, 2), min_size=counts.size, max_size=counts.size))
     people = _people(records)
@@ -132,7 +135,7 @@ def test_people_of_any_union_of_combinations_are_counted_exactly(records: list[R
 
 @examples
 @given(records=records_of_people)
-def test_without_a_person_column_a_record_is_a_person(records: list[Record]) -> None:
+def test_without_a_person_column_a_record_is_a_person(records: Sequence[Record]) -> None:
     counts = _counted(records, people=False)
     assert counts.people.tolist() == counts.records.tolist()
     assert counts.total_people == len(records)
@@ -141,7 +144,7 @@ def test_without_a_person_column_a_record_is_a_person(records: list[Record]) -> 
 
 @examples
 @given(records=records_of_people)
-def test_value_counts_add_up_the_records_of_one_attribute(records: list[Record]) -> None:
+def test_value_counts_add_up_the_records_of_one_attribute(records: Sequence[Record]) -> None:
     counts = _counted(records, people=True)
     for position, name in enumerate(ATTRIBUTES):
         assert dict(counts.value_counts(name).rows()) == Counter(record[position] for record in records)

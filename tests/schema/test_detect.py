@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 import polars as pl
@@ -20,7 +20,7 @@ from shoal.schema.type_detection import DATE_FORMATS, AmbiguousDate, TypeCandida
 pytestmark = pytest.mark.requirement("D-05")
 
 
-def found(values: list[str | None], *, sample_rows: int = 10_000, declared: Column | None = None) -> Column:
+def found(values: Sequence[str | None], *, sample_rows: int = 10_000, declared: Column | None = None) -> Column:
     table = pl.LazyFrame({"x": pl.Series(values, dtype=pl.String)})
     return detect(table, ["x"], {"x": declared} if declared else None, sample_rows=sample_rows)["x"]
 
@@ -49,7 +49,7 @@ def found(values: list[str | None], *, sample_rows: int = 10_000, declared: Colu
         ([], ValueType.TEXT),
     ],
 )
-def test_numbers_and_codes(values: list[str | None], type_: ValueType) -> None:
+def test_numbers_and_codes(values: Sequence[str | None], type_: ValueType) -> None:
     column = found(values)
     assert (column.type, column.scale, column.date_format) == (type_, 0, None)
     assert (column.rows, column.missing) == (len(values), values.count(None))
@@ -70,7 +70,7 @@ def test_numbers_and_codes(values: list[str | None], type_: ValueType) -> None:
         (["1e-99999", "1"], 300),
     ],
 )
-def test_decimals_know_their_scale(values: list[str | None], scale: int) -> None:
+def test_decimals_know_their_scale(values: Sequence[str | None], scale: int) -> None:
     column = found(values)
     assert (column.type, column.scale) == (ValueType.DECIMAL, scale)
 
@@ -124,7 +124,7 @@ def test_a_later_record_overrules_the_sample(later: str, type_: ValueType) -> No
 
 
 @pytest.mark.parametrize("values", [["1.5"], ["31/12/2024"], ["03/04/2024"], ["true"], ["1"], ["x"]])
-def test_a_sample_without_values_rules_nothing_out(values: list[str | None]) -> None:
+def test_a_sample_without_values_rules_nothing_out(values: Sequence[str | None]) -> None:
     assert found([None] * 3 + values, sample_rows=2) == found([None] * 3 + values)
 
 
@@ -136,11 +136,11 @@ FEW_KINDS = st.lists(CELLS, min_size=1, max_size=3).flatmap(lambda kinds: st.lis
 
 @settings(max_examples=60, deadline=None)
 @given(values=FEW_KINDS, sample_rows=st.integers(1, 12))
-def test_the_sample_never_changes_the_result(values: list[str | None], sample_rows: int) -> None:
+def test_the_sample_never_changes_the_result(values: Sequence[str | None], sample_rows: int) -> None:
     assert found(values, sample_rows=sample_rows) == found(values)
 
 
-def expected(values: list[str | None]) -> ValueType:
+def expected(values: Sequence[str | None]) -> ValueType:
     """The rules once more, value by value, by another hand."""
     texts = [value for value in values if value is not None]
     if not texts or any(re.match(r"\+|-?0\d", text) for text in texts):
@@ -165,7 +165,7 @@ TEXTS = st.one_of(
 
 @settings(max_examples=100, deadline=None)
 @given(st.one_of(st.lists(TEXTS, max_size=4), st.lists(st.integers(-(2**64), 2**64).map(str), max_size=4)))
-def test_types_follow_the_rules_and_every_value_can_be_read(values: list[str | None]) -> None:
+def test_types_follow_the_rules_and_every_value_can_be_read(values: Sequence[str | None]) -> None:
     column = found(values)
     assert column.type is expected(values)
     if column.is_number and "nan" not in values:

@@ -156,7 +156,7 @@ def test_lines_are_cut_alike_however_they_are_read(data):
             self.readline = io.BytesIO(data).readline
 
     for most in (4, 7, 1_000):
-        assert list(read_lines(io.BytesIO(data), most=most)) == list(read_lines(Readable(), most=most))
+        assert list(read_lines(io.BytesIO(data), most=most)) == list(read_lines(Readable(), most=most))  # type: ignore[arg-type]
 
 
 def test_nothing_waits_for_a_line_that_is_yet_to_come():

@@ -112,7 +112,7 @@ def test_every_released_class_has_k_people_with_its_decoys(both: tuple[Problem, 
 def test_no_other_choice_of_classes_saves_more_records(both: tuple[Problem, Solution], limit: float) -> None:
     problem, before = both
     sizes: Counter[tuple[int, ...]] = Counter()
-    for key, records in zip(keys(problem, (*before.levels.values(),)), problem.counts.records.tolist(), strict=True):
+    for key, records in zip(keys(problem, (*before.levels.values(),)), problem.counts.records.tolist(), strict=True):  # type: ignore[arg-type]
         sizes[key] += records
     short = [size for size in sizes.values() if size < K]
     allowed = floor(limit * problem.records + 1e-9)

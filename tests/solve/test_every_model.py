@@ -123,7 +123,7 @@ def test_optimum_equals_brute_force(key: str, data: st.DataObject) -> None:
 @settings(max_examples=40)
 def test_what_one_node_tells_of_others_is_never_too_much(utility: str, data: st.DataObject) -> None:
     """Bounds that are too high may hide the optimum, but seldom do on a small lattice: so each is looked at."""
-    model = data.draw(st.one_of(strategy for key, strategy in MODELS.items() if key not in TAKE_SMALLEST))
+    model = data.draw(st.one_of(strategy for key, strategy in MODELS.items() if key not in TAKE_SMALLEST))  # type: ignore[call-overload]
     problem = data.draw(problems([model], population=model.population_table is not None))
     measure = make_utility(utility, problem)
     costs = np.array([MEASURES[utility](node) if node.feasible else inf for node in nodes(problem)])
@@ -148,7 +148,7 @@ def test_people_who_are_absent_may_break_a_lower_bound_higher_up() -> None:
     ladder = Ladder("q", (np.arange(2), np.zeros(2, dtype=np.int64)), (np.zeros(2), np.ones(2)), 0, 1, 2)
     model = DeltaPresence(minimum=0.3, maximum=0.8, population=POPULATION, judge_absent=False)
     beside = Ladder("r", (np.zeros(2, dtype=np.int64),) * 2, (np.zeros(2), np.ones(2)), 0, 1, 2)
-    two = replace(counts, attributes=("q", "r"), values=(*counts.values, pl.Series("r", [0])), codes=codes * [1, 0])
+    two = replace(counts, attributes=("q", "r"), values=(*counts.values, pl.Series("r", [0])), codes=codes * [1, 0])  # type: ignore[arg-type]
     problem = Problem(two, [ladder, beside], [model], population=np.array([10, 2]))
     assert solve_lattice(problem).levels == {"q": 0, "r": 0}
 

@@ -89,7 +89,7 @@ def test_people_are_counted_not_records() -> None:
 def test_progress_ends_at_what_was_checked(adult: Adult) -> None:
     seen: list[tuple[int, int]] = []
     problem = adult.problem(("age", "sex"), [KAnonymity(k=5)])
-    solution = solve_lattice(problem, progress=lambda done, total: seen.append((done, total)))
+    solution = solve_lattice(problem, progress=lambda done, total: seen.append((done, total)))  # type: ignore[arg-type]
     assert seen[-1] == (solution.nodes_checked, solution.nodes_total)
     assert seen == sorted(seen)
 

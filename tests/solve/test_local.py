@@ -108,7 +108,7 @@ def released(problem: Problem, cells: np.ndarray, withheld: np.ndarray) -> dict[
             for ladder, level, code in zip(problem.ladders, cells[place], problem.counts.codes[place], strict=True)
         )
         classes[label].append(int(place))
-    return classes
+    return classes  # type: ignore[return-value]
 
 
 def meets(problem: Problem, classes: dict[Row, list[int]]) -> bool:
@@ -302,7 +302,7 @@ def test_infeasible_says_how_many_records_and_what_would_help() -> None:
 def test_adult_by_k_loses_less_than_six_per_cent(adult: Adult) -> None:
     problem = adult.problem(ALL, [KAnonymity(k=5)])
     steps: list[tuple[int, int]] = []
-    solution = solve_local(problem, progress=lambda done, total: steps.append((done, total)))
+    solution = solve_local(problem, progress=lambda done, total: steps.append((done, total)))  # type: ignore[arg-type]
     assert solution.loss < 0.054
     assert solution.suppressed == 0
     assert solution.cells is not None
@@ -311,7 +311,7 @@ def test_adult_by_k_loses_less_than_six_per_cent(adult: Adult) -> None:
     assert steps == sorted(steps)
     assert steps[-1][0] == steps[-1][1]
     again = solve_local(problem)
-    assert np.array_equal(again.cells, solution.cells)
+    assert np.array_equal(again.cells, solution.cells)  # type: ignore[arg-type]
 
 
 def test_adult_by_l_loses_little_more_than_by_k(adult: Adult) -> None:

@@ -96,7 +96,7 @@ def t_closeness(model: Model, group: Group, table: Table) -> bool:
         work = sum(max(extra, Fraction(0)) for extra in surplus.values())
     elif model.distance == "ordered":
         so_far = [sum(list(surplus.values())[:end]) for end in range(1, len(surplus))]
-        work = sum(map(abs, so_far), Fraction(0)) / max(1, len(surplus) - 1)
+        work = sum(map(abs, so_far), Fraction(0)) / max(1, len(surplus) - 1)  # type: ignore[assignment, type-var]
     else:
         work = _up_the_tree(surplus, table.tree)
     return work <= written(model.t)

@@ -257,10 +257,10 @@ def test_dominance(share, withheld):
 def test_dominance_ranks_people_and_needs_values_of_one_sign():
     frame = pl.DataFrame({"a": ["x"] * 8, "pay": [50] * 4 + [60] * 4, "who": ["p"] * 4 + ["q", "r", "s", "t"]})
     rule = {"by": ("a",), "measures": {"s": {"sum": "pay"}}, "minimum": 3, "dominance": {"largest": 1, "share": 0.4}}
-    assert aggregated(frame, **rule)["withheld"].to_list() == [False]
+    assert aggregated(frame, **rule)["withheld"].to_list() == [False]  # type: ignore[arg-type]
     assert aggregated(frame, person="who", **rule)["withheld"].to_list() == [True]
     with pytest.raises(DataError, match="dominance needs values of at least 0; column 'pay'"):
-        aggregated(frame.with_columns(-pl.col("pay")), **rule)
+        aggregated(frame.with_columns(-pl.col("pay")), **rule)  # type: ignore[arg-type]
 
 
 def test_people_are_counted_not_records():
@@ -361,7 +361,7 @@ def test_batches_pickling_and_the_empty_frame(person, totals):
     frame = pl.DataFrame(
         {
             "a": rng.choice(["x", "y", "z"], size),
-            "b": rng.choice([1, 2, None], size, p=[0.7, 0.25, 0.05]).tolist(),
+            "b": rng.choice([1, 2, None], size, p=[0.7, 0.25, 0.05]).tolist(),  # type: ignore[arg-type]
             "who": rng.choice([f"p{at}" for at in range(90)], size),
             "rate": (rng.integers(0, 100_000, size) / 100).tolist(),
             "day": ["03/04/2015", None] * (size // 2),

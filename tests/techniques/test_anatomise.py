@@ -114,7 +114,7 @@ def test_every_class_is_diverse_and_nothing_is_lost(
     for number, values in own.elements():
         members[number].append(tuple(value or None for value in values))
     assert len(members) == len(records) // least
-    for values in members.values():
+    for values in members.values():  # type: ignore[assignment]
         assert len(set(values)) == len(values) >= least
 
 

@@ -164,7 +164,7 @@ def many(decoys: int = 6000) -> pl.DataFrame:
     """Decoys of two classes, drawn from two columns."""
     cells = pl.DataFrame({"age": [30, 40] * (decoys // 2)})
     counts = {("ward",): counted("ward", A=5, B=3, C=2), ("ill",): counted("ill", flu=6, cold=2)}
-    step = Decoys(limit=1).bind(cells, Context({}, Randomness(4).stream("many"), counts))
+    step = Decoys(limit=1).bind(cells, Context({}, Randomness(4).stream("many"), counts))  # type: ignore[arg-type]
     return step.inserts
 
 
@@ -192,7 +192,7 @@ def test_places_tell_nothing() -> None:
     frame = frame.with_columns(pl.int_range(5000, dtype=pl.UInt64).alias(ROW))
     counts = {("ward",): counted("ward", A=2500, B=2500)}
     cells = pl.DataFrame({"age": [30] * 500})
-    step = Decoys(limit=1).bind(cells, Context({}, Randomness(9).stream("places"), counts))
+    step = Decoys(limit=1).bind(cells, Context({}, Randomness(9).stream("places"), counts))  # type: ignore[arg-type]
     rows = step.apply(frame)[ROW].to_numpy()
     assert stats.kstest(np.flatnonzero(rows >= 5000) / 5500, "uniform").pvalue > 0.01
     real = rows[rows < 5000]
@@ -204,7 +204,7 @@ def test_values_of_ones_own_are_refused(alone: int, refused: bool) -> None:
     bills = {f"b{number}": 1 for number in range(alone)}
     counts = {("bill",): counted("bill", common=100 - alone, **bills), ("ward",): counted("ward", A=60, B=40)}
     assert lone_share(counts["bill",]) == alone / 100
-    context = Context({}, Randomness(1).stream("lone"), counts)
+    context = Context({}, Randomness(1).stream("lone"), counts)  # type: ignore[arg-type]
     cells = pl.DataFrame({"age": [30]})
     if not refused:
         assert alone / 100 == LONE_SHARE
@@ -219,7 +219,7 @@ def test_columns_together_count() -> None:
     few = {f"b{number}": 1 for number in range(3)}
     counts = {(name,): counted(name, common=97, **few) for name in ("bill", "fee")}
     with pytest.raises(DataError, match=r"'bill' .*, 'fee'"):
-        Decoys(limit=1).bind(pl.DataFrame({"age": [30]}), Context({}, Randomness(1).stream("lone"), counts))
+        Decoys(limit=1).bind(pl.DataFrame({"age": [30]}), Context({}, Randomness(1).stream("lone"), counts))  # type: ignore[arg-type]
 
 
 def test_a_column_is_drawn_or_given() -> None:

@@ -44,7 +44,7 @@ class Kept:
     def issue(self, domain: str, values: pl.Series, form: PseudonymFormat) -> pl.Series:
         raise AssertionError("encryption issues no pseudonyms")
 
-    def remember(self, domain: str, pseudonyms: pl.Series, values: pl.Series) -> None:
+    def remember(self, domain: str, pseudonyms: pl.Series, values: pl.Series, also: object = None) -> None:
         raise AssertionError("encryption issues no pseudonyms")
 
 

@@ -73,7 +73,7 @@ def kept() -> pl.DataFrame:
 
 
 def key(folder: Path) -> Key:
-    return Encrypt(scheme="homomorphic", key="file:key").resolve(folder).secret("pay", None)
+    return Encrypt(scheme="homomorphic", key="file:key").resolve(folder).secret("pay", None)  # type: ignore[call-arg]
 
 
 def exact_sum(values: pl.Series) -> Decimal:

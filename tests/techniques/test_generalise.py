@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import pickle
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,7 +46,7 @@ class Tens(BoundHierarchy):
         return np.full(len(values), 0.1)
 
 
-def table(column: Column, values: list[object]) -> pl.DataFrame:
+def table(column: Column, values: Sequence[object]) -> pl.DataFrame:
     rows = pl.Series(ROW, range(len(values)), dtype=pl.UInt64)
     return pl.DataFrame([pl.Series(column.name, values, dtype=column.storage), rows])
 
@@ -56,7 +57,7 @@ def context(column: Column, frame: pl.DataFrame, hierarchy: BoundHierarchy | Non
     return Context({column.name: column}, STREAM, {(column.name,): counts}, hierarchy)
 
 
-def run(technique: Generalise, column: Column, values: list[object]) -> pl.Series:
+def run(technique: Generalise, column: Column, values: Sequence[object]) -> pl.Series:
     """Through a pickle, as on the way to an executor; the empty frame must promise the same schema."""
     frame = table(column, values)
     assert technique.refuse(column) is None
@@ -109,7 +110,7 @@ def test_midpoints() -> None:
 
 @given(ages=st.lists(st.none() | st.integers(-200, 200), min_size=1, max_size=20))
 @settings(max_examples=30)
-def test_a_random_value_lies_in_the_range(ages: list[int | None]) -> None:
+def test_a_random_value_lies_in_the_range(ages: Sequence[int | None]) -> None:
     drawn = run(by_tens(GeneralisedOutput.RANDOM), AGE, list(ages)).to_list()
     for age, value in zip(ages, drawn, strict=True):
         assert (value is None) == (age is None)
@@ -118,7 +119,7 @@ def test_a_random_value_lies_in_the_range(ages: list[int | None]) -> None:
 
 @given(cents=st.lists(st.integers(-500, 500), min_size=1, max_size=20))
 @settings(max_examples=30)
-def test_a_random_decimal_lies_in_the_range_and_has_the_columns_digits(cents: list[int]) -> None:
+def test_a_random_decimal_lies_in_the_range_and_has_the_columns_digits(cents: Sequence[int]) -> None:
     weight = Column("weight", ValueType.DECIMAL, scale=2)
     halves = Generalise.model_validate({"hierarchy": {"intervals": [0.5]}, "output": "random"})
     drawn = run(halves, weight, [f"{cent / 100:.2f}" for cent in cents]).to_list()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import defaultdict
+from collections.abc import Sequence
 from itertools import combinations as subsets
 from pathlib import Path
 
@@ -53,12 +54,12 @@ def bound(frame: pl.DataFrame, person: str | None = None, **parameters: object) 
     return Itemset.model_validate(parameters).bind(Column("set"), context)
 
 
-def released(sets: list[str | None], **parameters: object) -> list[str | None]:
+def released(sets: Sequence[str | None], **parameters: object) -> list[str | None]:
     frame = pl.DataFrame({"set": sets}, schema={"set": pl.String})
-    return bound(frame, **parameters).apply(frame)["set"].to_list()
+    return bound(frame, **parameters).apply(frame)["set"].to_list()  # type: ignore[arg-type]
 
 
-def fewest(sets: list[str | None], m: int, people: list[int] | None = None) -> int:
+def fewest(sets: Sequence[str | None], m: int, people: Sequence[int] | None = None) -> int:
     """How many people have the rarest combination of at most m items that occurs, found by looking at each."""
     who = defaultdict(set)
     for at, text in enumerate(sets):
@@ -127,7 +128,7 @@ def test_nothing_is_touched_where_nothing_is_rare(sets, k, m):
     assert released(common, k=k, m=m, hierarchy=TAXONOMY) == common
 
 
-def least_by_trying(sets: list[str], k: int, m: int) -> int:
+def least_by_trying(sets: Sequence[str], k: int, m: int) -> int:
     """The fewest cells that have to be left out, of all choices."""
     cells = [(at, item) for at, text in enumerate(sets) for item in text.split(";")]
     for number in range(len(cells) + 1):
@@ -251,7 +252,7 @@ def test_the_hierarchy_is_found_beside_the_policy(tmp_path: Path):
     frame = pl.DataFrame({"set": ["tea", "coffee"]})
     counts = {("set",): Counts.from_frame(frame.with_columns(len=1), ("set",), "len")}
     assert technique.wants("set") == (("set",),)
-    step = technique.bind(Column("set"), Context({}, Randomness(1).stream("x"), counts=counts))
+    step = technique.bind(Column("set"), Context({}, Randomness(1).stream("x"), counts=counts))  # type: ignore[arg-type]
     assert step.apply(frame)["set"].to_list() == ["hot", "hot"]
 
 

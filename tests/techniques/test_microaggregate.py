@@ -180,7 +180,7 @@ def test_a_grouping_by_hand():
 def test_the_mode_is_somebodys_value_and_of_several_the_commoner_in_the_table():
     frame = table(x=[7, 7, 8, 30, 31, 31, 31], job=["cook", "cook", "nurse", "nurse", "judge", "nurse", "nurse"])
     assert bound(k=3, centre="mode").apply(frame)["x"].to_list() == [7, 7, 7, 31, 31, 31, 31]
-    released = bound(k=3, **{"with": ["job"]}).apply(frame)
+    released = bound(k=3, **{"with": ["job"]}).apply(frame)  # type: ignore[arg-type]
     assert released["job"].to_list() == ["cook"] * 3 + ["nurse"] * 4
     tie = table(job=["b", "a", "c", "c", "c"])
     assert bound(JOB, k=2).apply(tie).group_by("job").len()["len"].min() >= 2
@@ -230,11 +230,11 @@ def test_strata_are_never_mixed():
 def test_missing_values_stay_missing_and_their_records_keep_to_themselves():
     assert bound(k=2).apply(table(x=[1, None, 3, None, None]))["x"].to_list() == [2, None, 2, None, None]
     frame = table(x=[1, 3, None, None, 50, 60, None], y=[1.0, 3.0, 8.0, 9.0, None, None, None])
-    released = bound(k=2, **{"with": ["y"]}).apply(frame)
+    released = bound(k=2, **{"with": ["y"]}).apply(frame)  # type: ignore[arg-type]
     assert released["x"].to_list() == [2, 2, None, None, 55, 55, None]
     assert released["y"].to_list() == [2.0, 2.0, 8.5, 8.5, None, None, None]
     with pytest.raises(DataError, match=r"1 record\(s\) are in strata of fewer than 2") as raised:
-        bound(k=2, **{"with": ["y"]}).apply(frame[:5])
+        bound(k=2, **{"with": ["y"]}).apply(frame[:5])  # type: ignore[arg-type]
     assert "column missing" in str(raised.value)
 
 
@@ -250,7 +250,7 @@ def test_k_counts_people_where_there_are_any(rows, k, together):
         **pl.DataFrame(rows, schema={"x": pl.Int64, "y": pl.Float64, "who": pl.Int64}, orient="row").to_dict()
     )
     columns = ["y"] if together else []
-    released = bound(k=k, person="who", **{"with": columns}).apply(frame)
+    released = bound(k=k, person="who", **{"with": columns}).apply(frame)  # type: ignore[arg-type]
     assert released.group_by("x", *columns).agg(pl.col("who").n_unique())["who"].min() >= k
 
 

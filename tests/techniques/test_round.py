@@ -142,7 +142,7 @@ def test_random_rounding_of_decimals_is_unbiased() -> None:
 )
 @settings(max_examples=100)
 def test_controlled_rounding_keeps_the_total(values: list[int], base: int, seed: int) -> None:
-    total = sum(run(rounding(base, "controlled"), WHOLE, list(values), seed))
+    total = sum(run(rounding(base, "controlled"), WHOLE, list(values), seed))  # type: ignore[arg-type]
     nearest = (Decimal(sum(values)) / base).quantize(Decimal(1), ROUND_HALF_UP) * base
     assert total == nearest
 
@@ -152,7 +152,7 @@ def test_controlled_rounding_keeps_the_total(values: list[int], base: int, seed:
 def test_controlled_rounding_keeps_the_total_of_decimals(cents: list[int], seed: int) -> None:
     rounded = run(rounding(0.25, "controlled"), CENTS, [cent / 100 for cent in cents], seed)
     nearest = (Decimal(sum(cents)) / 25).quantize(Decimal(1), ROUND_HALF_UP) / 4
-    assert sum(rounded) == nearest
+    assert sum(rounded) == nearest  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def apply(how: Technique, values: Sequence[object], column: Column | None = None
     counts = {("value",): Counts.from_frame(counted, ("value",), "records")}
     flat = FlatHierarchy().bind(column, counted)
     assert how.refuse(column) is None
-    step = how.bind(column, Context({"value": column}, Randomness(1).stream("golden"), counts, flat))
+    step = how.bind(column, Context({"value": column}, Randomness(1).stream("golden"), counts, flat))  # type: ignore[arg-type]
     after: list[object] = step.apply(frame)["value"].to_list()
     return after
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
+from collections.abc import Sequence
 
 import polars as pl
 import pytest
@@ -44,11 +45,11 @@ def numbered(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.Series(ROW, range(frame.height), dtype=pl.UInt64))
 
 
-def table(columns: list[str], rows: list[tuple[object, ...]]) -> pl.DataFrame:
+def table(columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> pl.DataFrame:
     return numbered(pl.DataFrame(rows, schema=columns, orient="row"))
 
 
-def swapped(values: list[object], *, seed: int, derange: bool) -> tuple[object, ...]:
+def swapped(values: Sequence[object], *, seed: int, derange: bool) -> tuple[object, ...]:
     step = Permute(derange=derange).bind(Column("x"), context(seed))
     return tuple(step.apply(numbered(pl.DataFrame({"x": values})))["x"])
 
@@ -218,7 +219,7 @@ def test_pdpc_annex_b_gps_plus_or_minus_some_thousandths_of_a_degree(before, pub
     possible = reachable(degrees, before, uniform={"width": width})
     assert published in possible
     reach = round(width / 2, 5)
-    assert (min(possible), max(possible)) == (pytest.approx(before - reach), pytest.approx(before + reach))
+    assert (min(possible), max(possible)) == (pytest.approx(before - reach), pytest.approx(before + reach))  # type: ignore[type-var]
 
 
 @pytest.mark.requirement("T-14")

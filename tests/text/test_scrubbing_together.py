@@ -21,6 +21,7 @@ from shoal.scrub.scrubber import Scrubber
 from shoal.text import lexicon_finder
 from shoal.text.annotator import Annotator, without_contained
 from shoal.text.lexicon import capitalised_runs
+from shoal.text.lexicon.sentence_context import stands_apart
 from shoal.text.lexicon_finder import LexiconFinder, find_by_lexicon, with_normalised_digits
 from shoal.text.matching import context_words, patterns, prefilter
 from shoal.text.matching.batch import THICKNESS, BatchedPatternFinder, separator_for
@@ -113,7 +114,7 @@ def _again(text: str, spans: list[Span]) -> list[Span]:
         Span(start, end, list(parts.values())[index], repeated_mentions.AGAIN, repeated_mentions.BY)
         for index, start, end in matches
     ]
-    apart = [span for span in seen if repeated_mentions.stands_apart(text, span.start, span.end)]
+    apart = [span for span in seen if stands_apart(text, span.start, span.end)]
     return [span for span in apart if not any(other.holds(span) for other in spans)]
 
 
@@ -188,7 +189,7 @@ def test_finders_take_texts_for_the_same_whose_digits_are_evened_out(sentences, 
     stream = Randomness(7).stream("digits")
     for text in [*LINES, *sentences[::3]]:
         drawn = iter(stream.uniform(np.arange(len(text), dtype=np.uint64), lane=len(text)).tolist())
-        changed = re.sub("[0-9]", lambda _, drawn=drawn: digits[int(next(drawn) * len(digits))], text)
+        changed = re.sub("[0-9]", lambda _, drawn=drawn: digits[int(next(drawn) * len(digits))], text)  # type: ignore[misc]
         assert list(LexiconFinder().find(changed)) == find_by_lexicon(changed)
 
 
@@ -210,10 +211,12 @@ NO_DIGITS = r"\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\{+[0-9]*,?[0-9]*\}+|\[0-9\]|u
 def _told_apart(source: str, allowed: str) -> list[str]:
     tree = ast.parse(source)
     notes = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    return [
-        node.value for node in texts if id(node) not in notes and re.search("[0-9]", re.sub(allowed, "", node.value))
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in notes
     ]
+    return [text for text in texts if re.search("[0-9]", re.sub(allowed, "", text))]
 
 
 def _with_imports(name: str, seen: dict[str, str]) -> dict[str, str]:

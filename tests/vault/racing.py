@@ -27,7 +27,7 @@ AT_ONCE = 300
 
 def issue(vault: Vault, seed: int, rounds: int) -> dict[str, str]:
     """Sets that overlap with those of the others."""
-    chance, given = random.Random(seed), {}
+    chance, given = random.Random(seed), dict[str, str]()
     for _ in range(rounds):
         people = [f"person {number}" for number in chance.sample(range(PEOPLE), AT_ONCE)]
         for person, code in zip(people, vault.issue("people", pl.Series(people), Base32()), strict=True):

@@ -116,7 +116,8 @@ def versions(vault: Vault) -> list[int]:
 def test_during_a_shred(room: Room, run: Run) -> None:
     vault = room.create()
     people = names(0)[:100]
-    issued, wrapped = {}, {}
+    issued: dict[int, list[str | None]] = {}
+    wrapped: dict[int, list[bytes]] = {}
     for number in range(KILLS + 1):
         vault.add_domain(f"domain{number}")
         issued[number] = vault.issue(f"domain{number}", people, FORM).to_list()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from tests.vault.conftest import ANITA, FORM, REASON, Room
 
-from shoal.vault import Vault, key_lifecycle
+from shoal.vault import Right, Vault, key_lifecycle
 from shoal.vault.backup_copy import seen_in
 
 PEOPLE = st.lists(st.text(max_size=3), min_size=1, max_size=6)
@@ -64,8 +64,8 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def rotate_in_part(self) -> None:
-        self.vault._in_one(key_lifecycle.Right.MANAGE, lambda session: key_lifecycle.begin_rotation(session, "people"))
-        self.vault._in_one(key_lifecycle.Right.MANAGE, lambda session: key_lifecycle.rotate_some(session, "people"))
+        self.vault._in_one(Right.MANAGE, lambda session: key_lifecycle.begin_rotation(session, "people"))
+        self.vault._in_one(Right.MANAGE, lambda session: key_lifecycle.rotate_some(session, "people"))
 
     @rule()
     def change_master(self) -> None:

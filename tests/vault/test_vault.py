@@ -72,7 +72,7 @@ def test_letters_that_only_look_alike_are_different_values(vault: Vault) -> None
 def test_every_format_is_issued_once_and_found_again(name: str, file_room: Room) -> None:
     wanted = pseudonym_formats.get(name)
     assert wanted is not None
-    form: PseudonymFormat = wanted(may_be_issued=True) if "may_be_issued" in wanted.model_fields else wanted()
+    form: PseudonymFormat = wanted(may_be_issued=True) if "may_be_issued" in wanted.model_fields else wanted()  # type: ignore[call-arg]
     vault = file_room.create()
     vault.add_domain("patients")
     people = pl.Series([f"person {number}" for number in range(300)])
@@ -199,7 +199,7 @@ def test_rotation_changes_every_sealed_value_and_no_pseudonym(vault: Vault, monk
     vault.revoke("patients", [first[5]], "the card was lost")
     before = stored(vault)
     told: list[tuple[int, int]] = []
-    vault.rotate("patients", lambda done, total: told.append((done, total)))
+    vault.rotate("patients", lambda done, total: told.append((done, total)))  # type: ignore[arg-type]
     after = stored(vault)
     assert told[-1] == (6, 6)
     assert len(before) == len(after) == len(NAMES)
@@ -207,7 +207,7 @@ def test_rotation_changes_every_sealed_value_and_no_pseudonym(vault: Vault, monk
     assert not {sealed for _, sealed in before} & {sealed for _, sealed in after}
     assert vault.issue("patients", NAMES[:5], FORM).to_list() == first[:5].to_list()
     with vault._reading() as session:
-        held = key_lifecycle.domains.keys(session, key_lifecycle.domains.get(session, "patients"))
+        held = key_lifecycle.domains.keys(session, key_lifecycle.domains.get(session, "patients"))  # type: ignore[attr-defined]
         assert list(held.data) == [2]
     vault.verify()
 
@@ -229,7 +229,7 @@ def test_a_rotation_that_was_cut_short_hinders_nobody_and_goes_on(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        vault.rotate("patients", stop)
+        vault.rotate("patients", stop)  # type: ignore[arg-type]
     other = room.open(MEI)
     assert other.issue("patients", NAMES, FORM).to_list() == first.to_list()
     new = other.issue("patients", pl.Series(["came later"]), FORM)
@@ -255,7 +255,7 @@ def test_others_work_while_keys_are_rotated(vault: Vault, room: Room, monkeypatc
         assert other.issue("patients", NAMES, FORM).to_list() == first.to_list()
         given.append(other.issue("patients", pl.Series([f"meanwhile {done}"]), FORM)[0])
 
-    vault.rotate("patients", meanwhile)
+    vault.rotate("patients", meanwhile)  # type: ignore[arg-type]
     assert len(given) == len(set(given)) == len(NAMES)
     names = [f"meanwhile {done}" for done in range(1, 1 + len(NAMES))]
     assert vault.lookup("patients", names) == given

@@ -77,7 +77,7 @@ def at_terminal(monkeypatch: pytest.MonkeyPatch, *typed: str) -> list[str]:
     terminal, answers, asked = io.StringIO("\n".join(typed) + "\n"), iter(typed), list[str]()
     terminal.isatty = lambda: True  # type: ignore[method-assign]
     monkeypatch.setattr(sys, "stdin", terminal)
-    monkeypatch.setattr(getpass, "getpass", lambda prompt: asked.append(prompt) or next(answers))
+    monkeypatch.setattr(getpass, "getpass", lambda prompt: asked.append(prompt) or next(answers))  # type: ignore[func-returns-value]
     return asked
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from shoal.randomness import now
 
-from .conftest import NAMES, REASON, Call, Issue, at_terminal, refused
+from ..conftest import Call
+from .conftest import NAMES, REASON, Issue, at_terminal, refused
 
 
 @pytest.mark.requirement("V-01")

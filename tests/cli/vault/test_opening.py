@@ -18,7 +18,8 @@ from sqlalchemy import make_url
 
 from shoal.cli.app import app
 
-from .conftest import Call, acting, at_terminal, refused
+from ..conftest import Call
+from .conftest import acting, at_terminal, refused
 
 TASKS = [
     *("init", "add", "domains", "lookup", "match", "reveal", "requests", "approve"),

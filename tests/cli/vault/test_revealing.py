@@ -14,7 +14,8 @@ import pytest
 from shoal.randomness import now
 from shoal.vault import KeyFile, Vault
 
-from .conftest import NAMES, REASON, Call, Issue, acting, later, refused
+from ..conftest import Call
+from .conftest import NAMES, REASON, Issue, acting, later, refused
 
 
 def test_domains(made: Call, issue: Issue) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from .conftest import REASON, Call, acting, refused
+from ..conftest import Call
+from .conftest import REASON, acting, refused
 
 PEOPLE = pl.DataFrame(
     {
