@@ -17,6 +17,10 @@ from shoal.documents.base import DocumentFormat, DocumentText
 from shoal.documents.cleaning_account import EditRecorder
 from shoal.errors import SourceError
 
+TEXTS: Final = frozenset({".txt", ".text", ".md", ".rst", ""})
+"""Endings of texts that are read as a whole, so that who is who is seen over all their lines."""
+LOGS: Final = frozenset({".log", ".out", ".err"})
+"""Endings of texts that are read line by line."""
 BLOCK: Final = 1 << 16
 LONGEST_LINE: Final = 1 << 26
 _HEAD: Final = 1 << 16

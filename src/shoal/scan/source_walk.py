@@ -12,11 +12,12 @@ from pathlib import Path
 from polars.exceptions import PolarsError
 
 from shoal import documents
+from shoal.documents.plain_text import LOGS, TEXTS
 from shoal.errors import InputError, SourceError
 from shoal.io import Source, explained, open_source, parse_source
 from shoal.io.databases.base import address_of, tables_in
 from shoal.io.failures import no_panic
-from shoal.io.formats.excel import sheets_of
+from shoal.io.formats.base import FileFormat, format_of_suffix, table_suffixes
 from shoal.scan.annotators import Annotate
 from shoal.scan.findings import Scan, ScanFinding, ScannedSource, UnreadSource
 from shoal.scan.table_findings import scan_table
@@ -24,9 +25,6 @@ from shoal.scan.text_findings import TextBlock, general_place, scan_pieces, scan
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"})
 """Folders that hold copies of what programs made."""
-TABLES = frozenset([".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".arrow", ".feather", ".ipc"])
-BOOKS = frozenset({".xlsx", ".xlsm", ".xls"})
-PLAIN = frozenset({".txt", ".text", ".md", ".rst", ".log", ".out", ".err", ""})
 SHOWN = 5
 _SQLITE = b"SQLite format 3\0"
 _HEAD = 8192
@@ -119,16 +117,20 @@ class SourceWalk:
         suffix = path.suffix.lower()
         if not opening:
             yield [], ScannedSource(str(path), "empty", "0 bytes")
-        elif suffix in TABLES:
-            yield from self._table(path)
-        elif suffix in BOOKS:
-            yield from self._sheets(path)
-        elif suffix in documents.ENDINGS and suffix not in PLAIN:
+        elif suffix in table_suffixes():
+            yield from self._tables_in(path, format_of_suffix(suffix))
+        elif suffix in documents.ENDINGS and suffix not in TEXTS | LOGS:
             yield self._carried(path)
         elif b"\0" in opening:
             raise SourceError(f"{path}: nothing here reads this kind of file")
         else:
             yield scan_text(str(path), path, self.annotate, everything=self.everything)
+
+    def _tables_in(self, path: Path, file_format: FileFormat | None) -> Iterator[SourceFindings]:
+        if file_format is None or file_format.sheets is None:
+            yield from self._table(path)
+        else:
+            yield from self._sheets(path, file_format.sheets(path, str(path)))
 
     def _table(self, path: Path) -> Iterator[SourceFindings]:
         """A file that is no table after all is read as text, so that nothing in it is passed over."""
@@ -140,8 +142,7 @@ class SourceWalk:
             found = [scan_text(str(path), path, self.annotate, everything=self.everything)]
         yield from found
 
-    def _sheets(self, path: Path) -> Iterator[SourceFindings]:
-        names = sheets_of(path, str(path))
+    def _sheets(self, path: Path, names: Sequence[str]) -> Iterator[SourceFindings]:
         whole = True
         for name in names:
             try:
@@ -150,7 +151,7 @@ class SourceWalk:
                 yield findings, looked
             except InputError as error:
                 whole = whole and isinstance(error, SourceError) and _is_empty(error)
-        if path.suffix.lower() != ".xls":
+        if path.suffix.lower() in documents.ENDINGS:
             yield self._carried(path, cells=not whole)
 
     def _carried(self, path: Path, *, cells: bool = True) -> SourceFindings:
