@@ -37,6 +37,7 @@ _TRIED: Final = ("utf-8", "cp1252", "latin-1")
 @dataclass(frozen=True)
 class PlainTextFormat(DocumentFormat):
     key: ClassVar[str] = "text"
+    order: ClassVar[int] = 10
     endings: ClassVar[tuple[str, ...]] = (".txt", ".text", ".md", ".markdown", ".rst", ".log")
     media: ClassVar[tuple[str, ...]] = ("text/plain", "text/markdown")
     is_plain: ClassVar[bool] = True

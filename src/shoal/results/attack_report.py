@@ -15,7 +15,8 @@ from shoal.privacy import ModelFinding
 from shoal.results.attack_roles import AttackRoles
 from shoal.schema.registry import did_you_mean
 
-ATTACKS = (*attack_keys(), "joined_linking", "read_back")
+BEYOND_THE_BATTERY = ("joined_linking", "read_back")
+"""Attacks on all tables of a release together, and on its columns by themselves."""
 _CLOCKED = ("hashes_per_second", "seconds_for_whole_space")
 
 FITTING = 0.5
@@ -104,8 +105,9 @@ def attack_bounds(require: Sequence[str]) -> dict[str, float]:
     bounds = {}
     for text in require:
         name, _, number = text.partition("=")
-        if name not in ATTACKS:
-            raise InputError(f"--require: unknown attack '{name}'{did_you_mean(name, ATTACKS)}")
+        known = (*attack_keys(), *BEYOND_THE_BATTERY)
+        if name not in known:
+            raise InputError(f"--require: unknown attack '{name}'{did_you_mean(name, known)}")
         bounds[name] = _share(number, name)
     return bounds
 

@@ -119,7 +119,7 @@ class SourceWalk:
             yield [], ScannedSource(str(path), "empty", "0 bytes")
         elif suffix in table_suffixes():
             yield from self._tables_in(path, format_of_suffix(suffix))
-        elif suffix in documents.ENDINGS and suffix not in TEXTS | LOGS:
+        elif suffix in documents.endings() and suffix not in TEXTS | LOGS:
             yield self._carried(path)
         elif b"\0" in opening:
             raise SourceError(f"{path}: nothing here reads this kind of file")
@@ -151,7 +151,7 @@ class SourceWalk:
                 yield findings, looked
             except InputError as error:
                 whole = whole and isinstance(error, SourceError) and _is_empty(error)
-        if path.suffix.lower() in documents.ENDINGS:
+        if path.suffix.lower() in documents.endings():
             yield self._carried(path, cells=not whole)
 
     def _carried(self, path: Path, *, cells: bool = True) -> SourceFindings:
