@@ -12,6 +12,7 @@ from pathlib import Path
 from polars.exceptions import PolarsError
 
 from shoal import documents
+from shoal.discover.recognisers import RecogniserSet, default_recognisers
 from shoal.documents.plain_text import LOGS, TEXTS
 from shoal.errors import InputError, SourceError
 from shoal.io import Source, explained, open_source, parse_source
@@ -40,6 +41,7 @@ class SourceWalk:
     annotate: Annotate
     everything: bool = False
     progress: Progress | None = None
+    recognisers: RecogniserSet = field(default_factory=default_recognisers)
     findings: list[ScanFinding] = field(default_factory=list)
     looked: list[ScannedSource] = field(default_factory=list)
     unread: list[UnreadSource] = field(default_factory=list)
@@ -108,7 +110,7 @@ class SourceWalk:
 
     def _source(self, source: Source) -> Iterator[SourceFindings]:
         with explained(source):
-            yield scan_table(source.label, source.scan(), self.annotate)
+            yield scan_table(source.label, source.scan(), self.annotate, self.recognisers)
 
     def _file(self, path: Path) -> Iterator[SourceFindings]:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -124,7 +126,10 @@ class SourceWalk:
         elif b"\0" in opening:
             raise SourceError(f"{path}: nothing here reads this kind of file")
         else:
-            yield scan_text(str(path), path, self.annotate, everything=self.everything)
+            yield self._text(path)
+
+    def _text(self, path: Path) -> SourceFindings:
+        return scan_text(str(path), path, self.annotate, everything=self.everything, recognisers=self.recognisers)
 
     def _tables_in(self, path: Path, file_format: FileFormat | None) -> Iterator[SourceFindings]:
         if file_format is None or file_format.sheets is None:
@@ -139,7 +144,7 @@ class SourceWalk:
         except (InputError, PolarsError) as error:
             if (isinstance(error, SourceError) and _is_empty(error)) or b"\0" in _opening(path):
                 raise
-            found = [scan_text(str(path), path, self.annotate, everything=self.everything)]
+            found = [self._text(path)]
         yield from found
 
     def _sheets(self, path: Path, names: Sequence[str]) -> Iterator[SourceFindings]:
@@ -147,7 +152,7 @@ class SourceWalk:
         for name in names:
             try:
                 source = open_source(parse_source({"path": str(path), "sheet": name}))
-                findings, looked = scan_table(f"{path}#{name}", source.scan(), self.annotate)
+                findings, looked = scan_table(f"{path}#{name}", source.scan(), self.annotate, self.recognisers)
                 yield findings, looked
             except InputError as error:
                 whole = whole and isinstance(error, SourceError) and _is_empty(error)
@@ -161,7 +166,14 @@ class SourceWalk:
             for piece in self._read(path, document)
             if cells or "!" not in piece.place
         )
-        return scan_pieces(str(path), document.key, blocks, self.annotate, everything=self.everything)
+        return scan_pieces(
+            str(path),
+            document.key,
+            blocks,
+            self.annotate,
+            everything=self.everything,
+            recognisers=self.recognisers,
+        )
 
     def _read(self, path: Path, document: documents.DocumentFormat) -> Iterator[documents.DocumentText]:
         """The pieces; those of which nobody knows what they say are noted."""
@@ -189,10 +201,15 @@ def _shown(place: str) -> str:
 
 
 def scan_places(
-    places: Sequence[str], annotate: Annotate, *, everything: bool = False, progress: Progress | None = None
+    places: Sequence[str],
+    annotate: Annotate,
+    *,
+    everything: bool = False,
+    progress: Progress | None = None,
+    recognisers: RecogniserSet | None = None,
 ) -> Scan:
     """Everything at the places; what can't be read is listed in the result, a place that isn't there is an error."""
-    return SourceWalk(annotate, everything, progress).over(places)
+    return SourceWalk(annotate, everything, progress, recognisers or default_recognisers()).over(places)
 
 
 def _opening(path: Path, *, strict: bool = False) -> bytes:
