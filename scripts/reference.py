@@ -20,7 +20,7 @@ import engines
 from shoal.privacy import PrivacyModel, privacy_models
 from shoal.schema import Role, ValueType
 from shoal.schema.parameters import Parameters
-from shoal.techniques import Facts, TableTechnique, Technique, table_techniques, techniques
+from shoal.techniques import TableTechnique, Technique, table_techniques, techniques
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 HEAD = """# Techniques
@@ -30,10 +30,11 @@ write them in a policy is in [Write a policy](../how-to/write-a-policy.md), how 
 [Add a technique](../how-to/add-a-technique.md).
 
 The columns follow ISO/IEC 20889, table A.1: whether a record stays *truthful* (what it says after is still true of the
-person), and which of the three risks the technique lowers.
+person), and which of the three risks the technique lowers. Some techniques are of one attribute, others of the whole
+table.
 """
-OVERVIEW = """| Key | Technique | Truthful | Singling out | Linking | Inference | Random |
-|---|---|---|---|---|---|---|"""
+OVERVIEW = """| Key | Technique | Of | Truthful | Singling out | Linking | Inference | Random |
+|---|---|---|---|---|---|---|---|"""
 MODELS_HEAD = """# Privacy models
 
 This page is made by `make generate` from the files of the models themselves; a test fails when it is out of date. Which
@@ -86,22 +87,40 @@ AnyTechnique: TypeAlias = type[Technique] | type[TableTechnique]
 
 
 def page() -> str:
-    groups: dict[str, list[tuple[str, AnyTechnique]]] = {
-        "On an attribute": [*techniques],
-        "On the table": [*table_techniques],
-    }
+    """The families in the order of the standard, as the folders of the techniques name them."""
+    entries: list[tuple[str, AnyTechnique]] = [*techniques, *table_techniques]
+    families: dict[str, list[tuple[str, AnyTechnique]]] = {}
+    for key, entry in sorted(entries, key=lambda one: (_clause(_family(one[1])), one[0])):
+        families.setdefault(_family(entry), []).append((key, entry))
     parts = [HEAD]
-    for title, entries in groups.items():
-        parts += [f"## {title}\n", OVERVIEW, *(_overview(key, entry.facts) for key, entry in entries), ""]
-    for entries in groups.values():
-        for key, entry in entries:
+    for family, there in families.items():
+        parts += [f"## {_family_title(family)}\n", OVERVIEW, *(_overview(key, entry) for key, entry in there), ""]
+    for there in families.values():
+        for key, entry in there:
             parts += _technique(key, entry)
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _overview(key: str, facts: Facts) -> str:
+def _family(entry: AnyTechnique) -> str:
+    """The folder of a technique: ``shoal.techniques.suppression``."""
+    return ".".join(entry.__module__.split(".")[:3])
+
+
+def _family_title(family: str) -> str:
+    """What a folder says of itself, up to the list of what is in it."""
+    return (inspect.getdoc(sys.modules[family]) or "").partition("\n")[0].partition(":")[0].rstrip(".")
+
+
+def _clause(family: str) -> tuple[int, ...]:
+    """Its clause of the standard; what has none comes last."""
+    found = re.search(r"ISO/IEC 20889, ([\d.]+\d)", _family_title(family))
+    return tuple(int(part) for part in found[1].split(".")) if found else (99,)
+
+
+def _overview(key: str, entry: AnyTechnique) -> str:
+    facts, on = entry.facts, "attribute" if issubclass(entry, Technique) else "table"
     risks = f"{facts.singling_out} | {facts.linking} | {facts.inference}"
-    return f"| [`{key}`](#{key}) | {facts.title} | {_yes(facts.truthful)} | {risks} | {_yes(facts.random)} |"
+    return f"| [`{key}`](#{key}) | {facts.title} | {on} | {_yes(facts.truthful)} | {risks} | {_yes(facts.random)} |"
 
 
 def _technique(key: str, entry: AnyTechnique) -> Iterator[str]:

@@ -13,13 +13,17 @@ ShoalError
 
 Each class carries a stable ``code`` (``SHOAL-…``); the page ``docs/reference/errors.md`` has an anchor for each.
 No message ever holds a value from the data: columns are named, values are counted.
+
+An error that is about an input says which, as a ``field``: the library calls it by its Python name, the command line by
+its flag, a form shows the message next to it. Text that names inputs in passing is a ``FieldText``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 _UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What ends a line, moves the cursor, turns the direction of writing or can't be encoded."""
@@ -34,19 +38,84 @@ def printable(text: str) -> str:
     return _UNSEEN.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
+@dataclass(frozen=True)
+class FieldName:
+    """An input by its name in Python. Each door to the library has its own way to write it."""
+
+    name: str
+    example: str = ""
+    """What could be given."""
+    of: str = ""
+    """The use case that takes it, where it is another one than is under way."""
+
+    def keyword(self) -> str:
+        """
+        >>> FieldName("by_records").keyword(), FieldName("harm", "high").keyword()
+        ('by_records', 'harm=high')
+        """
+        written = f"{self.name}={self.example}" if self.example else self.name
+        return f"`{self.of}` with `{written}`" if self.of else written
+
+
+FieldStyle = Callable[[FieldName], str]
+"""How a door writes an input: as a keyword, a flag, the label of a form."""
+
+
+class FieldText(str):
+    """Text that names inputs. As a string it has them as Python keywords.
+
+    >>> said = FieldText("give ", FieldName("weight"), " too")
+    >>> said, said.styled(lambda field: field.name.upper())
+    ('give weight too', 'give WEIGHT too')
+    """
+
+    parts: tuple[str | FieldName, ...]
+    __slots__ = ("parts",)
+
+    def __new__(cls, *parts: str | FieldName) -> FieldText:
+        flat = [each for part in parts for each in (part.parts if isinstance(part, FieldText) else (part,))]
+        made = super().__new__(cls, "".join(each.keyword() if isinstance(each, FieldName) else each for each in flat))
+        made.parts = tuple(flat)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FieldText, self.parts
+
+    def styled(self, style: FieldStyle) -> str:
+        return "".join(style(part) if isinstance(part, FieldName) else part for part in self.parts)
+
+
+def styled(text: str, style: FieldStyle) -> str:
+    """Text of any kind with the inputs that it names, if any, as a door writes them."""
+    return text.styled(style) if isinstance(text, FieldText) else text
+
+
 class ShoalError(Exception):
     """The root of the tree: one clear line, a stable code, a page that explains it."""
 
     code: ClassVar[str] = "SHOAL-000"
     exit_code: ClassVar[int] = 3
 
-    def __init__(self, message: str, *, advice: str | None = None) -> None:
+    def __init__(self, message: str, *, field: str | FieldName | None = None, advice: str | None = None) -> None:
         super().__init__(message)
         self.message = message
+        self.field = FieldName(field) if isinstance(field, str) else field
+        """The input that can't be used, where it is one."""
         self.advice = advice
 
     def __str__(self) -> str:
-        return printable(f"{self.message} ({self.advice})" if self.advice else self.message)
+        return self.styled(FieldName.keyword)
+
+    @property
+    def text(self) -> FieldText:
+        """The input, what is wrong with it, what to do: for one line on a screen."""
+        about = () if self.field is None else (self.field, ": ")
+        whole = FieldText(*about, self.message, *((" (", self.advice, ")") if self.advice else ()))
+        return FieldText(*(part if isinstance(part, FieldName) else printable(part) for part in whole.parts))
+
+    def styled(self, style: FieldStyle) -> str:
+        """The text as one line, as a door writes it."""
+        return printable(self.text.styled(style))
 
     @classmethod
     def anchor(cls) -> str:

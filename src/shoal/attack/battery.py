@@ -58,7 +58,7 @@ def run_attacks(
                 need_strangers(results)
             found += results
         except DataError as error:
-            skipped[name] = str(error)
+            skipped[name] = error.text
             if not isinstance(error, NothingToTryError):
                 unjudged.append(name)
     return BatteryResult(holm_adjusted(found), skipped, tuple(unjudged), scene.origins is not None, scene.in_order)

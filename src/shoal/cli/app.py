@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -16,18 +17,10 @@ import typer
 from typer.exceptions import TyperException
 
 from shoal import __version__
-from shoal.cli.commands.homomorphic import homomorphic
-from shoal.cli.commands.measure import attack, measure
-from shoal.cli.commands.normalise import normalise
-from shoal.cli.commands.run import check, demo, explore, profile, run
-from shoal.cli.commands.scan import scan
-from shoal.cli.commands.scrub import scrub
-from shoal.cli.commands.shares import shares
-from shoal.cli.commands.suggest import suggest
+from shoal.cli.discovery import own_commands, plugin_commands
 from shoal.cli.terminal.output import fail, fail_with_bug
 from shoal.cli.terminal.signals import INTERRUPTED, ended_by_signals
 from shoal.cli.terminal.streams import READER_GONE, give_up, last_words, printing, settled
-from shoal.cli.vault.group import app as vault
 from shoal.errors import DataError, InputError, ShoalError, is_panic
 
 app = typer.Typer(
@@ -38,10 +31,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, explore, check, scan, profile, suggest, normalise, measure, attack, scrub, demo):
-    app.command()(command)
-for group in (vault, shares, homomorphic):
-    app.add_typer(group)
+_OWN = own_commands()
+for entry in _OWN:
+    entry.add_to(app)
+
+
+@cache
+def _add_plugins(app: typer.Typer) -> None:
+    """Once, and only when a command is called, so that what is wrong with one is said as any error is."""
+    for entry in plugin_commands(taken=(entry.name for entry in _OWN)):
+        entry.add_to(app)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # the signature of a Typer callback
@@ -62,6 +61,7 @@ def _shoal(
 
 def _run() -> int:
     """The exit code of the command; an interrupt, which Typer turns into a code, as what it is."""
+    _add_plugins(app)
     code = int(app(standalone_mode=False) or 0)
     if code == INTERRUPTED:
         raise KeyboardInterrupt

@@ -20,7 +20,7 @@ from enum import StrEnum
 
 import polars as pl
 
-from shoal.errors import DataError
+from shoal.errors import DataError, FieldName, FieldText
 from shoal.schema.registry import did_you_mean
 
 MOST = 500
@@ -169,7 +169,10 @@ def _combined(table: pl.LazyFrame, varying: Sequence[str], separator: str) -> It
         asked = table.select(text.str.contains(separator, literal=True).any() for text in texts)
         held = asked.collect(engine="streaming").row(0, named=True)
         for name in (name for name in varying if held[name]):
-            raise DataError(f"values of '{name}' hold the separator", advice="choose another with --separator")
+            raise DataError(
+                f"values of '{name}' hold the separator",
+                advice=FieldText("choose another with ", FieldName("separator")),
+            )
     for name in varying:
         texts_of = pl.col(name).list.eval(pl.element().cast(pl.String).drop_nulls().unique(maintain_order=True))
         yield pl.when(texts_of.list.len() > 0).then(texts_of.list.join(separator)).alias(name)

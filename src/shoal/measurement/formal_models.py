@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.errors import FieldName, FieldText
 from shoal.kernels.arrays import Integers
 from shoal.privacy import Classes, Figure, PrivacyModel, privacy_models
 from shoal.privacy.models.alpha_k import AlphaK
@@ -208,9 +209,15 @@ def _senseless(classes: Classes, attribute: str, column: Column | None, pairs: i
     for figure in SENSITIVE:
         reason = why_not_measured(figure, classes, attribute, column)
         if reason is None and cells > MOST_CELLS:
-            reason = "too many classes and values to go through unasked; --require asks for it"
+            reason = FieldText(
+                "too many classes and values to go through unasked; ", FieldName("require"), " asks for it"
+            )
         if reason is None and figure == "lkc_c" and max(cells, len(classes)) * pairs > MOST_CELLS:
-            reason = "too many classes and sets of attributes to go through unasked; --require asks for it"
+            reason = FieldText(
+                "too many classes and sets of attributes to go through unasked; ",
+                FieldName("require"),
+                " asks for it",
+            )
         if reason is not None:
             yield figure, reason
 

@@ -19,7 +19,7 @@ import polars as pl
 
 from shoal.engine import Engine
 from shoal.engine.protocol import TableT
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, FieldName, FieldText, InputError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.kinds.flat import FlatHierarchy
 from shoal.plan.column_match import match_columns, needs_description
@@ -214,7 +214,10 @@ class PlanBuilder(Generic[TableT]):
 
     def _identity(self, technique: Identity) -> Identity:
         if not self.secrets.lasting:
-            raise InputError("identity: without a vault nobody could be found again", advice="name one with --vault")
+            raise InputError(
+                "identity: without a vault nobody could be found again",
+                advice=FieldText("name one with ", FieldName("vault")),
+            )
         if self.policy.solve.decoys is not None:
             raise InputError("identity: goes without solve.decoys, since there is nobody behind an invented record")
         return technique if technique.by else technique.model_copy(update={"by": self.quasi_identifiers()})

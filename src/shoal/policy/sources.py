@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.io import (
     Source,
     open_source,
@@ -16,5 +16,5 @@ def source_of(policy: Policy, data: str | Source | None) -> Source:
     if data is not None:
         return source_at(data) if isinstance(data, str) else data
     if policy.source is None:
-        raise InputError("the policy names no source", advice="give one with --input DATA")
+        raise InputError("the policy names no source", advice=FieldText("give one with ", FieldName("data", "DATA")))
     return open_source(policy.source, base=policy.folder)

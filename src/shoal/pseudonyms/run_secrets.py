@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.crypto import Key
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.kernels.arrays import Integers
 from shoal.kernels.memo import StringIndex
 from shoal.pseudonyms.formats.base import PseudonymFormat
@@ -62,5 +62,5 @@ class RunSecrets:
     ) -> None:
         raise InputError(
             f"domain '{domain}': without a vault nothing can be kept for a follow-up",
-            advice="name one with --vault, or leave `reversible` out",
+            advice=FieldText("name one with ", FieldName("vault"), ", or leave `reversible` out"),
         )

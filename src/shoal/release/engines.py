@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.engine import Engine
 from shoal.engine.polars import PolarsEngine
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.schema.progress import Progress
 from shoal.schema.registry import did_you_mean
 
@@ -17,7 +17,10 @@ ENGINES = ("polars", "spark")
 def make_engine(name: str, *, progress: Progress | None, spool: Path, master: str | None = None) -> Engine[Any]:
     """``master`` says where Spark runs; no other engine has one."""
     if master is not None and name != "spark":
-        raise InputError("--master says where Spark runs", advice="add --engine spark, or leave it out")
+        raise InputError(
+            FieldText(FieldName("master"), " says where Spark runs"),
+            advice=FieldText("add ", FieldName("engine", "spark"), ", or leave it out"),
+        )
     if name == "polars":
         rows = None if progress is None else (lambda done: progress("rewrite", done, None))
         return PolarsEngine(progress=rows, spool=spool)

@@ -10,7 +10,7 @@ from typing import Any
 from shoal.attack import Attack
 from shoal.attack.battery import BatteryResult
 from shoal.attack.registry import attack_keys
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.privacy import ModelFinding
 from shoal.results.attack_roles import AttackRoles
 from shoal.schema.registry import did_you_mean
@@ -49,7 +49,11 @@ class AttackReport:
         doubt = [ModelFinding("doubts whether the tables belong together", 0, doubts, met=False)] if doubts else []
         doubt += [ModelFinding("people who fit any record", FITTING, self.fitting, met=False)] if self.doubtful else []
         doubt += (
-            [ModelFinding("labels that can't be read without --policy", 0, self.unread, met=False)]
+            [
+                ModelFinding(
+                    FieldText("labels that can't be read without ", FieldName("policy")), 0, self.unread, met=False
+                )
+            ]
             if self.unread
             else []
         )
@@ -101,13 +105,13 @@ class AttackReport:
 
 
 def attack_bounds(require: Sequence[str]) -> dict[str, float]:
-    """What `--require` says: the name of an attack and the highest share of people it may be right about."""
+    """What is required: the name of an attack and the highest share of people it may be right about."""
     bounds = {}
     for text in require:
         name, _, number = text.partition("=")
         known = (*attack_keys(), *BEYOND_THE_BATTERY)
         if name not in known:
-            raise InputError(f"--require: unknown attack '{name}'{did_you_mean(name, known)}")
+            raise InputError(f"unknown attack '{name}'{did_you_mean(name, known)}", field="require")
         bounds[name] = _share(number, name)
     return bounds
 
@@ -118,7 +122,7 @@ def _share(text: str, name: str) -> float:
     except ValueError:
         share = nan
     if not 0 <= share <= 1:
-        raise InputError(f"--require: '{name}' needs a number from 0 to 1, as in {name}=0.01")
+        raise InputError(f"'{name}' needs a number from 0 to 1, as in {name}=0.01", field="require")
     return share
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.policy import Policy
 from shoal.results.release_folder import folder_of, names_in, person_in, roles_of
 from shoal.schema import Role
@@ -30,7 +30,7 @@ class AttackRoles:
     ) -> AttackRoles:
         """From what the user says; else from a policy; else from the release's own manifest."""
         if qi is not None and not names_in(qi):
-            raise InputError("--qi names no column")
+            raise InputError(FieldText(FieldName("quasi"), " names no column"))
         chosen = None if policy is None else Policy.load(policy)
         return cls.by(chosen, folder_of(release), qi=qi, sensitive=sensitive, person=person)
 
@@ -48,7 +48,9 @@ class AttackRoles:
         known = {name: attribute.role for name, attribute in chosen.attributes.items()} if chosen else roles_of(release)
         if qi is None and not known:
             raise InputError(
-                "say what an attacker knows: --qi a,b,c or --policy POLICY",
+                FieldText(
+                    "say what an attacker knows: ", FieldName("quasi", "a,b,c"), " or ", FieldName("policy", "POLICY")
+                ),
                 advice="a release folder that this version wrote says it itself",
             )
         with_role = {role: tuple(name for name, own in known.items() if own == role) for role in Role}

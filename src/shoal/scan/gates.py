@@ -33,9 +33,9 @@ class ScanGate:
         types = (recognisers or default_recognisers()).types
         known = tuple(sorted(types | IDENTIFYING | IN_TEXT_INDIRECT | OTHER_TYPES))
         if kind not in known:
-            raise InputError(f"--require: there is no type '{kind}'{did_you_mean(kind, known)}", advice="or none")
+            raise InputError(f"there is no type '{kind}'{did_you_mean(kind, known)}", field="require", advice="or none")
         if not equals or not most.isdecimal():
-            raise InputError("--require: is none, or TYPE=NUMBER, as in email=0")
+            raise InputError("is none, or TYPE=NUMBER, as in email=0", field="require")
         return cls(kind, int(most))
 
     def judge(self, scan: Scan) -> Verdict:

@@ -13,7 +13,7 @@ from shoal.discover.suggestion.multi_table import suggest_tables
 from shoal.discover.suggestion.one_table import Suggestion
 from shoal.discover.table_links import LinkableTable, TableColumn
 from shoal.discover.text_mentions import Annotate
-from shoal.errors import SourceError
+from shoal.errors import FieldName, FieldStyle, SourceError
 from shoal.io import ReferenceSource, Source, explained, open_source, parse_source
 from shoal.io.databases.base import address_of, tables_in
 from shoal.io.formats.base import table_suffixes
@@ -126,13 +126,21 @@ def _name(text: str) -> str:
     return text if TABLE_NAME.match(text) else re.sub(r"[^\w-]+", "_", text).strip("_-")[:63] or "table"
 
 
-def suggest_multi_table(
-    found: ProfiledTables, name: str, use_case: UseCase, folder: Path, *, keep_joinable: bool = False
+def suggest_multi_table(  # noqa: PLR0913  # one argument per part of the policy
+    found: ProfiledTables,
+    name: str,
+    use_case: UseCase,
+    folder: Path,
+    *,
+    keep_joinable: bool = False,
+    style: FieldStyle = FieldName.keyword,
 ) -> Suggestion:
     tables = as_tables(found)
     if found.url is None:
         sources = {key: one.source_setting(folder) for key, one in found.tables.items()}
-        return suggest_tables(tables, name=name, use_case=use_case, sources=sources, keep_joinable=keep_joinable)
+        return suggest_tables(
+            tables, name=name, use_case=use_case, sources=sources, keep_joinable=keep_joinable, style=style
+        )
     elsewhere = {key: one.given for key, one in found.tables.items() if one.given["table"] != key}
     return suggest_tables(
         tables,
@@ -142,6 +150,7 @@ def suggest_multi_table(
         source={"url": without_password(found.url, folder)},
         constrained=found.constrained,
         keep_joinable=keep_joinable,
+        style=style,
     )
 
 

@@ -14,7 +14,7 @@ from shoal.documents.base import DocumentFormat, reading
 from shoal.documents.cleaning_account import AccountEntry
 from shoal.documents.cleaning_account import DocumentAccount as CarrierAccount
 from shoal.documents.plain_text import LOGS, TEXTS
-from shoal.errors import InputError, SourceError
+from shoal.errors import FieldName, FieldText, InputError, SourceError
 from shoal.io import atomic_binary
 from shoal.scrub.account import ScrubAccount
 from shoal.scrub.outcome import ScrubOutcome
@@ -55,7 +55,10 @@ class FileScrubber:
         """Write a scrubbed plain text to a stream."""
         _refuse(path)
         if not is_plain(path):
-            raise InputError(f"{path.name}: goes to a file, not to the screen", advice="say where with --output")
+            raise InputError(
+                f"{path.name}: goes to a file, not to the screen",
+                advice=FieldText("say where with ", FieldName("output")),
+            )
         with self.account.document(path.name), reading(path) as source:
             self._plain(path, source, out)
 
@@ -134,4 +137,7 @@ def _refuse(path: Path) -> None:
 
 def _refuse_binary(path: Path, text: str) -> None:
     if "\0" in text:
-        raise SourceError(f"{path}: is no plain text", advice="name its encoding with --encoding, as utf-16")
+        raise SourceError(
+            f"{path}: is no plain text",
+            advice=FieldText("name its encoding with ", FieldName("encoding"), ", as utf-16"),
+        )

@@ -16,7 +16,7 @@ import polars as pl
 from sqlalchemy import Connection, insert, select
 
 from shoal.crypto import Key
-from shoal.errors import AccessError, InputError, IntegrityError, SourceError
+from shoal.errors import AccessError, FieldName, FieldText, InputError, IntegrityError, SourceError
 from shoal.kernels.arrays import places_among
 from shoal.pseudonyms import PseudonymFormat
 from shoal.randomness import now
@@ -309,7 +309,7 @@ class Vault:
             if seen is None and skip is None:
                 raise InputError(
                     "this machine has never seen the vault, so it can't know how many pseudonyms were issued since",
-                    advice="say with --skip how many at most",
+                    advice=FieldText("say with ", FieldName("skip"), " how many at most"),
                 )
             if skip is not None and not 0 <= skip <= MOST_SKIPPED:
                 raise InputError(f"between 0 and {MOST_SKIPPED:,} pseudonyms can be skipped")

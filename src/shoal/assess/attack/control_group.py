@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from shoal.errors import DataError
+from shoal.errors import DataError, FieldName, FieldText
 
 SAME_PEOPLE = 0.5
 """A control group in which more than this share are people of the original is no control group."""
@@ -19,7 +19,8 @@ def other_people(control: pl.DataFrame, original: pl.DataFrame, names: Sequence[
     control = control.with_columns(_as(control[name], original[name]) for name in dict.fromkeys(names))
     if _known_people(control, original) > SAME_PEOPLE:
         raise DataError(
-            "most of the control group are in the original", advice="give people who are not, or leave --control out"
+            "most of the control group are in the original",
+            advice=FieldText("give people who are not, or leave ", FieldName("control"), " out"),
         )
     if control.height < FEWEST:
         raise DataError(

@@ -46,7 +46,7 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
     progress: Callable[[int, int], None] | None = None,
 ) -> AttackReport:
     if trials < 1:
-        raise InputError("--trials: at least one person has to be tried")
+        raise InputError("at least one person has to be tried", field="trials")
     frames = {
         whose: read_table(place, whose)
         for whose, place in {

@@ -15,7 +15,7 @@ import polars as pl
 
 from shoal.assess.comparison.paired_tables import MEASURING, TablePair, known_labels
 from shoal.attack.matching.coverage import Match
-from shoal.errors import DataError, SourceError
+from shoal.errors import DataError, FieldName, FieldText, SourceError
 from shoal.kernels.arrays import Integers, sums_by
 from shoal.measurement import Measurement
 from shoal.policy import Policy
@@ -29,7 +29,13 @@ from shoal.techniques.suppression.mask import Mask
 
 BY_CHANCE = 1e-9
 """How probable it may be that rows in any other order fit as well."""
-ADVICE = "give --original with its rows in the same order, or --by-records to count records instead"
+ADVICE = FieldText(
+    "give ",
+    FieldName("original"),
+    " with its rows in the same order, or ",
+    FieldName("by_records"),
+    " to count records instead",
+)
 _PERSON = "__shoal_person_of_original"
 
 
@@ -93,11 +99,11 @@ class CountingUnit:
         classes = replace(classes, people=fewest(np.arange(len(classes)), len(classes)), shared_people=fewest)
         return replace(measured, classes=classes, people=-(-measured.rows // told.most_records))
 
-    def need_everyone(self, what: str) -> None:
+    def need_everyone(self, what: str | FieldName) -> None:
         """Refuse what fewer people could make look safer, where only the fewest that there can be are known."""
         if self.counted is CountBasis.AT_LEAST:
             raise DataError(
-                f"{what}: people have to be counted, and the release doesn't tell them apart", advice=ADVICE
+                FieldText(what, ": people have to be counted, and the release doesn't tell them apart"), advice=ADVICE
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, FieldName, FieldText, InputError
 from shoal.measurement.risk.linear_sensitivity import (
     DominanceRule,
     PPercentRule,
@@ -45,17 +45,17 @@ def parse_rule(text: str) -> SensitivityRule:
     name = name.strip()
     if name not in FORMS:
         near = did_you_mean(name, tuple(FORMS))
-        raise InputError(f"--rule: unknown rule '{name}'{near}", advice=f"as in {', '.join(FORMS.values())}")
+        raise InputError(f"unknown rule '{name}'{near}", field="rules", advice=f"as in {', '.join(FORMS.values())}")
     try:
         numbers = [float(part) for part in written.split(",")]
     except ValueError:
         numbers = []
     if len(numbers) != FORMS[name].count(",") + 1:
-        raise InputError(f"--rule: '{text}' is not of the form {FORMS[name]}")
+        raise InputError(f"'{text}' is not of the form {FORMS[name]}", field="rules")
     try:
         return _MAKE[name](*numbers)
     except InputError as error:
-        raise InputError(f"--rule {text}: {error.message}", advice=error.advice) from None
+        raise InputError(error.message, field=FieldName("rules", text), advice=error.advice) from None
 
 
 def sensitive_groups(
@@ -70,10 +70,14 @@ def sensitive_groups(
         return {}
     numbers = [name for name, column in columns.items() if column.is_number]
     if not columns:
-        raise InputError("--rule: which numbers? (give --sensitive income)")
+        raise InputError("which numbers?", field="rules", advice=FieldText("give ", FieldName("sensitive", "income")))
     if not numbers:
         named = ", ".join(f"'{name}'" for name in columns)
-        raise DataError(f"--rule: no numbers to add up in {named}", advice="name a numeric attribute by --sensitive")
+        raise DataError(
+            f"no numbers to add up in {named}",
+            field="rules",
+            advice=FieldText("name a numeric attribute by ", FieldName("sensitive")),
+        )
     read = frame.with_columns(pl.col(name).cast(pl.Float64) for name in numbers)
     return {name: check_groups(read, quasi, name, rules, person=person) for name in numbers}
 

@@ -25,7 +25,7 @@ def missing_as(said: str | None) -> Missing | None:
             return reading  # type: ignore[no-any-return]  # one of the literals
     if said is None:
         return None
-    raise InputError(f"--missing: unknown reading '{said}'", advice="a missing cell is a 'value' or a 'wildcard'")
+    raise InputError(f"unknown reading '{said}'", field="missing", advice="a missing cell is a 'value' or a 'wildcard'")
 
 
 def read_missing_as_asked(measurement: Measurement, policy: Policy | None, missing: Missing | None) -> Measurement:

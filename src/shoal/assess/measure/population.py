@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal.assess.comparison.counting_unit import CountingUnit
 from shoal.assess.comparison.paired_tables import bound_hierarchy
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, FieldName, FieldText, InputError
 from shoal.hierarchy import BoundHierarchy, FlatHierarchy
 from shoal.hierarchy.labels import text_of
 from shoal.io import Source, explained, open_source, parse_source
@@ -118,7 +118,11 @@ def _on_its_level(hierarchy: BoundHierarchy, values: pl.Series, shown: pl.Series
     raise DataError(
         f"column '{shown.name}': the population can't be put into the words of the release, as no level of the "
         "hierarchy has all its labels",
-        advice="name its policy by --policy; labels of several levels can only be compared by the run itself",
+        advice=FieldText(
+            "name its policy by ",
+            FieldName("policy"),
+            "; labels of several levels can only be compared by the run itself",
+        ),
     )
 
 

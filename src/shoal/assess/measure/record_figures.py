@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from shoal.errors import TargetError
+from shoal.errors import FieldName, FieldText, TargetError
 from shoal.io import FileTarget
 from shoal.io.formats.delimited.dialect import Dialect
 from shoal.io.options import Format
@@ -61,5 +61,5 @@ def records_target(path: Path, *others: str | Path | None, force: bool) -> FileT
         if any(path.samefile(other) for other in others if other and Path(other).exists()):
             raise TargetError(f"{path}: is the table that is measured")
         if not force:
-            raise TargetError(f"{path}: exists already", advice="--force replaces it")
+            raise TargetError(f"{path}: exists already", advice=FieldText(FieldName("force"), " replaces it"))
     return FileTarget(path, chosen, Dialect(), str(path))

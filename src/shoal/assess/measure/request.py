@@ -11,7 +11,7 @@ from shoal.assess.comparison.counting_unit import DeclaredPeople
 from shoal.assess.measure.linear_sensitivity import parse_rule
 from shoal.assess.measure.risk_assessment import AssessmentOptions
 from shoal.assess.measure.thresholds import FigureThreshold
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.measurement.read_back import ReadBack
 from shoal.measurement.risk.linear_sensitivity import SensitivityRule
 from shoal.policy import Policy, UseCase
@@ -62,11 +62,21 @@ class MeasureRequest:
         thresholds = tuple(FigureThreshold.parse(text) for text in require)
         judged = tuple(dict.fromkeys(parse_rule(text) for text in rules))
         if (policy is None) == (qi is None):
-            raise InputError("say which attributes are quasi-identifiers: either --policy POLICY or --qi a,b,c")
+            raise InputError(
+                FieldText(
+                    "say which attributes are quasi-identifiers: either ",
+                    FieldName("policy", "POLICY"),
+                    " or ",
+                    FieldName("quasi", "a,b,c"),
+                )
+            )
         if qi is not None and not names_in(qi):
-            raise InputError("--qi names no column")
+            raise InputError(FieldText(FieldName("quasi"), " names no column"))
         if by_records and person is not None:
-            raise InputError("--by-records: counts records, --person counts people: give one of them")
+            raise InputError(
+                FieldText("counts records, ", FieldName("person"), " counts people: give one of them"),
+                field="by_records",
+            )
         wanted = wanted or AssessmentOptions()
         if policy is None:
             wanted.need_harm()

@@ -16,7 +16,7 @@ from shoal.assess.measure.sampling_fraction import (
     with_gaps,
 )
 from shoal.assess.measure.unsafe_rule import UnsafeRule
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.measurement import Measurement
 from shoal.measurement.risk.attacker_risks import THRESHOLD, Attackers, attackers_of, population_uniques
 from shoal.measurement.risk.individual_risk import measure_sample, record_risks
@@ -53,7 +53,11 @@ class AssessmentOptions:
 
     def __post_init__(self) -> None:
         if self.household is not None and self.weight is None:
-            raise InputError("--household: the risk in households needs sampling weights", advice="give --weight too")
+            raise InputError(
+                "the risk in households needs sampling weights",
+                field="household",
+                advice=FieldText("give ", FieldName("weight"), " too"),
+            )
 
     def within(self, policy: Assess) -> AssessmentOptions:
         """What the command line says; where it says nothing, what the policy says."""
@@ -66,7 +70,9 @@ class AssessmentOptions:
         """Refuse what would be passed over."""
         if passed_over := self.circumstances.unweighed:
             raise InputError(
-                f"--{passed_over[0]}: comes to nothing without the potential harm", advice="give --harm too"
+                "comes to nothing without the potential harm",
+                field=passed_over[0],
+                advice=FieldText("give ", FieldName("harm"), " too"),
             )
 
     def drawn_as(self, measured: Measurement) -> AssessmentOptions:
@@ -77,8 +83,8 @@ class AssessmentOptions:
     @property
     def of_records(self) -> tuple[str, ...]:
         """The options that look at single records, and take each for a person."""
-        asked = {"suda": self.suda, "weight": self.weight, "log-linear": self.log_linear, "unsafe": self.unsafe}
-        return tuple(f"--{name}" for name, given in asked.items() if given)
+        asked = {"suda": self.suda, "weight": self.weight, "log_linear": self.log_linear, "unsafe": self.unsafe}
+        return tuple(name for name, given in asked.items() if given)
 
     @property
     def not_assessed(self) -> str | None:
@@ -108,11 +114,11 @@ def assess_table(
         wanted.not_assessed,
         None if size is None else population_uniques(measured.classes.people, size),
     )
-    asked = (*wanted.of_records, *(("--records",) if wanted.records else ()))
+    asked = (*wanted.of_records, *(("records",) if wanted.records else ()))
     if frame is None or not asked:
         return found
     if not quasi:
-        raise InputError(f"{asked[0]}: without quasi-identifiers no record differs from another")
+        raise InputError("without quasi-identifiers no record differs from another", field=asked[0])
     return _by_records(frame, measured, quasi, wanted, found)
 
 
@@ -122,8 +128,9 @@ def _by_records(
     """What looks at single records. Two records of one person would hide each other, so each person may have one."""
     if wanted.of_records and measured.people != measured.rows:
         raise InputError(
-            f"{wanted.of_records[0]}: counts records, so each person may have one record only",
-            advice="--by-records takes each record for a person",
+            "counts records, so each person may have one record only",
+            field=wanted.of_records[0],
+            advice=FieldText(FieldName("by_records"), " takes each record for a person"),
         )
     weight, missing = wanted.weight, wanted.missing or "value"
     frame = weighted(frame, weight)
@@ -173,5 +180,4 @@ def circumstances(**said: object) -> Assess:
         return Assess.model_validate(given)
     except ValidationError as error:
         first = error.errors()[0]
-        option = "--" + str(first["loc"][0]).replace("_", "-")
-        raise InputError(f"{option}: {validation_message(first)}") from None
+        raise InputError(validation_message(first), field=str(first["loc"][0])) from None

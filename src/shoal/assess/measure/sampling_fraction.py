@@ -10,7 +10,7 @@ from itertools import combinations
 
 import polars as pl
 
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.measurement import Measurement
 from shoal.measurement.risk.equivalence_classes import SUPPRESSED
 from shoal.measurement.risk.global_risk import measure_global
@@ -71,8 +71,16 @@ def log_linear(
     if weight is None:
         if share.known is FractionBasis.SUPPOSED:
             raise InputError(
-                "--log-linear: nothing is known of the population",
-                advice="give --weight, --population-size or --sampling-fraction",
+                "nothing is known of the population",
+                field="log_linear",
+                advice=FieldText(
+                    "give ",
+                    FieldName("weight"),
+                    ", ",
+                    FieldName("population_size"),
+                    " or ",
+                    FieldName("sampling_fraction"),
+                ),
             )
         weight = _WEIGHT
         frame = frame.with_columns(pl.lit(1 / share.fraction).alias(weight))

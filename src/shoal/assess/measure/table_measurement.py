@@ -19,7 +19,7 @@ from shoal.assess.measure.risk_assessment import AssessmentOptions, assess_table
 from shoal.assess.measure.thresholds import ThresholdEvidence
 from shoal.assess.measure.usefulness import cells_beside, measure_pair
 from shoal.assess.read_back.file_comparison import read_back_files
-from shoal.errors import DataError, InputError, SourceError
+from shoal.errors import DataError, FieldName, InputError, SourceError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.value_order import ValueOrder
 from shoal.io import Source, explained
@@ -185,7 +185,7 @@ def _beside_source(measurement: Measurement, before: Measurement, policy: Policy
 def _refuse_estimates(whom: CountingUnit, request: MeasureRequest, wanted: AssessmentOptions) -> None:
     """Fewer people make sums and samples look safer, so they are not told from the fewest that there can be."""
     if request.rules:
-        whom.need_everyone("--rule")
+        whom.need_everyone(FieldName("rules"))
     if wanted.circumstances.population_size is not None:
         whom.need_everyone("the size of the population")
     for model in request.models:

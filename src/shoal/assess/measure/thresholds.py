@@ -1,4 +1,4 @@
-"""What `--require` asks of a measured table: one figure, and the bound that it may not be on the wrong side of."""
+"""What may be required of a measured table: one figure, and the bound that it may not be on the wrong side of."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from pydantic import ValidationError
 
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.measurement.formal_models import (
     DECLARED,
     POPULATION,
@@ -51,6 +51,9 @@ AT_MOST = (
 CELLS = "sensitive_cells"
 NAMES = (*AT_LEAST, *AT_MOST, *SENSITIVE, CELLS)
 
+_RULED = FieldText(FieldName("rules"), " and numbers under ", FieldName("sensitive"))
+_SENSITIVE = FieldText("a sensitive attribute, as ", FieldName("sensitive", "diagnosis"))
+
 
 @dataclass(frozen=True)
 class ThresholdEvidence:
@@ -84,10 +87,12 @@ class FigureThreshold:
         name, _, attribute = (asked or text).partition(".")
         if name not in NAMES:
             raise InputError(
-                f"--require: unknown figure '{name}'{did_you_mean(name, NAMES)}", advice=f"one of {', '.join(NAMES)}"
+                f"unknown figure '{name}'{did_you_mean(name, NAMES)}",
+                field="require",
+                advice=f"one of {', '.join(NAMES)}",
             )
         if attribute and name not in (*SENSITIVE, CELLS):
-            raise InputError(f"--require: '{name}' is a figure of the whole table, not of '{attribute}'")
+            raise InputError(f"'{name}' is a figure of the whole table, not of '{attribute}'", field="require")
         found = cls(name, _number(name, number if asked else ""), attribute or None)
         found._refuse_senseless_bound()
         return found
@@ -108,37 +113,45 @@ class FigureThreshold:
             self._refuse(validation_message(error.errors()[0]))
 
     def _refuse(self, why: str) -> NoReturn:
-        raise InputError(f"--require: {self.name}={self.bound:g}: {why}") from None
+        raise InputError(f"{self.name}={self.bound:g}: {why}", field="require") from None
 
     def check(self, evidence: ThresholdEvidence) -> tuple[ModelFinding, ...]:
         """One finding; for a figure of sensitive attributes one of each."""
         if self.name == CELLS:
-            among = self._among(tuple(evidence.sensitivity), "--rule and numbers under --sensitive")
+            among = self._among(tuple(evidence.sensitivity), _RULED)
             return tuple(self._few_cells(name, evidence.sensitivity[name]) for name in among)
         if self.name in SENSITIVE:
-            among = self._among(tuple(evidence.classes.sensitive), "a sensitive attribute, as --sensitive diagnosis")
+            among = self._among(tuple(evidence.classes.sensitive), _SENSITIVE)
             return tuple(self._by_model(name, evidence) for name in among)
         if self.name in POPULATION and self.name not in evidence.figures:
-            raise InputError(f"--require: {self.name} needs a table of the population, as --population register.csv")
+            raise self._lacks("a table of the population, as ", FieldName("population", "register.csv"))
         if self.name not in evidence.figures:
-            raise InputError(f"--require: {self.name} needs the original, as --original DATA, or a release folder")
+            raise self._lacks("the original, as ", FieldName("original", "DATA"), ", or a release folder")
         achieved = evidence.figures[self.name]
         if self.name == "reidentification" and evidence.not_assessed:
-            raise InputError(f"--require: there is no probability of re-identification: {evidence.not_assessed}")
+            raise InputError(f"there is no probability of re-identification: {evidence.not_assessed}", field="require")
         if self.name == "reidentification" and achieved == inf:
-            raise InputError("--require: the probability of re-identification needs the potential harm, as --harm high")
+            raise InputError(
+                FieldText(
+                    "the probability of re-identification needs the potential harm, as ", FieldName("harm", "high")
+                ),
+                field="require",
+            )
         met = achieved >= self.bound if self.name in AT_LEAST else achieved <= self.bound
         return (ModelFinding(self.name, self.bound, achieved, met),)
 
-    def _among(self, measured: tuple[str, ...], needs: str) -> tuple[str, ...]:
+    def _among(self, measured: tuple[str, ...], needs: FieldText) -> tuple[str, ...]:
         if not measured:
-            raise InputError(f"--require: {self.name} needs {needs}")
+            raise self._lacks(needs)
         if self.attribute is None:
             return measured
         if self.attribute not in measured:
             near = did_you_mean(self.attribute, measured)
-            raise InputError(f"--require: {self.name} was not measured of '{self.attribute}'{near}")
+            raise InputError(f"{self.name} was not measured of '{self.attribute}'{near}", field="require")
         return (self.attribute,)
+
+    def _lacks(self, *what: str | FieldName) -> InputError:
+        return InputError(FieldText(f"{self.name} needs ", *what), field="require")
 
     def _few_cells(self, attribute: str, found: SensitiveCells) -> ModelFinding:
         return ModelFinding(f"{self.name}.{attribute}", self.bound, found.sensitive, found.sensitive <= self.bound)
@@ -147,7 +160,7 @@ class FigureThreshold:
         """Whether it is met is for the model to say; some bounds may be reached, others may not."""
         classes = evidence.classes
         if reason := why_not_measured(self.name, classes, attribute, evidence.columns.get(attribute)):
-            raise InputError(f"--require: {self.name} can't be measured of '{attribute}': {reason}")
+            raise InputError(f"{self.name} can't be measured of '{attribute}': {reason}", field="require")
         achieved = evidence.formal.attributes[attribute].get(self.name)
         if achieved is None:
             achieved = measure_figure(self.name, classes, attribute)
@@ -161,5 +174,5 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         number = inf
     if not isfinite(number):
-        raise InputError(f"--require: '{name}' needs a number, as in {name}=5")
+        raise InputError(f"'{name}' needs a number, as in {name}=5", field="require")
     return number

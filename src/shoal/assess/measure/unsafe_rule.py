@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 
 MOST_KEYS = 3
 """As many attributes as an attacker is usually taken to know."""
@@ -26,7 +26,8 @@ class UnsafeRule:
         numbers = [part.strip() for part in text.split(",")]
         if len(numbers) > 2 or not all(number.isdecimal() and int(number) for number in numbers):
             raise InputError(
-                f"--unsafe: '{text}' is neither a number of records nor that and a number of attributes",
-                advice="as in --unsafe 10 or --unsafe 10,4",
+                f"'{text}' is neither a number of records nor that and a number of attributes",
+                field="unsafe",
+                advice=FieldText("as in ", FieldName("unsafe", "10"), " or ", FieldName("unsafe", "10,4")),
             )
         return cls(*map(int, numbers))

@@ -17,7 +17,7 @@ from shoal.attack import Attack
 from shoal.attack.attacks.joined_linking import JoinedTable, joined_linking
 from shoal.attack.ground_truth.targets import TRIALS
 from shoal.attack.result import NothingToTryError
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, FieldText, InputError
 from shoal.io import Source
 from shoal.measurement.risk.joined_tables import JoinableTable, JoinedTables, KeyGroup
 from shoal.privacy import ModelFinding
@@ -59,7 +59,9 @@ class MultiTableAttack:
             tried |= own
             asked = {key: bound for key, bound in bounds.items() if key in own}
             told = report.findings(asked, safe=safe)
-            found += [ModelFinding(f"{name}: {one.name}", one.required, one.achieved, one.met) for one in told]
+            found += [
+                ModelFinding(FieldText(f"{name}: ", one.name), one.required, one.achieved, one.met) for one in told
+            ]
         missing = (ModelFinding(key, bound, inf, met=False) for key, bound in bounds.items() if key not in tried)
         return (*found, *missing)
 
@@ -118,7 +120,7 @@ def _joined(
         linked = (joined_linking(pairs.by(one.group), Randomness(seed), trials=trials) for one in risk.groups)
         return tuple(linked), None, False
     except DataError as error:
-        return (), str(error), not isinstance(error, NothingToTryError)
+        return (), error.text, not isinstance(error, NothingToTryError)
 
 
 class _Pairs:

@@ -23,7 +23,7 @@ from shoal.schema import Role
 
 @dataclass(frozen=True)
 class MultiTableThresholds:
-    """What `--require` asks of several tables."""
+    """What is required of several tables."""
 
     of_each: tuple[FigureThreshold, ...] = ()
     of_table: Mapping[str, tuple[FigureThreshold, ...]] = field(default_factory=dict)
@@ -68,7 +68,7 @@ def _bound(text: str) -> float:
     except ValueError:
         bound = -1.0
     if not isfinite(bound) or bound < least:
-        raise InputError(f"--require: '{name}' needs a number from {least} on, as in {name}=5")
+        raise InputError(f"'{name}' needs a number from {least} on, as in {name}=5", field="require")
     return bound
 
 
@@ -148,7 +148,7 @@ def _refuse_unasked(thresholds: MultiTableThresholds, requests: Mapping[str, Mea
     measured = [request for request in requests.values() if request.quasi]
     for one in thresholds.of_each:
         if not any(_can_be_asked(one, request.sensitive) for request in measured):
-            raise InputError(f"--require: {one.name} can be measured of none of the tables")
+            raise InputError(f"{one.name} can be measured of none of the tables", field="require")
     for name in thresholds.of_table:
         if not requests[name].quasi:
-            raise InputError(f"--require: the table '{name}' has no quasi-identifier to measure")
+            raise InputError(f"the table '{name}' has no quasi-identifier to measure", field="require")

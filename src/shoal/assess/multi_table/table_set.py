@@ -13,7 +13,7 @@ import polars as pl
 from shoal.assess.comparison.counting_unit import DeclaredPeople
 from shoal.assess.multi_table.joined_risk import JoinedRisk, groups_from_manifest, joined_risk, key_groups
 from shoal.assess.multi_table.references import references_of
-from shoal.errors import InputError, SourceError
+from shoal.errors import FieldName, FieldText, InputError, SourceError
 from shoal.io import FileOptions, Source, explained, open_source
 from shoal.io.formats.base import format_of_suffix
 from shoal.io.frames import source_at
@@ -59,7 +59,7 @@ class TableSet:
         told = self._told()
         if told is None:
             said = f"{self.place}: doesn't say what its tables are joined by"
-            raise InputError(said, advice="give --policy")
+            raise InputError(said, advice=FieldText("give ", FieldName("policy")))
         return told
 
     def _told(self) -> tuple[KeyGroup, ...] | None:
@@ -137,7 +137,7 @@ def originals_of(tables: TableSet, place: str) -> dict[str, Source]:
     """The tables that a release was made from, in a folder or a database."""
     if tables.several is not None and "://" not in place:
         if not Path(place).is_dir():
-            raise InputError("a release of several tables takes --original FOLDER, the folder that its files are in")
+            raise _takes_a_folder()
         return files_of(tables.several, place)
     return {name: named_in(place, name) for name in tables.sources}
 
@@ -147,9 +147,17 @@ def named_in(place: str, table: str) -> Source:
     if "://" in place and not place.startswith("file://"):
         return source_at({"url": place, "table": table})
     if not Path(place).is_dir():
-        raise InputError("a release of several tables takes --original FOLDER, the folder that its files are in")
+        raise _takes_a_folder()
     fitting = [path for path in sorted(Path(place).iterdir()) if path.stem == table and format_of_suffix(path.suffix)]
     if len(fitting) != 1:
         how = "no file" if not fitting else f"{len(fitting)} files"
-        raise SourceError(f"{place}: has {how} of the table '{table}'", advice="give --policy, which names them")
+        raise SourceError(
+            f"{place}: has {how} of the table '{table}'",
+            advice=FieldText("give ", FieldName("policy"), ", which names them"),
+        )
     return source_at({"path": str(fitting[0])})
+
+
+def _takes_a_folder() -> InputError:
+    where = FieldName("original", "FOLDER")
+    return InputError(FieldText("a release of several tables takes ", where, ", the folder that its files are in"))

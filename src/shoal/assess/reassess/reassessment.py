@@ -24,7 +24,7 @@ from shoal.assess.comparison.person_bounds import PersonBounds
 from shoal.assess.reassess.history import history_of, keep_history
 from shoal.attack.battery import without_suppressed
 from shoal.attack.matching.coverage import Match
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, FieldName, FieldText, InputError
 from shoal.io import sha256_of
 from shoal.policy import Policy
 from shoal.policy.treatment import Treatment
@@ -93,25 +93,30 @@ class Reassessment:
 
 
 def reassessment_bounds(require: Sequence[str]) -> dict[str, float]:
-    """What `--require` says beside `--auxiliary`: the least k, the most people who fit one record only."""
+    """What is required of a re-assessment: the least k, the most people who fit one record only."""
     bounds = {}
     for text in require:
         name, _, number = text.partition("=")
         if name not in ("k", "uniques"):
-            raise InputError(f"--require: with --auxiliary only k and uniques can be required, not '{name}'")
+            raise InputError(
+                FieldText("with ", FieldName("auxiliary"), f" only k and uniques can be required, not '{name}'"),
+                field="require",
+            )
         try:
             bounds[name] = float(number)
         except ValueError:
             bounds[name] = nan
         if not 0 <= bounds[name] < inf:
-            raise InputError(f"--require: '{name}' needs a number, as in {name}=5")
+            raise InputError(f"'{name}' needs a number, as in {name}=5", field="require")
     return bounds
 
 
 def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reassessment:
     """Link new outside data with a release folder and add the result to its history."""
     if manifest_of(release) is None:
-        raise InputError(f"{release}: is not a release folder; --auxiliary re-assesses releases")
+        raise InputError(
+            FieldText(f"{release}: is not a release folder; ", FieldName("auxiliary"), " re-assesses releases")
+        )
     past, k = history_of(release), promised_k(release)
     require_untouched(release)
     shown, people = read_table(data_file(release), "release"), read_table(auxiliary, "auxiliary table")

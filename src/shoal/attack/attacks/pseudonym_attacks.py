@@ -23,7 +23,7 @@ from shoal.attack.codes.identifier_formats import FORMATS, IdentifierFormat, lis
 from shoal.attack.registry import Try, attack
 from shoal.attack.result import Attack, Rate
 from shoal.attack.scene import Scene
-from shoal.errors import DataError
+from shoal.errors import DataError, FieldName, FieldText
 
 
 def attack_column(  # noqa: PLR0913  # what is known of the column, and how far to go
@@ -130,7 +130,7 @@ def _paired(
     if found is None and beside is None and released.count() != original.count():
         raise DataError(
             f"{released.name}: pseudonyms repeat, but records were left out and nothing says which one is whose",
-            advice="let `shoal run --evidence` attack, which knows",
+            advice=FieldText("let ", FieldName("evidence", of="run"), " attack, which knows"),
         )
     return found
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from shoal.attack.result import Attack
-from shoal.errors import DataError
+from shoal.errors import DataError, FieldName, FieldText
 from shoal.kernels.arrays import Floats, Integers
 
 
@@ -58,7 +58,11 @@ def judged_by_claims(attack: Attack, *, certain: bool) -> Attack:
         return attack
     raise DataError(
         "it makes claims, and nothing says which released record is whose",
-        advice="attack a release in the order of the original, or let `shoal run --evidence` attack, which knows",
+        advice=FieldText(
+            "attack a release in the order of the original, or let ",
+            FieldName("evidence", of="run"),
+            " attack, which knows",
+        ),
     )
 
 

@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
-import polars as pl
 import typer
 
-from shoal.assess.attack.table_attack import read_table
-from shoal.assess.evidence.study import EvidenceStudy
-from shoal.cli.terminal.output import print_table, progress
-from shoal.examples import hospital
-from shoal.io import write_atomic
-from shoal.policy import Policy
-from shoal.release.run import Release, release_folder
+from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.options import Json
+from shoal.cli.terminal.output import print_json, progress
 
-SHOWN = 5
-OTHERS = 2
+if TYPE_CHECKING:
+    from shoal.release import Release
+
+OTHERS: Final = 2
 """The seed of people whom the hospital never saw: the control group of the attacks."""
 
 
-def run_demo(folder: Path, *, force: bool) -> Release:
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the example.")] = Path("demo"),
+    force: Annotated[bool, typer.Option("--force", help="Replace the release that is there.")] = False,  # noqa: FBT002
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Anonymise a bundled, made-up hospital table and show five records before and after.
+
+    Example: shoal demo --output demo/
+    """
+    from shoal.cli.views.demo import print_demo
+
+    release = _release(output, force=force)
+    if json:
+        print_json(release.manifest.to_dict())
+    else:
+        print_demo(release, output)
+
+
+def _release(folder: Path, *, force: bool) -> Release:
+    from shoal.assess.attack.table_attack import read_table
+    from shoal.assess.evidence.study import EvidenceStudy
+    from shoal.examples import hospital
+    from shoal.io import write_atomic
+    from shoal.policy import Policy
+    from shoal.release.run import release_folder
+
     folder.mkdir(parents=True, exist_ok=True)
     hospital.write(folder / "hospital.csv")
     write_atomic(folder / "hospital.yaml", hospital.policy())
@@ -32,30 +55,4 @@ def run_demo(folder: Path, *, force: bool) -> Release:
         return release_folder(policy, folder / "release", force=force, study=study, progress=report)
 
 
-def print_demo(release: Release, folder: Path) -> None:
-    manifest = release.manifest
-    before = pl.read_csv(folder / "hospital.csv", infer_schema=False, n_rows=SHOWN)
-    after = pl.read_csv(release.data, infer_schema=False, n_rows=SHOWN)
-    for row in range(SHOWN):
-        rows = [
-            (name, _cell(before, row, name), _cell(after, row, name) if name in after.columns else "—")
-            for name in before.columns
-        ]
-        print_table(f"Record {row + 1}", ("attribute", "before", "after"), rows)
-    k_before, k_after = manifest.before.risk, manifest.after.risk
-    typer.echo(f"people: {manifest.data.rows:,}, suppressed: {manifest.suppressed_records:,}")
-    typer.echo(f"k before: {k_before.k} ({k_before.uniques:,} people stand alone)")
-    typer.echo(f"k after:  {k_after.k} (by age, sex, city, occupation and day nobody is one of fewer than {k_after.k})")
-    typer.echo(f"          {manifest.k_effective} for whoever knows what an illness tells of a patient")
-    tried = manifest.evidence.get("attacks", [])
-    found = sum(attack["found"] for attack in tried)
-    typer.echo(f"attacks:  {len(tried)} tried, {found or 'none'} found more than guessing, strangers or k leave open")
-    for warning in manifest.warnings:
-        typer.echo(f"warning:  {warning}")
-    typer.echo(f"release:  {release.folder}")
-    typer.echo(f"report:   {release.folder / 'report.html' if release.folder else ''}")
-
-
-def _cell(frame: pl.DataFrame, row: int, name: str) -> str:
-    value = str(frame[row, name] or "")
-    return value if len(value) <= 40 else f"{value[:39]}…"
+COMMAND = CommandEntry(demo, place=110)

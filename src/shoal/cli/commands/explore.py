@@ -2,54 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.assess.exploration import ExplorationSetting, PolicyExplorer
-from shoal.cli.terminal.output import print_table, progress, table_width
-from shoal.errors import InputError, TargetError
-from shoal.io import write_atomic
-from shoal.policy import Policy
-from shoal.randomness import now
-from shoal.report import render_exploration
-from shoal.report.exploration import attributes, reasons, tables
-from shoal.results.exploration import Exploration, ExplorationTrial
-from shoal.results.number_format import count
+from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.lists import listed, numbers
+from shoal.cli.terminal.options import Input, Json, PolicyFile
+from shoal.cli.terminal.output import print_json, progress
+from shoal.cli.terminal.pages import refuse_page
 
-Number = TypeVar("Number", int, float)
-
-COLUMNS = ("k", "limit", "loss", "suppressed", "class ≥", "mean", "risk ≤", "mean", "optimal", "s", "levels")
-"""The columns of ``report.exploration.HEADER`` in words that leave room on a terminal."""
-ESSENTIAL = (0, 1, 2, 3, 4, 6, 10)
-"""Which of them a narrow terminal shows."""
-WIDE = 116
+if TYPE_CHECKING:
+    from shoal.assess.exploration import ExplorationSetting
+    from shoal.policy import Policy
+    from shoal.results.exploration import Exploration, ExplorationTrial
 
 
-def listed(option: str, text: str) -> list[str]:
-    """What stands between the commas."""
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not parts:
-        raise InputError(f"{option}: the list is empty", advice="separate what is to be tried by commas")
-    return parts
+def explore(
+    policy: PolicyFile,
+    input: Input = None,  # noqa: A002  # the option is called --input
+    k: Annotated[str, typer.Option("--k", help="Values of k, separated by commas.")] = "2,3,5,10,20",
+    limit: Annotated[str, typer.Option(help="Shares of records that may be suppressed.")] = "0,0.01,0.02,0.05,0.1",
+    recoding: Annotated[
+        str | None, typer.Option(help="Of global, local, cells, rare, clustered; else the first two.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the chart to this HTML file.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Makes it repeatable: for tests only.")] = None,
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Try a policy with several k and suppression limits, and show what privacy costs. Nothing is released.
+
+    Example: shoal explore policy.yaml --k 3,5,10 --limit 0,0.05 --html chart.html
+    """
+    from shoal.assess.exploration import grid
+    from shoal.cli.views.exploration import print_exploration
+    from shoal.policy import Policy
+
+    ks = numbers("--k", k, int, "a whole number")
+    limits = numbers("--limit", limit, float, "a number")
+    recodings = None if recoding is None else listed("--recoding", recoding)
+    if html is not None:
+        refuse_page(html)
+    chosen = Policy.load(policy)
+    exploration = _explored(chosen, input, grid(chosen, ks, limits, recodings), seed=seed)
+    if html is not None and exploration.complete:
+        _write_page(exploration, html)
+    if json:
+        print_json(exploration.to_dict())
+    else:
+        print_exploration(exploration)
+    if not exploration.complete:
+        raise KeyboardInterrupt
 
 
-def numbers(option: str, text: str, kind: Callable[[str], Number], what: str) -> list[Number]:
-    found = []
-    for part in listed(option, text):
-        try:
-            found.append(kind(part))
-        except ValueError:
-            raise InputError(f"{option}: '{part}' is not {what}") from None
-    return found
-
-
-def explore_policy(
+def _explored(
     policy: Policy, data: str | None, settings: Sequence[ExplorationSetting], *, seed: int | None
 ) -> Exploration:
     """All tries, or those that were made when the user had seen enough."""
+    from shoal.assess.exploration import PolicyExplorer
+    from shoal.results.exploration import Exploration
+
     tries: list[ExplorationTrial] = []
     complete = False
     with progress() as report:
@@ -64,34 +78,12 @@ def explore_policy(
     return Exploration(policy.name, explorer.label, explorer.problem.records, tuple(tries), complete)
 
 
-def print_exploration(exploration: Exploration) -> None:
-    tried = count(len(exploration.tries), "try", "tries")
-    stopped = "" if exploration.complete else ", then interrupted"
-    typer.echo(f"{exploration.name}: {exploration.records:,} records, {tried}{stopped}")
-    wide = table_width() >= WIDE
-    shown = range(len(COLUMNS)) if wide else ESSENTIAL
-    header = ("", *(COLUMNS[place] for place in shown))
-    for recoding, lines in tables(exploration):
-        rows = [("→" * line.wanted + "●" * line.best, *(line.cells[place] for place in shown)) for line in lines]
-        print_table(f"{recoding} recoding", header, rows)
-    typer.echo("→ what the policy asks for; ● on the frontier: no other try is as safe and loses less")
-    more = "s: seconds" if wide else f"{WIDE} columns or more show more"
-    typer.echo(f"class ≥: the smallest class; risk ≤: the highest prosecutor risk; {more}")
-    if named := attributes(exploration):
-        typer.echo(f"levels: {', '.join(named)} (where cells differ, the highest)")
-    for reason in reasons(exploration):
-        typer.echo(f"not reachable: {reason}")
-    for sentence in exploration.advice:
-        typer.echo(sentence)
+def _write_page(exploration: Exploration, path: Path) -> None:
+    from shoal.io import write_atomic
+    from shoal.randomness import now
+    from shoal.report import render_exploration
 
-
-def refuse_page(path: Path) -> None:
-    """Before the work, so that it is not in vain; a name without .html is rather a slip than the wish to replace it."""
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise TargetError(f"{path}: the chart is an HTML page; its name has to end in .html")
-    if not path.parent.is_dir() or path.is_dir():
-        raise TargetError(f"{path}: {'is a folder' if path.is_dir() else 'its folder does not exist'}")
-
-
-def write_page(exploration: Exploration, path: Path) -> None:
     write_atomic(path, render_exploration(exploration, now()))
+
+
+COMMAND = CommandEntry(explore, place=20)

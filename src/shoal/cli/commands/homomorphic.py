@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json, print_table
 from shoal.cli.vault.connection import KeyFileOption, PersonOption, PlaceOption, ServiceOption, VaultConnection
@@ -35,7 +36,7 @@ homomorphic = typer.Typer(
 
 
 @homomorphic.command("sum")
-def sum_(  # noqa: PLR0913, PLR0917  # one parameter for each option
+def sum_(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of the release.")],
     column: Annotated[str, typer.Option(help="The encrypted column.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the encrypted totals.")],
@@ -65,7 +66,7 @@ def sum_(  # noqa: PLR0913, PLR0917  # one parameter for each option
 
 
 @homomorphic.command("open")
-def open_(  # noqa: PLR0913, PLR0917
+def open_(
     totals: Annotated[Path, typer.Argument(metavar="TOTALS", help="The file of encrypted totals.")],
     key: Annotated[str | None, typer.Option(help="The key as the policy names it; by default the column's.")] = None,
     vault: PlaceOption = None,
@@ -145,3 +146,6 @@ def _print(column: str, opened: dict[str, OpenedTotal]) -> None:
 
 def _mean(total: OpenedTotal) -> str:
     return "" if total.mean is None else f"{total.mean:g}"
+
+
+COMMAND = CommandEntry(homomorphic, place=140)

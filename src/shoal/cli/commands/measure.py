@@ -1,15 +1,22 @@
-"""``shoal measure`` and ``shoal attack``: how risky, how useful, proven by attack; gates for pipelines."""
+"""``shoal measure``: how risky a table is, and how useful; a gate for pipelines."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli.terminal.options import Json
-from shoal.cli.terminal.output import print_json, progress, warn
+from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.options import Json, refuse_for_multi_table
+from shoal.cli.terminal.output import print_json, warn
 from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.assess.measure.risk_assessment import AssessmentOptions
+    from shoal.assess.multi_table.table_set import TableSet
+    from shoal.privacy import ModelFinding
 
 
 def measure(
@@ -103,21 +110,17 @@ def measure(
     refuse_junit(junit)
     tables = table_set_at(data, policy)
     if tables is not None:
-        from shoal.cli.views.multi_table import measure_multi_table, refuse_for_multi_table
-
         columns = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--rule": rule, "--target": target}
         looked_at = {"--suda": suda, "--log-linear": log_linear, "--unsafe": unsafe, "--records": records}
         others = {"--weight": weight, "--household": household, "--population": population, "--missing": missing}
         refuse_for_multi_table({**columns, **looked_at, **others, "--auxiliary": auxiliary})
-        measure_multi_table(
+        _measure_tables(
             tables, require or [], wanted=wanted, original=original, by_records=by_records, junit=junit, as_json=json
         )
         return
     _refuse_senseless(force=force and records is None, useful=original is None and bool(target or purpose))
     lines = None if records is None else records_target(records, data_file(data), original, policy, force=force)
     if auxiliary is not None:
-        from shoal.cli.views.reassessment import reassess_and_print
-
         alone = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--original": original, "--rule": rule}
         single = {"--weight": weight, "--missing": missing, "--unsafe": unsafe, "--records": records}
         single |= {"--population": population}
@@ -126,7 +129,7 @@ def measure(
         for option, given in {**alone, **single, **flags, **about}.items():
             if given is not None:
                 raise InputError(f"{option}: can't go with --auxiliary, which links new data with a release")
-        found = reassess_and_print(data, auxiliary, require or [], policy=policy, as_json=json)
+        found = _reassess(data, auxiliary, require or [], policy=policy, as_json=json)
         finish(f"shoal measure {data}", found, junit)
         return
     request = MeasureRequest.of(
@@ -161,61 +164,50 @@ def _refuse_senseless(*, force: bool, useful: bool) -> None:
         raise InputError("--target and --purpose are about usefulness, which needs --original DATA")
 
 
-def attack(
-    release: Annotated[str, typer.Argument(metavar="RELEASE", help="A release folder, or any file or database URL.")],
-    original: Annotated[str, typer.Option(help="The table that the release was made from; it judges the attacks.")],
-    auxiliary: Annotated[str | None, typer.Option(help="Another table about people, to link with.")] = None,
-    control: Annotated[str | None, typer.Option(help="People who are not in the original, to compare with.")] = None,
-    policy: Annotated[Path | None, typer.Option(help="Take roles and hierarchies from a policy.")] = None,
-    qi: Annotated[str | None, typer.Option("--qi", help="What an attacker knows, separated by commas.")] = None,
-    sensitive: Annotated[str | None, typer.Option(help="What an attacker wants to know.")] = None,
-    person: Annotated[str | None, typer.Option(help="The original's column that names the person.")] = None,
-    trials: Annotated[int, typer.Option(help="People that each attack is tried on, at most.")] = 5000,
-    require: Annotated[list[str] | None, typer.Option(help="linking=0.01 …: exit 1 if an attack does better.")] = None,
-    safe: Annotated[bool, typer.Option("--safe", help="Exit 1 if an attack beats guessing, or might.")] = False,  # noqa: FBT002
-    seed: Annotated[int | None, typer.Option(help="Makes it repeatable: for tests only.")] = None,
-    junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
-    json: Json = False,  # noqa: FBT002
+def _measure_tables(
+    tables: TableSet,
+    require: Sequence[str],
+    *,
+    wanted: AssessmentOptions,
+    original: str | None,
+    by_records: bool,
+    junit: Path | None,
+    as_json: bool,
 ) -> None:
-    """Attack a release: single people out, link them, infer what is sensitive, break pseudonyms; against guessing.
+    from shoal.assess.multi_table.measurement import measure_tables
+    from shoal.cli.terminal.ci_gates import finish
+    from shoal.cli.views.multi_table import print_measured
 
-    Example: shoal attack release/ --original patients.csv --control others.csv
-    """
-    from shoal.assess.attack.table_attack import attack_data
-    from shoal.assess.multi_table.table_set import table_set_at
-    from shoal.cli.terminal.ci_gates import finish, refuse_junit
-    from shoal.cli.views.attacks import print_attacks
-    from shoal.results.attack_report import attack_bounds
-    from shoal.results.attack_roles import AttackRoles
-
-    refuse_junit(junit)
-    tables = table_set_at(release, policy)
-    if tables is not None:
-        from shoal.cli.views.multi_table import attack_multi_table, refuse_for_multi_table
-
-        columns = {"--qi": qi, "--sensitive": sensitive, "--person": person}
-        refuse_for_multi_table({**columns, "--auxiliary": auxiliary, "--control": control})
-        attack_multi_table(
-            tables, original, require or [], trials=trials, seed=seed, safe=safe, junit=junit, as_json=json
-        )
-        return
-    roles = AttackRoles.of(release, policy=policy, qi=qi, sensitive=sensitive, person=person)
-    bounds = attack_bounds(require or [])
-    with progress() as report:
-        found = attack_data(
-            release,
-            roles,
-            original=original,
-            auxiliary=auxiliary,
-            control=control,
-            trials=trials,
-            seed=seed,
-            progress=None if report is None else lambda done, total: report("attack", done, total),
-        )
-    for doubt in found.doubts:
+    measured = measure_tables(tables, require, wanted=wanted, original=original, by_records=by_records)
+    for doubt in measured.doubts:
         warn(doubt)
-    if json:
-        print_json(found.to_dict())
+    if as_json:
+        print_json(measured.to_dict())
     else:
-        print_attacks(found)
-    finish(f"shoal attack {release}", found.findings(bounds, safe=safe), junit)
+        print_measured(measured)
+        if tables.manifest is not None:
+            typer.echo(f"  more of a single table: shoal measure {Path(tables.place) / 'TABLE'}; --json has all of it.")
+    finish(f"shoal measure {tables.place}", measured.models, junit)
+
+
+def _reassess(
+    release: str, auxiliary: str, require: Sequence[str], *, policy: Path | None, as_json: bool
+) -> tuple[ModelFinding, ...]:
+    from shoal.assess.reassess.history import HISTORY
+    from shoal.assess.reassess.reassessment import reassess, reassessment_bounds
+    from shoal.cli.views.reassessment import reassessment_lines
+    from shoal.policy import Policy
+
+    bounds = reassessment_bounds(require)
+    found = reassess(release, auxiliary, None if policy is None else Policy.load(policy))
+    findings = found.findings(bounds)
+    if as_json:
+        print_json(found.to_dict())
+        return findings
+    for line in reassessment_lines(found):
+        typer.echo(line)
+    typer.echo(f"history: {Path(release) / HISTORY}")
+    return findings
+
+
+COMMAND = CommandEntry(measure, place=80)

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.output import print_json
 
 
-def normalise(  # noqa: PLR0913, PLR0917  # one parameter for each option
+def normalise(
     data: Annotated[str, typer.Argument(metavar="DATA", help="A file or a database URL.")],
     person: Annotated[str, typer.Option(help="The column that names the person.")],
     view: Annotated[str, typer.Option(help="binary, transposed or combined.")],
@@ -67,3 +68,6 @@ def normalise(  # noqa: PLR0913, PLR0917  # one parameter for each option
 
 def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
+
+
+COMMAND = CommandEntry(normalise, place=70)

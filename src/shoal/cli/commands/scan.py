@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.output import print_json, print_table, progress
+from shoal.cli.terminal.pages import refuse_page
 
 if TYPE_CHECKING:
     from shoal.scan import Scan
@@ -16,7 +18,7 @@ SHOWN = 40
 """Places that are printed; the page and the JSON have all."""
 
 
-def scan(  # noqa: PLR0913, PLR0917  # one parameter for each option
+def scan(
     places: Annotated[list[str], typer.Argument(metavar="PATH|URL…", help="Files, folders, database URLs.")],
     html: Annotated[Path | None, typer.Option(help="Write the findings to this HTML file.")] = None,
     require: Annotated[
@@ -31,7 +33,6 @@ def scan(  # noqa: PLR0913, PLR0917  # one parameter for each option
 
     Example: shoal scan shared-drive/ --html findings.html
     """
-    from shoal.cli.commands.explore import refuse_page
     from shoal.cli.terminal.ci_gates import finish, refuse_junit
     from shoal.errors import InputError
     from shoal.scan import ScanGate, scan_places
@@ -105,3 +106,6 @@ def _print_places(found: Scan) -> None:
     print_table("By place", ("source", "place", "kind", "found", "how sure", "form"), rows)
     if len(heavy) > SHOWN:
         typer.echo(f"  … and {len(heavy) - SHOWN:,} more, in --html and --json\n")
+
+
+COMMAND = CommandEntry(scan, place=40)

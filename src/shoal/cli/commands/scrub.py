@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn, TextIO
 
 import typer
 
+from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import note, print_json, warn
 from shoal.cli.vault.connection import PLACE, KeyFileOption, PersonOption, PlaceOption, ServiceOption, VaultConnection
@@ -44,7 +45,7 @@ class AgeChoice(StrEnum):
     KEEP = "keep"
 
 
-def scrub(  # noqa: PLR0913, PLR0917  # a Typer command has one parameter for each option
+def scrub(  # a Typer command has one parameter for each option
     files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE…]", help="Without one, stdin.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to: a file, or a folder for several.")
@@ -245,3 +246,6 @@ def _say(account: ScrubAccount, *, as_json: bool) -> None:
         return
     found = ", ".join(f"{times:,} {kind}" for kind, times in sorted(account.counts.items())) or "nothing"
     note(f"replaced: {found}")
+
+
+COMMAND = CommandEntry(scrub, place=100)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json, print_table
 from shoal.errors import InputError
@@ -103,3 +104,6 @@ def _print_share(share: SumOfShares, output: Path | None, *, as_json: bool) -> N
     where = "print it with --json or write it with -o" if output is None else str(output)
     typer.echo(f"{about.column}: party {about.party}'s share of the sum of {share.records:,} records: {where}")
     typer.echo(f"{about.threshold} of {about.parties} parties' sums together are the sum of the column")
+
+
+COMMAND = CommandEntry(shares, place=130)

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.flags import flag
 from shoal.cli.terminal.output import print_json
 
 if TYPE_CHECKING:
     from shoal.discover.suggestion.one_table import Suggestion
 
 
-def suggest(  # noqa: PLR0913, PLR0917  # one parameter for each option
+def suggest(
     data: Annotated[str, typer.Argument(metavar="DATA", help="A file, a folder of tables or a database URL.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The policy file; else it is printed.")] = None,
     use_case: Annotated[
@@ -63,7 +65,7 @@ def suggest(  # noqa: PLR0913, PLR0917  # one parameter for each option
         _print(found, output)
 
 
-def _suggested(  # noqa: PLR0913
+def _suggested(
     data: str,
     use_case: object,
     output: Path | None,
@@ -84,7 +86,9 @@ def _suggested(  # noqa: PLR0913
     if holds_tables(data):
         if person is not None or sheet is not None:
             raise InputError("--person and --sheet are about one table, and there are several")
-        return suggest_multi_table(profile_tables_at(data), title, case, folder, keep_joinable=keep_joinable)
+        return suggest_multi_table(
+            profile_tables_at(data), title, case, folder, keep_joinable=keep_joinable, style=flag
+        )
     if keep_joinable:
         raise InputError("--keep-joinable is about several tables, and there is one")
     table = profiled(data, sheet)
@@ -116,3 +120,6 @@ def _print(found: Suggestion, output: Path) -> None:
     )
     typer.echo(f"{output}: {len(found.choices)} attributes ({roles})")
     typer.echo(f"next:    shoal run {output}")
+
+
+COMMAND = CommandEntry(suggest, place=60)

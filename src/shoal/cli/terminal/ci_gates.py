@@ -10,7 +10,8 @@ from xml.etree import ElementTree  # written here, never read
 
 import typer
 
-from shoal.errors import TargetError
+from shoal.cli.terminal.flags import flag
+from shoal.errors import TargetError, styled
 from shoal.io import atomic_path
 from shoal.privacy import ModelFinding
 
@@ -38,7 +39,7 @@ def refuse_junit(path: Path | None) -> None:
 
 def in_words(finding: ModelFinding) -> str:
     achieved = f"found {finding.achieved:g}" if math.isfinite(finding.achieved) else "no figure could be found"
-    return f"{finding.name}: required {finding.required:g}, {achieved}"
+    return f"{styled(finding.name, flag)}: required {finding.required:g}, {achieved}"
 
 
 def write_junit(title: str, findings: Sequence[ModelFinding], path: Path) -> None:
@@ -50,7 +51,7 @@ def write_junit(title: str, findings: Sequence[ModelFinding], path: Path) -> Non
         failures=str(sum(not finding.met for finding in findings)),
     )
     for finding in findings:
-        case = ElementTree.SubElement(suite, "testcase", classname="shoal", name=_printable(finding.name))
+        case = ElementTree.SubElement(suite, "testcase", classname="shoal", name=_printable(styled(finding.name, flag)))
         if not finding.met:
             ElementTree.SubElement(case, "failure", message=_printable(in_words(finding)))
     with atomic_path(path) as hidden:

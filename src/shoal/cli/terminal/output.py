@@ -11,8 +11,9 @@ from typing import Any, NoReturn
 
 import typer
 
+from shoal.cli.terminal.flags import flag, with_flags
 from shoal.cli.terminal.streams import last_words
-from shoal.errors import BugError, PolicyError, ShoalError, printable
+from shoal.errors import BugError, PolicyError, ShoalError, printable, styled
 
 PIPED_WIDTH = 120
 """Columns of a table that goes to a file or a pipe."""
@@ -21,7 +22,7 @@ Report = Callable[[str, int, int | None], None]
 
 
 def print_json(value: object) -> None:
-    typer.echo(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False))
+    typer.echo(json.dumps(with_flags(value), indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False))
 
 
 def table_width() -> int:
@@ -45,7 +46,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
 
 def warn(text: str) -> None:
     """A line on stderr."""
-    typer.echo(f"warning: {printable(text)}", err=True)
+    typer.echo(f"warning: {printable(styled(text, flag))}", err=True)
 
 
 def note(text: str | None) -> None:
@@ -63,7 +64,7 @@ def fail(error: ShoalError, *, as_json: bool) -> NoReturn:
             for problem in error.problems:
                 typer.echo(f"{printable(error.source)}: {problem}", err=True)
         else:
-            typer.echo(f"error [{error.code}]: {error}", err=True)
+            typer.echo(f"error [{error.code}]: {error.styled(flag)}", err=True)
     sys.exit(error.exit_code)
 
 
@@ -75,7 +76,7 @@ def fail_with_bug(what: str, *, as_json: bool) -> NoReturn:
 
 
 def _error_dict(error: ShoalError) -> dict[str, Any]:
-    described: dict[str, Any] = {"code": error.code, "message": str(error), "docs": error.anchor()}
+    described: dict[str, Any] = {"code": error.code, "message": error.styled(flag), "docs": error.anchor()}
     if isinstance(error, PolicyError):
         described["problems"] = [
             {"line": problem.line, "column": problem.column, "path": problem.path, "message": problem.message}

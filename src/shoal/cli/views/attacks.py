@@ -10,7 +10,9 @@ import typer
 
 from shoal.attack import Attack, Rate
 from shoal.attack.result import LEVEL
+from shoal.cli.terminal.flags import flag
 from shoal.cli.terminal.output import print_table
+from shoal.errors import styled
 from shoal.privacy import ModelFinding
 from shoal.results.attack_report import AttackReport, in_words, share_tried
 from shoal.results.number_format import count, percent
@@ -27,7 +29,7 @@ def print_attacks(report: AttackReport) -> None:
     if report.done.attacks:
         print_table("Attacks", HEADER, [attack_row(attack) for attack in report.done.attacks])
     for name, reason in report.done.skipped.items():
-        typer.echo(f"{'NOT JUDGED' if name in report.done.unjudged else 'not tried'}: {name}: {reason}")
+        typer.echo(f"{'NOT JUDGED' if name in report.done.unjudged else 'not tried'}: {name}: {styled(reason, flag)}")
     for attack in report.done.attacks:
         if share := share_tried(attack):
             typer.echo(f"{attack.key} of {attack.attribute}: {share}")
@@ -76,7 +78,7 @@ def print_evidence(evidence: Mapping[str, Any], table: str | None = None) -> Non
             against = f"{percent(one['success']['share'])} right, {percent(_yardstick(one))} by the yardstick"
             typer.echo(f"FOUND: {whose}{one['title']}{on}: {against}")
     for name in unjudged:
-        typer.echo(f"NOT JUDGED: {whose}{name}: {evidence['attacks_skipped'][name]}")
+        typer.echo(f"NOT JUDGED: {whose}{name}: {styled(evidence['attacks_skipped'][name], flag)}")
     found = sum(one["found"] for one in tried)
     left = f"; {len(unjudged)} could not be judged" if unjudged else ""
     typer.echo(f"attacks:  {whose}{len(tried)} tried, {found or 'none'} found something{left}")

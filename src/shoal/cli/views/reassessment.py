@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
-import typer
-
-from shoal.assess.reassess.history import HISTORY
-from shoal.assess.reassess.reassessment import Reassessment, reassess, reassessment_bounds
-from shoal.cli.terminal.output import print_json
-from shoal.policy import Policy
-from shoal.privacy import ModelFinding
+from shoal.assess.reassess.reassessment import Reassessment
 from shoal.results.number_format import count
 from shoal.results.record_counts import CountBasis
 
 
-def reassess_and_print(
-    release: str, auxiliary: str, require: Sequence[str], *, policy: Path | None, as_json: bool
-) -> tuple[ModelFinding, ...]:
-    bounds = reassessment_bounds(require)
-    found = reassess(release, auxiliary, None if policy is None else Policy.load(policy))
-    findings = found.findings(bounds)
-    if as_json:
-        print_json(found.to_dict())
-        return findings
-    for line in _lines(found):
-        typer.echo(line)
-    typer.echo(f"history: {Path(release) / HISTORY}")
-    return findings
-
-
-def _lines(found: Reassessment) -> Iterator[str]:
+def reassessment_lines(found: Reassessment) -> Iterator[str]:
     yield f"linked by {', '.join(found.attributes)}: {found.fitting:,} of {count(found.people, 'person', 'people')} fit"
     if found.altered:
         yield f"not linked by {', '.join(found.altered)}: altered, so they fit by chance; `shoal attack` tries these"

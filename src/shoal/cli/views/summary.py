@@ -7,9 +7,7 @@ from math import nan
 
 import typer
 
-from shoal.cli.terminal.output import print_table, warn
-from shoal.discover import Profile
-from shoal.errors import printable
+from shoal.cli.terminal.output import warn
 from shoal.policy import PRESETS, UseCase
 from shoal.privacy import ModelFinding
 from shoal.release import Release
@@ -78,43 +76,3 @@ def in_words(solution: Solution) -> str | None:
     return (
         f"solved: {solution.recoding}, {looked}, {found}, loss {solution.loss:.3g}, {solution.suppressed:,} suppressed"
     )
-
-
-def print_profile(profile: Profile, label: str) -> None:
-    rows = []
-    for column in profile.columns:
-        found, proposal = column.identifier, column.proposal
-        done = proposal.technique or proposal.hierarchy
-        rows.append(
-            (
-                column.name,
-                ", ".join(dict.fromkeys((str(column.column.type), str(column.kind)))),
-                f"{column.spread.distinct:,}",
-                f"{column.missing:.0%}",
-                found.recogniser.key if found else "",
-                f"{proposal.role}: {_as_yaml(done)}" if done else str(proposal.role),
-            )
-        )
-    seen = f", {profile.rows_seen:,} of them looked at" if profile.sampled else ""
-    header = ("column", "type", "distinct", "missing", "recognised", "proposal")
-    print_table(f"{label}: {profile.rows:,} records{seen}", header, rows)
-    typer.echo("Why:")
-    for column in profile.columns:
-        typer.echo(printable(f"  {column.name}: {'; '.join(column.proposal.reasons)}"))
-    if profile.nested:
-        typer.echo("Inside records and lists:")
-    for column in profile.nested:
-        typer.echo(printable(f"  {column.name}: {column.proposal.role}; {'; '.join(column.proposal.reasons)}"))
-    if profile.inferences:
-        typer.echo("What columns tell of each other:")
-    for one in profile.inferences:
-        typer.echo(printable(f"  {', '.join(one.columns)} → {one.gives}: {one.reason}"))
-
-
-def _as_yaml(proposal: object) -> str:
-    """As it would stand in a policy."""
-    if isinstance(proposal, Mapping):
-        return "{" + ", ".join(f"{key}: {_as_yaml(value)}" for key, value in proposal.items()) + "}"
-    if isinstance(proposal, list | tuple):
-        return "[" + ", ".join(_as_yaml(value) for value in proposal) + "]"
-    return str(proposal)

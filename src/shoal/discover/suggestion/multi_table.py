@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from shoal.discover.suggestion.one_table import Suggestion, TablePolicyDraft, draft_for, notes_of, table_lines
 from shoal.discover.suggestion.policy_yaml import comment, setting
 from shoal.discover.table_links import LinkableTable, TableColumn, domains, in_telling_order
-from shoal.errors import DataError
+from shoal.errors import DataError, FieldName, FieldStyle, FieldText, styled
 from shoal.policy import PRESETS, UseCase
 from shoal.policy.multi_table import EXTERNAL_USE_CASES
 
@@ -31,14 +31,18 @@ def suggest_tables(  # noqa: PLR0913  # one argument per part of the policy
     source: object = None,
     constrained: Iterable[tuple[TableColumn, TableColumn]] = (),
     keep_joinable: bool = False,
+    style: FieldStyle = FieldName.keyword,
 ) -> Suggestion:
-    """A policy of several tables. ``source`` is the database of all; ``sources`` says where each one is otherwise."""
+    """A policy of several tables. ``source`` is the database of all; ``sources`` says where each one is otherwise.
+
+    Comments of the policy name inputs in the given style.
+    """
     if not tables:
         raise DataError("there are no tables to suggest a policy for")
     joined = domains(tables, constrained)
     joinable = keep_joinable or use_case not in EXTERNAL_USE_CASES
     wanted = {key: _drafts(table, use_case, joined[key], joinable=joinable) for key, table in tables.items()}
-    notes = _notes(wanted, joined, joinable=joinable)
+    notes = [styled(note, style) for note in _notes(wanted, joined, joinable=joinable)]
     title = PRESETS[use_case].title.lower()
     lines = [f"# A policy to start from: {title}. Read each line, and change what is not so.", *map(comment, notes), ""]
     lines += ["shoal: 1", f"name: {setting(name)}", f"use_case: {use_case}"]
@@ -74,7 +78,11 @@ def _notes(
         )
     elif keys:
         notes.append(
-            f"The tables could be joined by {keys}: as keys they are taken out, because together the tables say more "
-            "of a person than each alone. --keep-joinable keeps them as pseudonyms."
+            FieldText(
+                f"The tables could be joined by {keys}: as keys they are taken out, because together the tables say "
+                "more of a person than each alone. ",
+                FieldName("keep_joinable"),
+                " keeps them as pseudonyms.",
+            )
         )
     return notes

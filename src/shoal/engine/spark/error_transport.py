@@ -21,6 +21,7 @@ class TransportedError(Exception):
 
     def __init__(self, error: ShoalError) -> None:
         facts = {"code": error.code, "message": error.message, "advice": error.advice}
+        facts["field"] = None if error.field is None else error.field.name
         super().__init__(_MARK + json.dumps(facts))
 
 
@@ -68,7 +69,7 @@ def _revived(text: str) -> ShoalError | None:
     if not found:
         return None
     facts = json.loads(found[1])
-    return _KINDS.get(facts["code"], BugError)(facts["message"], advice=facts["advice"])
+    return _KINDS.get(facts["code"], BugError)(facts["message"], field=facts["field"], advice=facts["advice"])
 
 
 def _unprepared(text: str) -> InputError | None:

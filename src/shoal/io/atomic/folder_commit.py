@@ -25,7 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from shoal.errors import TargetError
+from shoal.errors import FieldName, FieldText, TargetError
 from shoal.io.atomic import unfinished
 from shoal.io.atomic.release_ownership import MANIFEST, foreign_files, is_replaceable
 from shoal.io.failures import no_room, writing
@@ -141,7 +141,7 @@ def _refuse_existing(final: Path, label: str, *, force: bool) -> None:
     if not final.is_dir():
         raise TargetError(f"{label}: is a file, not a folder")
     if not force:
-        raise TargetError(f"{label}: exists already", advice="--force replaces it")
+        raise TargetError(f"{label}: exists already", advice=FieldText(FieldName("force"), " replaces it"))
     if is_replaceable(final):
         return
     foreign = foreign_files(final)

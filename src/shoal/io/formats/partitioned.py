@@ -19,7 +19,7 @@ from typing import Final
 import polars as pl
 from polars.exceptions import PolarsError
 
-from shoal.errors import InputError, SourceError
+from shoal.errors import FieldName, FieldText, InputError, SourceError
 from shoal.io.atomic.folder_commit import sha256_of
 from shoal.io.failures import writing
 from shoal.io.formats import parquet
@@ -121,7 +121,10 @@ class _PartSplitter:
 
 def parts_target(whole: FileTarget) -> PartsTarget:
     if not format_named(whole.format).in_parts:
-        raise InputError(f"parts are written as Parquet or CSV, not as {whole.format}", advice="leave --parts out")
+        raise InputError(
+            f"parts are written as Parquet or CSV, not as {whole.format}",
+            advice=FieldText("leave ", FieldName("parts"), " out"),
+        )
     return PartsTarget(whole)
 
 

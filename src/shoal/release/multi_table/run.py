@@ -30,7 +30,7 @@ from shoal.assess.multi_table.references import (
     follow_reference,
     references_of,
 )
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.io import FileOptions, Source, Staging, Target, open_source, open_target, write_all, writing
 from shoal.io.formats.delimited.formula_escapes import without_escapes
 from shoal.io.frames import source_at
@@ -138,7 +138,11 @@ def check_tables(several: MultiTablePolicy, data: Path | None) -> tuple[Referenc
 def sources_of(several: MultiTablePolicy, data: Path | None = None) -> dict[str, Source]:
     """The tables' sources, each opened once: what refers to what is seen in the very rows that are released."""
     if data is not None and not data.is_dir():
-        raise InputError("a policy of several tables takes --input FOLDER, the folder that its files are in")
+        raise InputError(
+            FieldText(
+                "a policy of several tables takes ", FieldName("data", "FOLDER"), ", the folder that its files are in"
+            )
+        )
     sources = {}
     for name, policy in several.tables.items():
         if policy.source is None:

@@ -10,7 +10,7 @@ the sum of the column. The same holds for any choice of records that the parties
 
 Where values are missing, who is there is shared likewise, as ones and zeros, so that no party sees what is missing.
 The protection ends where ``threshold`` files lie in one place: the release folder is such a place, so hand the files
-out and delete it. A sum of one record is the record; parties agree beforehand on what they add up. With ``--seed`` the
+out and delete it. A sum of one record is the record; parties agree beforehand on what they add up. With a ``seed`` the
 seed opens every share, so a seeded run is for tests.
 """
 

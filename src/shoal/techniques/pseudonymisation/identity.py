@@ -22,7 +22,7 @@ from pydantic import Field
 from shoal.crypto import Key
 from shoal.crypto.aead import seal_many, unseal_many
 from shoal.crypto.keyed_digests import digests
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.pseudonyms.formats.base32 import Base32
 from shoal.schema.column_names import ColumnNames
 from shoal.schema.columns import ROW, Columns
@@ -65,7 +65,9 @@ class Identity(TableTechnique):
 
     def bind(self, context: Context) -> IdentityStep:
         if context.secrets is None or not context.secrets.lasting:
-            raise InputError("identity: an identity table needs a vault", advice="name one with --vault")
+            raise InputError(
+                "identity: an identity table needs a vault", advice=FieldText("name one with ", FieldName("vault"))
+            )
         code = context.secrets.key(self.domain, "identity")
         own_row = self.per == "record"
         return IdentityStep(self.domain, self.keep, self.by, self.into, code, Key(context.stream.key), own_row)

@@ -35,7 +35,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from shoal.crypto import Key
 from shoal.crypto.keyed_digests import Algorithm
-from shoal.errors import BugError, DataError, InputError
+from shoal.errors import BugError, DataError, FieldName, FieldText, InputError
 from shoal.pseudonyms import PseudonymFormat, Secrets, Uniqueness, pseudonym_formats
 from shoal.pseudonyms.canonical_text import canonical_text
 from shoal.pseudonyms.derivation import derive, derived_uniqueness, stays_within
@@ -134,7 +134,9 @@ class Pseudonymise(Technique):
         if (self.reversible or self.double_coding) and not secrets.lasting:
             raise InputError(
                 f"column '{column.name}': without a vault nothing can be kept for a follow-up",
-                advice="name one with --vault, or leave `reversible` and `double_coding` out",
+                advice=FieldText(
+                    "name one with ", FieldName("vault"), ", or leave `reversible` and `double_coding` out"
+                ),
             )
         if self._by_rows:
             return KeyedStep(column.name, _key(secrets, domain), self.format, _ALGORITHMS[self.algorithm])

@@ -34,7 +34,7 @@ from shoal.crypto import Key
 from shoal.crypto.deterministic import decrypt_column
 from shoal.crypto.ff1 import alphabet_problem
 from shoal.crypto.text_encoding import TextEncoding
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.pseudonyms.secrets import Secrets
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
@@ -244,7 +244,11 @@ class Encrypt(Technique):
         elif secrets is None or not secrets.lasting:
             raise InputError(
                 f"column '{attribute}': its key would be forgotten with this run, and nobody could ever read it again",
-                advice="name a vault with --vault, or a key file with `key: file:PATH`; to get rid of it, suppress it",
+                advice=FieldText(
+                    "name a vault with ",
+                    FieldName("vault"),
+                    ", or a key file with `key: file:PATH`; to get rid of it, suppress it",
+                ),
             )
         else:
             root = secrets.key(self.domain_of(attribute), PURPOSE)

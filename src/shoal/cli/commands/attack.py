@@ -1,0 +1,104 @@
+"""``shoal attack``: what an attacker gets out of a release, against guessing; a gate for pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.options import Json, refuse_for_multi_table
+from shoal.cli.terminal.output import print_json, progress, warn
+
+if TYPE_CHECKING:
+    from shoal.assess.multi_table.table_set import TableSet
+
+
+def attack(
+    release: Annotated[str, typer.Argument(metavar="RELEASE", help="A release folder, or any file or database URL.")],
+    original: Annotated[str, typer.Option(help="The table that the release was made from; it judges the attacks.")],
+    auxiliary: Annotated[str | None, typer.Option(help="Another table about people, to link with.")] = None,
+    control: Annotated[str | None, typer.Option(help="People who are not in the original, to compare with.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Take roles and hierarchies from a policy.")] = None,
+    qi: Annotated[str | None, typer.Option("--qi", help="What an attacker knows, separated by commas.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="What an attacker wants to know.")] = None,
+    person: Annotated[str | None, typer.Option(help="The original's column that names the person.")] = None,
+    trials: Annotated[int, typer.Option(help="People that each attack is tried on, at most.")] = 5000,
+    require: Annotated[list[str] | None, typer.Option(help="linking=0.01 …: exit 1 if an attack does better.")] = None,
+    safe: Annotated[bool, typer.Option("--safe", help="Exit 1 if an attack beats guessing, or might.")] = False,  # noqa: FBT002
+    seed: Annotated[int | None, typer.Option(help="Makes it repeatable: for tests only.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Attack a release: single people out, link them, infer what is sensitive, break pseudonyms; against guessing.
+
+    Example: shoal attack release/ --original patients.csv --control others.csv
+    """
+    from shoal.assess.attack.table_attack import attack_data
+    from shoal.assess.multi_table.table_set import table_set_at
+    from shoal.cli.terminal.ci_gates import finish, refuse_junit
+    from shoal.cli.views.attacks import print_attacks
+    from shoal.results.attack_report import attack_bounds
+    from shoal.results.attack_roles import AttackRoles
+
+    refuse_junit(junit)
+    tables = table_set_at(release, policy)
+    if tables is not None:
+        columns = {"--qi": qi, "--sensitive": sensitive, "--person": person}
+        refuse_for_multi_table({**columns, "--auxiliary": auxiliary, "--control": control})
+        _attack_tables(tables, original, require or [], trials=trials, seed=seed, safe=safe, junit=junit, as_json=json)
+        return
+    roles = AttackRoles.of(release, policy=policy, qi=qi, sensitive=sensitive, person=person)
+    bounds = attack_bounds(require or [])
+    with progress() as report:
+        found = attack_data(
+            release,
+            roles,
+            original=original,
+            auxiliary=auxiliary,
+            control=control,
+            trials=trials,
+            seed=seed,
+            progress=None if report is None else lambda done, total: report("attack", done, total),
+        )
+    for doubt in found.doubts:
+        warn(doubt)
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_attacks(found)
+    finish(f"shoal attack {release}", found.findings(bounds, safe=safe), junit)
+
+
+def _attack_tables(
+    tables: TableSet,
+    original: str,
+    require: Sequence[str],
+    *,
+    trials: int,
+    seed: int | None,
+    safe: bool,
+    junit: Path | None,
+    as_json: bool,
+) -> None:
+    from shoal.assess.multi_table.attack import attack_tables
+    from shoal.cli.terminal.ci_gates import finish
+    from shoal.cli.views.multi_table import print_attacked
+    from shoal.results.attack_report import attack_bounds
+
+    bounds = attack_bounds(require)
+    with progress() as report:
+        tell = None if report is None else lambda done, total: report("attack", done, total)
+        found = attack_tables(tables, original, trials=trials, seed=seed, progress=tell)
+    for doubt in found.doubts:
+        warn(doubt)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_attacked(found)
+    finish(f"shoal attack {tables.place}", found.findings(bounds, safe=safe), junit)
+
+
+COMMAND = CommandEntry(attack, place=90)
