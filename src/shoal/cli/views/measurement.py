@@ -12,23 +12,12 @@ from shoal.cli.terminal.output import print_table
 from shoal.cli.views.single_records import print_records
 from shoal.measurement.formal_models import SENSITIVE, FormalFigures
 from shoal.measurement.risk.attacker_risks import Attackers, Basis
-from shoal.measurement.usefulness import USES, Usefulness, figures_for, readings
+from shoal.measurement.usefulness import USES, Usefulness, figures_for, figures_in_short, readings
 from shoal.privacy import ModelFinding
 from shoal.report.wording import measure
 from shoal.results.measured_table import CellFigures, MeasuredTable
 from shoal.results.record_counts import CountBasis
 
-IN_SHORT = (
-    "rows_kept",
-    "cells_unchanged",
-    "total_variation_mean",
-    "wasserstein_mean",
-    "association_difference",
-    "query_error_median",
-    "pmse_ratio",
-    "learning_kept",
-)
-"""Figures of usefulness that are shown where no purpose is declared."""
 OF_CELLS = {"loss": "lower", "detail_kept": "higher", "precision": "higher", "entropy_lost": "lower"}
 """Figures of the quasi-identifying cells, and which way is better."""
 ALONE = {
@@ -169,8 +158,7 @@ def _print_usefulness(found: Usefulness, cells: CellFigures) -> None:
     shown = found.for_purpose
     title = "Usefulness"
     if found.purpose is None:
-        few = (*IN_SHORT, *(name for name, reading in readings().items() if reading.in_short))
-        shown = tuple(name for name in few if found.figures[name] is not None)
+        shown = tuple(name for name in figures_in_short() if found.figures[name] is not None)
     else:
         use = USES[found.purpose]
         title = f"Usefulness: {use.title}. {use.needs}"

@@ -29,6 +29,7 @@ from shoal.measurement.usefulness.base import (
     UsefulnessMeasure,
     lower,
 )
+from shoal.schema.circumstances import Purpose
 
 MOST_LABELS = 500
 """A category with more is a name rather than a group; nothing is said of it."""
@@ -198,19 +199,28 @@ class AssociationChanges(UsefulnessMeasure):
     key = "associations"
     order = 40
     readings: ClassVar[Mapping[str, FigureReading]] = {
-        "pearson_difference": lower("Correlation change", "Mean change of the correlation of two numbers."),
+        "pearson_difference": lower(
+            "Correlation change", "Mean change of the correlation of two numbers.", purposes={Purpose.RESEARCH: 2}
+        ),
         "cramers_v_difference": lower("Association change", "Mean change of Cramér's V of two categories."),
         "theils_u_difference": lower("Predictability change", "Mean change of how far one category tells another."),
         "correlation_ratio_difference": lower(
             "Group effect change", "Mean change of how far a category tells a number."
         ),
-        "association_difference": lower("All associations change", "Mean change over all pairs of attributes."),
+        "association_difference": lower(
+            "All associations change",
+            "Mean change over all pairs of attributes.",
+            purposes={Purpose.RESEARCH: 1, Purpose.ANALYTICS: 5},
+            in_short=5,
+        ),
     }
 
     def evaluate(self, comparison: TableComparison) -> MeasuredFigures:
         found = measure_associations(comparison.pairs)
         each = {f"{measure}_difference": mean_difference(found, measure) for measure in AssociationMeasure}
-        return MeasuredFigures({**each, "association_difference": mean_difference(found)}, _REASONS, details=found)
+        return MeasuredFigures(
+            {**each, "association_difference": mean_difference(found)}, _REASONS, details={"associations": found}
+        )
 
 
 _REASONS: Final = {

@@ -34,18 +34,22 @@ class FigureReading:
     title: str
     meaning: str
     better: Better
-    purposes: tuple[Purpose, ...] = ()
-    """The uses that stand or fall with it, beyond those that name it in ``purposes.USES``."""
-    in_short: bool = False
-    """Whether it is among the few that are shown where no purpose is declared."""
+    purposes: Mapping[Purpose, int] = field(default_factory=dict)
+    """The uses that stand or fall with it, and its place among their figures; equal ones in the order of measures."""
+    in_short: int = 0
+    """Its place among the few that are shown where no purpose is declared; 0 if it is not one of them."""
 
 
-def lower(title: str, meaning: str) -> FigureReading:
-    return FigureReading(title, meaning, Better.LOWER)
+def lower(
+    title: str, meaning: str, *, purposes: Mapping[Purpose, int] | None = None, in_short: int = 0
+) -> FigureReading:
+    return FigureReading(title, meaning, Better.LOWER, purposes or {}, in_short)
 
 
-def higher(title: str, meaning: str) -> FigureReading:
-    return FigureReading(title, meaning, Better.HIGHER)
+def higher(
+    title: str, meaning: str, *, purposes: Mapping[Purpose, int] | None = None, in_short: int = 0
+) -> FigureReading:
+    return FigureReading(title, meaning, Better.HIGHER, purposes or {}, in_short)
 
 
 class Need(StrEnum):
@@ -81,8 +85,8 @@ class MeasuredFigures:
     """Why a figure may be missing, for each that may."""
     notes: tuple[str, ...] = ()
     """What was sampled or left out by intention."""
-    details: Any = None
-    """What is behind the figures."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What is behind the figures, by the fields of ``Usefulness``."""
 
 
 class UsefulnessMeasure(ABC):
@@ -128,6 +132,12 @@ def measures() -> tuple[type[UsefulnessMeasure], ...]:
 def readings() -> dict[str, FigureReading]:
     """Of every figure, by its name in JSON."""
     return {name: reading for one in measures() for name, reading in one.readings.items()}
+
+
+def figures_in_short() -> tuple[str, ...]:
+    """The few that are shown where no purpose is declared."""
+    shown = {name: reading.in_short for name, reading in readings().items() if reading.in_short}
+    return tuple(sorted(shown, key=lambda name: shown[name]))
 
 
 def mean(values: Iterable[float]) -> float | None:

@@ -27,6 +27,7 @@ from shoal.measurement.usefulness.base import (
     mean,
 )
 from shoal.measurement.usefulness.label_spread import leaf_shares
+from shoal.schema.circumstances import Purpose
 
 
 @dataclass(frozen=True)
@@ -130,16 +131,28 @@ class DistributionDistances(UsefulnessMeasure):
     key = "distances"
     order = 30
     readings: ClassVar[Mapping[str, FigureReading]] = {
-        "total_variation_mean": lower("Category shift", "Share of records that changed label, mean over attributes."),
-        "total_variation_max": lower("Greatest category shift", "The same for the attribute that moved most."),
+        "total_variation_mean": lower(
+            "Category shift",
+            "Share of records that changed label, mean over attributes.",
+            purposes={Purpose.TEST_DATA: 1},
+            in_short=3,
+        ),
+        "total_variation_max": lower(
+            "Greatest category shift", "The same for the attribute that moved most.", purposes={Purpose.STATISTICS: 4}
+        ),
         "wasserstein_mean": lower(
-            "Number shift", "How far numbers moved as a share of their range, mean over attributes."
+            "Number shift",
+            "How far numbers moved as a share of their range, mean over attributes.",
+            purposes={Purpose.TEST_DATA: 2},
+            in_short=4,
         ),
         "wasserstein_max": lower("Greatest number shift", "The same for the attribute that moved most."),
         "kolmogorov_smirnov_mean": lower(
             "Distribution gap", "Greatest gap of the cumulative shares, mean over numbers."
         ),
-        "kolmogorov_smirnov_max": lower("Greatest distribution gap", "The same for the attribute that moved most."),
+        "kolmogorov_smirnov_max": lower(
+            "Greatest distribution gap", "The same for the attribute that moved most.", purposes={Purpose.TEST_DATA: 3}
+        ),
     }
 
     def evaluate(self, comparison: TableComparison) -> MeasuredFigures:
@@ -150,4 +163,4 @@ class DistributionDistances(UsefulnessMeasure):
             figures |= {f"{name}_mean": mean(found), f"{name}_max": max(found, default=None)}
         kinds = {name: "category" if name.startswith("total_variation") else "number that varies" for name in figures}
         reasons = {name: f"no {kind} can be compared" for name, kind in kinds.items()}
-        return MeasuredFigures(figures, reasons, details=distances)
+        return MeasuredFigures(figures, reasons, details={"distances": distances})

@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import BugError, DataError
-from shoal.measurement.usefulness.associations import Association, AssociationChanges
 from shoal.measurement.usefulness.attribute_pairs import AttributeKind, AttributePair, Recode, make_comparable
 from shoal.measurement.usefulness.base import MeasuredFigures, TableComparison, UsefulnessMeasure, measures
-from shoal.measurement.usefulness.distances import DistributionDistance, DistributionDistances
-from shoal.measurement.usefulness.numeric_distortion import Masking, NumericDistortion
 from shoal.measurement.usefulness.purposes import figures_for
-from shoal.measurement.usefulness.queries import CountingQueries, QueryError
+from shoal.measurement.usefulness.queries import QueryError
 from shoal.measurement.usefulness.row_sampling import look_aligned
-from shoal.measurement.usefulness.unchanged_cells import UnchangedCells
 from shoal.randomness import Randomness
 from shoal.schema.circumstances import Purpose
+
+if TYPE_CHECKING:
+    from shoal.measurement.usefulness.associations import Association
+    from shoal.measurement.usefulness.distances import DistributionDistance
+    from shoal.measurement.usefulness.numeric_distortion import Masking
 
 _NO_REASON = "no attribute of that kind"
 
@@ -125,13 +126,9 @@ def measure_usefulness(  # noqa: PLR0913 - two tables and what is known of them
         purpose,
         figures,
         {name: reasons.get(name, _NO_REASON) for name in figures if figures[name] is None},
-        found[DistributionDistances.key].details,
-        found[AssociationChanges.key].details,
-        found[NumericDistortion.key].details,
-        found[CountingQueries.key].details,
-        found[UnchangedCells.key].details or {},
-        tuple(_warnings(pairs, original, released, attributes)),
-        tuple(note for one in found.values() for note in one.notes),
+        warnings=tuple(_warnings(pairs, original, released, attributes)),
+        notes=tuple(note for one in found.values() for note in one.notes),
+        **{name: detail for one in found.values() for name, detail in one.details.items()},
     )
 
 

@@ -15,6 +15,7 @@ from shoal.measurement.usefulness.base import (
     mean,
 )
 from shoal.measurement.usefulness.distances import measure_distance
+from shoal.schema.circumstances import Purpose
 
 
 class KeptRecords(UsefulnessMeasure):
@@ -22,10 +23,17 @@ class KeptRecords(UsefulnessMeasure):
     order = 10
     readings: ClassVar[Mapping[str, FigureReading]] = {
         "rows_kept": higher(
-            "Records written", "Released records, starred and invented ones too, for each original one."
+            "Records written",
+            "Released records, starred and invented ones too, for each original one.",
+            purposes={Purpose.STATISTICS: 3, Purpose.RESEARCH: 6, Purpose.INTERNAL: 2, Purpose.LINKING_BACK: 1},
+            in_short=1,
         ),
         "missing_before": lower("Missing before", "Share of original cells that are empty or suppressed."),
-        "missing_after": lower("Missing after", "Share of released cells that are empty or suppressed."),
+        "missing_after": lower(
+            "Missing after",
+            "Share of released cells that are empty or suppressed.",
+            purposes={Purpose.TEST_DATA: 4, Purpose.INTERNAL: 3, Purpose.LINKING_BACK: 3},
+        ),
     }
 
     def evaluate(self, comparison: TableComparison) -> MeasuredFigures:

@@ -34,6 +34,7 @@ from shoal.measurement.usefulness.base import (
 from shoal.measurement.usefulness.features import Features, as_released, coded_alike, in_own_words, side_by_side
 from shoal.measurement.usefulness.row_sampling import Rows, one_thread, sample_rows
 from shoal.randomness import Randomness, Stream
+from shoal.schema.circumstances import Purpose
 
 FOLDS = 5
 MOST_RECORDS = 20_000
@@ -236,18 +237,33 @@ class LearningTask(UsefulnessMeasure):
         "accuracy_original": higher(
             "Accuracy, original", "Share of right predictions when learning from the original."
         ),
-        "accuracy_released": higher("Accuracy, release", "Share of right predictions when learning from the release."),
+        "accuracy_released": higher(
+            "Accuracy, release",
+            "Share of right predictions when learning from the release.",
+            purposes={Purpose.ANALYTICS: 2},
+        ),
         "accuracy_baseline": higher("Accuracy, baseline", "Share of right predictions by the most frequent class."),
         "balanced_accuracy_original": higher("Balanced accuracy, original", "Mean over the classes of those found."),
         "balanced_accuracy_released": higher("Balanced accuracy, release", "Mean over the classes of those found."),
         "balanced_accuracy_baseline": higher("Balanced accuracy, baseline", "Mean over the classes of those found."),
         "f1_original": higher("F1, original", "Balance of found and falsely named, mean over the classes."),
-        "f1_released": higher("F1, release", "Balance of found and falsely named, mean over the classes."),
+        "f1_released": higher(
+            "F1, release", "Balance of found and falsely named, mean over the classes.", purposes={Purpose.ANALYTICS: 3}
+        ),
         "f1_baseline": higher("F1, baseline", "Balance of found and falsely named, mean over the classes."),
         "r2_original": higher("Explained variance, original", "Share of the target's variance that is predicted."),
-        "r2_released": higher("Explained variance, release", "Share of the target's variance that is predicted."),
+        "r2_released": higher(
+            "Explained variance, release",
+            "Share of the target's variance that is predicted.",
+            purposes={Purpose.ANALYTICS: 4},
+        ),
         "r2_baseline": higher("Explained variance, baseline", "Share of the target's variance that is predicted."),
-        "learning_kept": higher("Learning kept", "What is left of the gain over guessing; 1 is all of it."),
+        "learning_kept": higher(
+            "Learning kept",
+            "What is left of the gain over guessing; 1 is all of it.",
+            purposes={Purpose.RESEARCH: 5, Purpose.ANALYTICS: 1},
+            in_short=8,
+        ),
     }
     needs = frozenset({Need.TARGET})
 

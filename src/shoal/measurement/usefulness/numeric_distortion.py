@@ -29,6 +29,7 @@ from shoal.measurement.usefulness.base import (
     lower,
     mean,
 )
+from shoal.schema.circumstances import Purpose
 
 _NOTHING = 1e-9
 """An eigenvalue below is that of a direction without spread."""
@@ -130,12 +131,25 @@ class NumericDistortion(UsefulnessMeasure):
     key = "numeric_distortion"
     order = 80
     readings: ClassVar[Mapping[str, FigureReading]] = {
-        "il1s": lower("Record distance (IL1s)", "How far numbers of a record moved; near 1 they say nothing of it."),
-        "eigen_correlation": lower("Structure change", "Change of the eigenvalues of the correlations."),
+        "il1s": lower(
+            "Record distance (IL1s)",
+            "How far numbers of a record moved; near 1 they say nothing of it.",
+            purposes={Purpose.INTERNAL: 4},
+        ),
+        "eigen_correlation": lower(
+            "Structure change", "Change of the eigenvalues of the correlations.", purposes={Purpose.RESEARCH: 3}
+        ),
         "eigen_covariance": lower("Structure and spread change", "Change of the eigenvalues of the covariances."),
-        "mean_difference": lower("Mean shift", "How far means moved, in standard deviations, mean over numbers."),
+        "mean_difference": lower(
+            "Mean shift",
+            "How far means moved, in standard deviations, mean over numbers.",
+            purposes={Purpose.STATISTICS: 5},
+        ),
         "variance_ratio": FigureReading(
-            "Spread kept", "Released over original variance, mean over numbers.", Better.NEAR_ONE
+            "Spread kept",
+            "Released over original variance, mean over numbers.",
+            Better.NEAR_ONE,
+            purposes={Purpose.STATISTICS: 6},
         ),
     }
 
@@ -154,4 +168,4 @@ class NumericDistortion(UsefulnessMeasure):
             **dict.fromkeys(("eigen_correlation", "eigen_covariance"), found.eigen_problem or "no two numbers"),
             **dict.fromkeys(("mean_difference", "variance_ratio"), "no number varies"),
         }
-        return MeasuredFigures(figures, reasons, details=found)
+        return MeasuredFigures(figures, reasons, details={"masking": found})

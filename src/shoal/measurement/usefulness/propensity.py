@@ -36,6 +36,7 @@ from shoal.measurement.usefulness.base import (
 from shoal.measurement.usefulness.features import design, side_by_side
 from shoal.measurement.usefulness.row_sampling import one_thread, sample_rows
 from shoal.randomness import Randomness
+from shoal.schema.circumstances import Purpose
 
 MOST_RECORDS = 30_000
 """Of each table; a larger one is sampled."""
@@ -111,7 +112,10 @@ class PropensityScore(UsefulnessMeasure):
     readings: ClassVar[Mapping[str, FigureReading]] = {
         "pmse": lower("Propensity error", "How well a model tells released from original records; 0 is not at all."),
         "pmse_ratio": lower(
-            "Propensity ratio", "The same over what resampling the original would give; up to 1 is as good."
+            "Propensity ratio",
+            "The same over what resampling the original would give; up to 1 is as good.",
+            purposes={Purpose.TEST_DATA: 5, Purpose.RESEARCH: 4},
+            in_short=7,
         ),
         "pmse_standardised": lower("Propensity, standardised", "Distance from a resampled original in deviations."),
     }

@@ -16,11 +16,10 @@ CLAUSE = "ISO/IEC 20889, 8"
 
 @dataclass(frozen=True)
 class DataUse:
-    """One use of de-identified data and the figures that tell whether the release is fit for it."""
+    """One use of de-identified data and what it needs of the release."""
 
     title: str
     needs: str
-    figures: tuple[str, ...]
     clause: str = CLAUSE
 
 
@@ -28,58 +27,31 @@ USES: dict[Purpose, DataUse] = {
     Purpose.TEST_DATA: DataUse(
         "Testing software",
         "Values that look and spread like real ones, gaps included; single records need not be true.",
-        ("total_variation_mean", "wasserstein_mean", "kolmogorov_smirnov_max", "missing_after", "pmse_ratio"),
     ),
     Purpose.STATISTICS: DataUse(
         "Statistical reporting",
         "Counts, means and spreads of the population.",
-        (
-            "query_error_median",
-            "query_error_mean",
-            "rows_kept",
-            "total_variation_max",
-            "mean_difference",
-            "variance_ratio",
-        ),
     ),
     Purpose.RESEARCH: DataUse(
         "Publishing for research",
         "Relations between attributes, for questions that nobody knows yet.",
-        (
-            "association_difference",
-            "pearson_difference",
-            "eigen_correlation",
-            "pmse_ratio",
-            "learning_kept",
-            "rows_kept",
-        ),
     ),
     Purpose.ANALYTICS: DataUse(
         "Analytics on behalf of others",
         "Models that work on real records, and the statistics they rest on.",
-        (
-            "learning_kept",
-            "accuracy_released",
-            "f1_released",
-            "r2_released",
-            "association_difference",
-            "query_error_median",
-        ),
     ),
     Purpose.INTERNAL: DataUse(
         "Trusted internal use",
         "True values, record by record.",
-        ("cells_unchanged", "rows_kept", "missing_after", "il1s"),
     ),
     Purpose.LINKING_BACK: DataUse(
         "Lawful linking back",
         "Every record still there, to be led back to its person by those appointed.",
-        ("rows_kept", "cells_unchanged", "missing_after"),
     ),
 }
 
 
 def figures_for(purpose: Purpose) -> tuple[str, ...]:
-    """The figures that a use stands or falls with: those that it names, and those that name it."""
-    also = tuple(name for name, reading in readings().items() if purpose in reading.purposes)
-    return tuple(dict.fromkeys((*USES[purpose].figures, *also)))
+    """The figures that a use stands or falls with, as they say themselves."""
+    places = {name: reading.purposes[purpose] for name, reading in readings().items() if purpose in reading.purposes}
+    return tuple(sorted(places, key=lambda name: places[name]))

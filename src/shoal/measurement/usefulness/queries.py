@@ -37,6 +37,7 @@ from shoal.measurement.usefulness.base import (
 from shoal.measurement.usefulness.label_spread import Leaves, Ranges
 from shoal.measurement.usefulness.row_sampling import Rows, sample_rows
 from shoal.randomness import Randomness, Stream
+from shoal.schema.circumstances import Purpose
 
 Weights = NDArray[np.float32]
 Interval = tuple[float, float]
@@ -181,8 +182,15 @@ class CountingQueries(UsefulnessMeasure):
     key = "queries"
     order = 60
     readings: ClassVar[Mapping[str, FigureReading]] = {
-        "query_error_mean": lower("Count error, mean", "Relative error of counts taken from the release."),
-        "query_error_median": lower("Count error, typical", "Half of the counts are at most this far off."),
+        "query_error_mean": lower(
+            "Count error, mean", "Relative error of counts taken from the release.", purposes={Purpose.STATISTICS: 2}
+        ),
+        "query_error_median": lower(
+            "Count error, typical",
+            "Half of the counts are at most this far off.",
+            purposes={Purpose.STATISTICS: 1, Purpose.ANALYTICS: 6},
+            in_short=6,
+        ),
     }
 
     def evaluate(self, comparison: TableComparison) -> MeasuredFigures:
@@ -190,7 +198,7 @@ class CountingQueries(UsefulnessMeasure):
         figures = {"query_error_mean": found.mean, "query_error_median": found.median}
         reasons = dict.fromkeys(figures, found.problem or "no query was asked")
         rows = max(comparison.original.height, comparison.released.height)
-        return MeasuredFigures(figures, reasons, tuple(_notes(found, rows)), details=found)
+        return MeasuredFigures(figures, reasons, tuple(_notes(found, rows)), details={"queries": found})
 
 
 def _notes(found: QueryError, rows: int) -> Iterator[str]:
