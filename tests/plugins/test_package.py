@@ -100,7 +100,7 @@ def test_a_run_uses_format_techniques_hierarchy_and_model(harbour: Harbour, rele
 
 
 def test_both_editions_of_the_report_have_the_section(harbour: Harbour, release: dict[str, object]) -> None:
-    for edition in ("report.html", "report-recipient.html"):
+    for edition in ("report.html", "recipient.html"):
         page = (harbour.folder / "out" / edition).read_text(encoding="utf-8")
         assert '<h2 id="tide">The tide</h2>' in page
         assert "High water came with 8 records." in page

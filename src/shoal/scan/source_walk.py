@@ -18,7 +18,7 @@ from shoal.errors import InputError, SourceError
 from shoal.io import Source, explained, open_source, parse_source
 from shoal.io.databases.base import address_of, tables_in
 from shoal.io.failures import no_panic
-from shoal.io.formats.base import FileFormat, format_of_suffix, table_suffixes
+from shoal.io.formats.base import FileFormat, all_formats, format_of_suffix, table_suffixes
 from shoal.scan.annotators import Annotate
 from shoal.scan.findings import Scan, ScanFinding, ScannedSource, UnreadSource
 from shoal.scan.table_findings import scan_table
@@ -48,6 +48,7 @@ class SourceWalk:
     skipped: list[str] = field(default_factory=list)
 
     def over(self, places: Sequence[str]) -> Scan:
+        _ = documents.document_formats(), all_formats()  # a plug-in that can't be used is no file's fault
         files = [found for place in places for found in self._expanded(place)]
         for number, (label, scan) in enumerate(files):
             if self.progress is not None:
