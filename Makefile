@@ -34,10 +34,11 @@ lint: $(READY)  ## ruff, mypy, import contracts
 docs: $(READY)  ## the documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-generate: $(READY)  ## the pages made from code: reference/techniques.md, standards.md and the table of the rooms
+generate: $(READY)  ## the pages made from code: reference/techniques.md, standards.md, the table of the rooms and the JSON Schemas
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/standards.py
 	$(BIN)/python scripts/house.py
+	$(BIN)/python scripts/schemas.py
 
 lock:  ## the lock, from pyproject.toml (UPGRADE=--upgrade for the newest of everything)
 	$(PYTHON) -m venv build/lock

@@ -23,6 +23,7 @@ import polars as pl
 
 from benchmarks.reading_back_data import CASES, PEOPLE, Case
 from benchmarks.result import Result
+from shoal.assess.evidence.recount import check_read_back, recount
 from shoal.engine import OutputSample
 from shoal.engine.polars import PolarsEngine
 from shoal.io import open_source, parse_source
@@ -125,12 +126,12 @@ def one_round(policy: str, source: str) -> dict[str, dict[str, float]]:
         target = data_target(Path(folder) / "data", given, in_parts=False, escape=False)
         aside = Path(folder) / "aside.arrow"
         done = pipeline.rewrite(given, target, aside=aside)
-        recount = partial(pipeline.recount, aside=aside)
-        alone = _timed(lambda: recount(target.scan(), done))
+        again = partial(recount, pipeline.policy, aside=aside)
+        alone = _timed(lambda: again(target.scan(), done))
 
         def both() -> None:
-            learning = replace(done, learning=pipeline.start())
-            pipeline.look_back(target.scan, learning, recount(target.scan(), learning).after, aside=aside)
+            learning = replace(done, read_back_learning=pipeline.start())
+            check_read_back(target.scan, learning, again(target.scan(), learning).after, aside=aside)
 
         together = _timed(both)
     taken = 0.0 if pipeline.sample is None else pipeline.sample.taken

@@ -9,6 +9,7 @@ ShoalError
 │   ├── InfeasibleError       privacy models that can't be met on this data
 │   ├── AccessError           a key or a right that is lacking
 │   └── IntegrityError        something sealed that was altered, cut short or replaced by an older copy
+├── Cancelled                 work that was asked to stop, and did (exit code 130)
 └── BugError                  our mistake, please report it (exit code 3)
 
 Each class carries a stable ``code`` (``SHOAL-…``); the page ``docs/reference/errors.md`` has an anchor for each.
@@ -190,6 +191,16 @@ class IntegrityError(InputError):
     """Something sealed that was altered, cut short or replaced by an older copy; it is not answered from."""
 
     code = "SHOAL-170"
+
+
+class Cancelled(ShoalError):  # noqa: N818  # nothing went wrong
+    """Work that was asked to stop; nothing was written. No InputError: who forgives faults of data must let it pass."""
+
+    code = "SHOAL-300"
+    exit_code = 130
+
+    def __init__(self) -> None:
+        super().__init__("interrupted: nothing was written")
 
 
 def is_panic(error: BaseException) -> bool:

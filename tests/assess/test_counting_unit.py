@@ -22,6 +22,7 @@ from shoal.measurement import measure_classes
 from shoal.results.attack_roles import AttackRoles
 from shoal.results.measured_table import MeasuredTable
 from shoal.results.record_counts import CountBasis
+from shoal.results.release_folder import ReleaseFolder
 
 pytestmark = pytest.mark.requirement("R-01")
 
@@ -200,7 +201,7 @@ def test_bounds_never_count_more_people_than_there_are(records: list[tuple[str, 
     frame = pl.DataFrame(records, schema=["q", "who"], orient="row")
     true = measure_classes(frame.lazy(), ("q",), "who")
     most = int(frame.group_by("who").len()["len"].max() or 1)  # type: ignore[call-overload]
-    told = DeclaredPeople("release", "who", most, true.k, frozenset({"q"}))
+    told = DeclaredPeople(ReleaseFolder("release"), "who", most, true.k, frozenset({"q"}))
     bound = CountingUnit(frame.lazy(), None, told).people(measure_classes(frame.lazy(), ("q",)))
     assert bound.people <= true.people
     assert (bound.classes.people <= true.classes.people).all()

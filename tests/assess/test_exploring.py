@@ -73,13 +73,13 @@ def test_every_try_is_what_a_run_gives(changes: dict[str, object]) -> None:
         solve = {**changes.get("solve", {}), "recoding": one.recoding, "suppression_limit": one.limit}  # type: ignore[dict-item]
         same = policy(**{**changes, "privacy": models, "solve": solve})
         try:
-            manifest = shoal.anonymise(staff(), same).manifest
+            release = shoal.anonymise(staff(), same)
         except InfeasibleError as error:
             assert (one.found, one.reason) == (None, str(error))
             continue
         assert one.found is not None
         assert one.reason is None
-        solution, risk = manifest.solution, manifest.after.risk
+        solution, risk, manifest = release.solution, release.risk, release.manifest
         assert one.found.levels == solution.levels
         assert (one.found.loss, one.found.objective) == (solution.loss, solution.objective)
         assert (one.found.suppressed, one.found.optimal) == (solution.suppressed, solution.optimal)

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from tests.attack.planted import PLANTED, SAFE
 
+from shoal.results.attack_results import AttackResult
+
 pytestmark = pytest.mark.requirement("R-04", "R-05")
 
 SEEDS = 16
@@ -55,7 +57,7 @@ def test_no_value_of_the_original_is_told() -> None:
     make, _ = PLANTED["last four digits"]
     release = make(lots(3))
     done = release.attacked()
-    told = str([attack.to_dict() for attack in done.attacks]) + str(done.skipped)
+    told = str([AttackResult.of(attack).to_dict() for attack in done.attacks]) + str(done.skipped)
     assert "aadhaar" in told
     assert not any(value in told for name in ("aadhaar", "phone", "city") for value in release.original[name].unique())
 

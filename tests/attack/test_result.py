@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from shoal.attack import Attack, Rate
+from shoal.results.attack_results import AttackResult
 
 pytestmark = pytest.mark.requirement("R-04")
 
@@ -97,7 +98,7 @@ def test_risk_is_the_share_of_what_could_still_go_wrong() -> None:
 
 
 def test_as_json() -> None:
-    told = attack(Rate(56, 70), Rate(48, 80)).of_attribute("age").renamed("other", "Other").to_dict()
+    told = AttackResult.of(attack(Rate(56, 70), Rate(48, 80)).of_attribute("age").renamed("other", "Other")).to_dict()
     assert (told["attack"], told["title"], told["attribute"]) == ("other", "Other", "age")
     assert (told["success"]["right"], told["success"]["trials"], told["success"]["share"]) == (56, 70, 0.8)
     assert told["found"] is True

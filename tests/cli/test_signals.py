@@ -29,15 +29,15 @@ WAYS = {
 }
 RUN = """
 import hashlib, signal, sys, time
-from shoal.cli import signals
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may be run where it is ignored
-from shoal.release import pipeline
+from shoal.cli.terminal import signals
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may be run where these are ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from shoal.release import run
 signals.GRACE = {grace}
-before = pipeline.Pipeline.recount
 def recount(*given, **more):
     print("busy", flush=True)
     {way}
-pipeline.Pipeline.recount = recount
+run.recount = recount
 sys.argv[1:] = ["run", "policy.yaml", "--output", "deep/out"]
 from shoal.cli import main
 main()
@@ -46,8 +46,8 @@ SCRUB = """
 import sys
 sys.path.insert(0, {root!r})
 from tests.text.known_forms import annotator
-from shoal.text import scrubbing
-scrubbing.standard_annotator = lambda *_: annotator()
+from shoal.scrub import scrubber
+scrubber.standard_annotator = lambda *_: annotator()
 sys.argv[1:] = {arguments!r}
 from shoal.cli import main
 main()
@@ -65,7 +65,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_a_run_that_is_asked_to_end_leaves_nothing(tmp_path: Path, way: str, number: signal.Signals) -> None:
     (tmp_path / "policy.yaml").write_text(POLICY)

@@ -492,7 +492,7 @@ class TestCounts:
 
 def test_progress_is_told_after_every_batch() -> None:
     told: list[int] = []
-    engine = PolarsEngine(batch_rows=2, progress=told.append)
+    engine = PolarsEngine(batch_rows=2, progress=lambda done, _: told.append(done))
     engine.sink(scan(engine, a=[1, 2, 3, 4, 5]), Kept())
     assert told == [2, 4, 5]
 

@@ -22,7 +22,7 @@ from shoal.io.targets import FileTarget, file_target
 from shoal.policy import Policy
 from shoal.release.engines import make_engine
 from shoal.release.run import release_folder
-from shoal.results.release_folder import require_untouched
+from shoal.results.release_folder import ReleaseFolder
 
 __all__ = ["postgres", "postgres_url"]
 
@@ -97,7 +97,7 @@ class TestParts:
         names = [part.path for part in there.manifest.data.parts]
         assert names == [f"part-{number:05}.{ending}" for number in range(len(names))]
         assert sum(part.rows for part in there.manifest.data.parts) == ROWS
-        require_untouched(str(tmp_path / "spark"))
+        ReleaseFolder.at(str(tmp_path / "spark")).require_untouched()
 
     def test_nothing_is_streamed_by_the_driver(
         self, spark: SparkEngine, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -184,8 +184,8 @@ class TestFrames:
 class TestMaster:
     def test_it_is_about_spark(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"--master says where Spark runs \(add --engine spark"):
-            make_engine("polars", progress=None, spool=tmp_path, master="local[1]")
-        engine = make_engine("spark", progress=None, spool=tmp_path, master="spark://there:7077")
+            make_engine("polars", spool=tmp_path, master="local[1]")
+        engine = make_engine("spark", spool=tmp_path, master="spark://there:7077")
         assert engine.master == "spark://there:7077"  # type: ignore[attr-defined]
 
     def test_on_the_command_line(

@@ -19,7 +19,7 @@ from shoal.io.formats.partitioned import checksum, checksum_of
 from shoal.io.targets import file_target
 from shoal.policy import Policy
 from shoal.release.run import Release, release_folder
-from shoal.results.release_folder import require_untouched
+from shoal.results.release_folder import ReleaseFolder
 from shoal.scan.policy_suggestion import holds_tables
 
 pytestmark = pytest.mark.requirement("D-01")
@@ -183,11 +183,11 @@ class TestReleases:
         self._released(tmp_path, ending)
         measured = measure_data(str(tmp_path / "release"), MeasureRequest(("a",), ()))
         assert measured.measurement.risk.k >= 5
-        require_untouched(str(tmp_path / "release"))
+        ReleaseFolder.at(str(tmp_path / "release")).require_untouched()
         last = sorted((tmp_path / "release" / f"data.{ending}").iterdir())[-1]
         last.unlink()
         with pytest.raises(SourceError, match="not the file that was released"):
-            require_untouched(str(tmp_path / "release"))
+            ReleaseFolder.at(str(tmp_path / "release")).require_untouched()
 
     def test_it_is_a_source_too(self, tmp_path: Path, ending: str) -> None:
         self._released(tmp_path, ending)

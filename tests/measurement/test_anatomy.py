@@ -68,15 +68,6 @@ def test_combined_values_and_each_attribute_by_itself() -> None:
     found = measured(pl.DataFrame({"class": [1, 1, 1]}), attributes, "ill", "cost")
     assert found.together == Diversity(3, 1 / 3)
     assert found.attributes == {"ill": Diversity(1, 1.0), "cost": Diversity(3, 1 / 3)}
-    assert found.to_dict() == {
-        "classes": 1,
-        "distinct": 3,
-        "largest_share": 1 / 3,
-        "attributes": {
-            "ill": {"distinct": 1, "largest_share": 1.0},
-            "cost": {"distinct": 3, "largest_share": 1 / 3},
-        },
-    }
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from shoal.measurement.risk.attacker_risks import AttackerRisk, Attackers, Basis
 from shoal.measurement.risk.population_classes import with_population
 from shoal.privacy import Classes
 from shoal.randomness import Randomness
+from shoal.results.risk_results import AttackersResult
 
 pytestmark = pytest.mark.requirement("R-01")
 
@@ -170,7 +171,7 @@ def test_an_empty_table_has_no_risk() -> None:
 
 
 def test_figures_are_plain_json() -> None:
-    said = json.loads(json.dumps(of([2, 5], population_size=100).to_dict()))
+    said = json.loads(json.dumps(AttackersResult.model_validate(of([2, 5], population_size=100)).to_dict()))
     assert said["basis"] == "estimate"
     assert set(said["journalist"]) == {"max", "average", "above", "strict_average", "uniques"}
 

@@ -18,6 +18,7 @@ from shoal.measurement.read_back import (
 )
 from shoal.measurement.read_back.chance import is_by_chance
 from shoal.measurement.read_back.search import search
+from shoal.results.read_back_result import ReadBackResult
 from shoal.schema import Column, ValueType
 
 pytestmark = pytest.mark.requirement("D-07")
@@ -106,7 +107,7 @@ def test_both_numbers_of_the_rule_can_be_set() -> None:
     given = lesson({"code": codes}, {"code": stars(105)}, {"words": words}, rule=DisclosureRule(5, 0.8))
     found, _ = read_back(given)
     assert [one.records for one in found.tellings] == [5]
-    assert found.to_dict()["rule"] == {"records": 5, "share": 0.8}
+    assert ReadBackResult.model_validate(found).to_dict()["rule"] == {"records": 5, "share": 0.8}
 
 
 def test_a_value_of_one_person_alone_tells_nothing() -> None:
@@ -290,4 +291,4 @@ def test_agreement_by_chance_is_told_from_a_dependency(seed: int) -> None:
 def test_what_was_found_survives_the_manifest() -> None:
     codes = drawn([f"c{place}" for place in range(20)])
     found, _ = read_back(lesson({"code": codes}, {"code": stars()}, {"words": [f"d{code}" for code in codes]}))
-    assert ReadBack.from_dict(found.to_dict()) == found
+    assert ReadBackResult.model_validate(ReadBackResult.model_validate(found).to_dict()).read_back() == found

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +14,7 @@ from shoal.measurement.risk.reidentification import (
     acquaintance_probability,
     assess,
 )
+from shoal.results.risk_results import AssessmentResult
 
 pytestmark = pytest.mark.requirement("R-02")
 
@@ -50,7 +49,7 @@ def test_an_assessment_by_hand() -> None:
         "The likeliest attempt is recognition by somebody who knows a person in the table, with a probability of 0.4.",
         "The PDPC guide, annex D, was followed: the probability may be as high as the threshold.",
     )
-    assert json.loads(json.dumps(found.to_dict()))["probability"] == found.probability
+    assert AssessmentResult.model_validate(found).to_dict()["probability"] == found.probability
 
 
 @given(st.integers(1, 1000), st.sampled_from(Harm), st.sampled_from(Motive), st.sampled_from(Controls), CHANCE, CHANCE)
@@ -129,4 +128,4 @@ def test_meity_asks_for_less_than_the_threshold(k: int, motive: str, harm: str) 
 
 def test_what_is_unsaid_of_controls_makes_an_attempt_certain() -> None:
     found = assess(4, harm="low", motive="low", controls=None)
-    assert (found.attempt, found.to_dict()["controls"]) == (1.0, None)
+    assert (found.attempt, AssessmentResult.model_validate(found).to_dict()["controls"]) == (1.0, None)

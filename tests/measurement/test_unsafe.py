@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import DataError, InputError
 from shoal.measurement.risk.unsafe_combinations import unsafe_combinations
+from shoal.results.risk_results import UnsafeTableResult
 
 pytestmark = pytest.mark.requirement("R-03")
 
@@ -47,7 +48,7 @@ def test_a_threshold_for_each_number_of_keys() -> None:
     table = pl.LazyFrame({"p": ["a", "a", "b", "b"], "q": ["x", "y", "x", "y"]})
     found = unsafe_combinations(table, ("p", "q"), [1, 2])
     assert [(each.threshold, each.unsafe_cells) for each in found] == [(1, 0), (1, 0), (2, 4)]
-    assert found[2].to_dict() == {
+    assert UnsafeTableResult.model_validate(found[2]).to_dict() == {
         "keys": ["p", "q"],
         "threshold": 2,
         "cells": 4,

@@ -9,10 +9,10 @@ import pytest
 
 import shoal
 from shoal.errors import DataError, PolicyError
-from shoal.measurement.risk.near_identity import nearness
 from shoal.plan.dry_run import check_against_data
 from shoal.policy import warnings_in
 from shoal.policy.role_propagation import refuse_weaker_roles
+from shoal.privacy.near_identity import nearness
 
 pytestmark = pytest.mark.requirement("T-01", "T-29")
 

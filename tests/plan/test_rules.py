@@ -12,10 +12,19 @@ from hypothesis import strategies as st
 from shoal.errors import DataError
 from shoal.hierarchy import parse_hierarchy
 from shoal.plan import rewrite_rules
-from shoal.schema import Column, ValueType
+from shoal.plan.nodes import PlannedStep
+from shoal.plan.rewrite_rules import PlanSegment
+from shoal.schema import Column, Step, ValueType
 from shoal.techniques.generalisation.generalise import GeneraliseStep, LookUpStep
 
 pytestmark = pytest.mark.requirement("T-08")
+
+
+def looked_up(step: GeneraliseStep, known: pl.Series) -> Step:
+    node = PlannedStep(step, "generalise", "", "age", known_values=known)
+    schema = pl.Schema({"age": step.column.storage or pl.String()})
+    (rewritten,) = rewrite_rules.look_up_labels(PlanSegment.over(schema, (node,))).steps
+    return rewritten.step
 
 
 def step_on(values: pl.Series, level: int) -> GeneraliseStep:
@@ -34,22 +43,22 @@ def test_look_up_gives_what_computing_gives(values: list[int | None], level: int
     ages = pl.Series("age", values, dtype=pl.Int64)
     ages = ages.cast(pl.String) if text else ages
     computed = step_on(ages, level)
-    looked_up = rewrite_rules.look_up_labels(computed, ages.unique())
-    assert isinstance(looked_up, LookUpStep)
-    assert looked_up.apply(ages.to_frame()).equals(computed.apply(ages.to_frame()))
-    assert looked_up.apply(ages.to_frame().clear()).schema == computed.apply(ages.to_frame().clear()).schema
-    assert pickle.loads(pickle.dumps(looked_up)).apply(ages.to_frame()).equals(computed.apply(ages.to_frame()))  # noqa: S301
+    found = looked_up(computed, ages.unique())
+    assert isinstance(found, LookUpStep)
+    assert found.apply(ages.to_frame()).equals(computed.apply(ages.to_frame()))
+    assert found.apply(ages.to_frame().clear()).schema == computed.apply(ages.to_frame().clear()).schema
+    assert pickle.loads(pickle.dumps(found)).apply(ages.to_frame()).equals(computed.apply(ages.to_frame()))  # noqa: S301
 
 
 def test_many_values_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rewrite_rules, "MOST_ENTRIES", 2)
     ages = pl.Series("age", [1, 2, 3])
-    assert rewrite_rules.look_up_labels(step_on(ages, 1), ages) == step_on(ages, 1)
+    assert looked_up(step_on(ages, 1), ages) == step_on(ages, 1)
 
 
 def test_a_value_that_was_not_counted_stops_the_run() -> None:
     ages = pl.Series("age", [1, 2])
-    looked_up = rewrite_rules.look_up_labels(step_on(ages, 1), ages)
+    found = looked_up(step_on(ages, 1), ages)
     with pytest.raises(DataError, match="'age' has values") as caught:
-        looked_up.apply(pl.DataFrame({"age": [31]}))
+        found.apply(pl.DataFrame({"age": [31]}))
     assert "31" not in str(caught.value)

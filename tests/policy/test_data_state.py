@@ -12,6 +12,7 @@ import shoal
 from shoal.errors import PolicyError
 from shoal.policy import PRESETS, Policy, UseCase
 from shoal.policy.data_state import DataState, state_of
+from shoal.results.manifest import StateResult
 
 pytestmark = pytest.mark.requirement("R-11")
 
@@ -102,7 +103,7 @@ def test_retention_keeps_no_mapping_unless_it_says_until_when(leads_back: dict[s
         policy(**kept)  # type: ignore[arg-type]
     dated = {**kept, "more": kept["more"] + "\nshred_on: 2999-12-31"}  # type: ignore[operator]
     found = state_of(policy(**dated), lasting=True)  # type: ignore[arg-type]
-    assert found.to_dict()["shred_on"] == "2999-12-31"
+    assert StateResult.of(found).to_dict()["shred_on"] == "2999-12-31"
     with pytest.raises(PolicyError, match="has passed"):
         policy(**{**dated, "more": kept["more"] + "\nshred_on: 2001-01-01"})  # type: ignore[arg-type, operator]
 
@@ -121,5 +122,5 @@ def test_a_public_release_in_memory_is_attacked_too() -> None:
     table = pl.concat([people()] * 5).with_columns(pay=pl.int_range(pl.len()) % 9)
     text = POLICY.format(who="{role: direct}", more="use_case: public", pay="").replace("insensitive", "sensitive")
     manifest = shoal.anonymise(table, Policy.from_text(text), seed=1).manifest
-    assert manifest.evidence["attacks"]
+    assert manifest.attacks
     assert manifest.to_dict()["models"][0]["required"] == 11

@@ -11,13 +11,13 @@ import pytest
 
 import shoal
 from shoal.assess.attack.table_attack import attack_data
-from shoal.assess.evidence.study import EvidenceStudy
 from shoal.assess.measure.request import MeasureRequest
 from shoal.assess.measure.table_measurement import measure_data
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import BugError, DataError, InfeasibleError, PolicyError
 from shoal.io import open_source
 from shoal.io.options import FileOptions
+from shoal.measurement.risk.anatomy import Diversity
 from shoal.release.run import release_folder
 from shoal.results.attack_roles import AttackRoles
 from shoal.techniques.anatomisation import anatomise
@@ -83,7 +83,7 @@ def test_two_files_joined_by_class_alone(tmp_path: Path, ending: str) -> None:
 def test_the_manifest_and_the_reports_say_what_was_recounted(tmp_path: Path) -> None:
     clinic().write_csv(tmp_path / "in.csv")
     release_folder(
-        shoal.Policy.from_text(POLICY), tmp_path / "out", data=str(tmp_path / "in.csv"), seed=1, study=EvidenceStudy()
+        shoal.Policy.from_text(POLICY), tmp_path / "out", data=str(tmp_path / "in.csv"), seed=1, evidence=True
     )
     manifest = json.loads((tmp_path / "out" / "release.json").read_text())
     assert manifest["anatomy"] == {
@@ -115,7 +115,8 @@ def test_in_memory(tmp_path: Path) -> None:
         clinic()["disease"].value_counts(sort=True).sort("disease")
     )  # fmt: skip
     assert release.manifest.anatomy is not None
-    assert release.manifest.anatomy.together.reaches(3)
+    found = release.manifest.anatomy
+    assert Diversity(found.distinct, found.largest_share).reaches(3)
     assert release.manifest.met
 
 

@@ -92,7 +92,7 @@ def test_the_joined_k_that_holds_is_told_first(clinic: Path) -> None:
         "met": True,
     }
     assert told["keys"] == [{"columns": ["patients.id", "visits.patient"], "names_people": True}]
-    assert whole.joined.to_dict() == told
+    assert whole.joined.result().to_dict() == told
     page = (clinic / "out" / "report.html").read_text()
     assert page.index('class="verdict met"') < page.index("<table")
     assert "The joined tables meet what is asked of them: k = 10" in page
@@ -267,7 +267,7 @@ def test_tables_that_are_too_large_to_join_do_not_leave_where_it_has_to_be_known
         run(clinic)
     whole = run(clinic, POLICY.replace("external-sharing", "internal-anonymised"))
     assert "too large" in whole.warnings[0]
-    assert whole.joined.to_dict()["counted"] is False
+    assert whole.joined.result().to_dict()["counted"] is False
 
 
 # ——— unlinked

@@ -38,8 +38,8 @@ def table() -> pl.DataFrame:
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Shoal that follows no roles and measures no technique."""
     monkeypatch.setattr("shoal.policy.checks.problems_of_roles", lambda _: iter(()))
-    monkeypatch.setattr("shoal.plan.builder.refuse_weaker_roles", lambda _: None)
-    monkeypatch.setattr("shoal.plan.builder.refuse_unaltered", lambda _: None)
+    monkeypatch.setattr("shoal.plan.binder.refuse_weaker_roles", lambda _: None)
+    monkeypatch.setattr("shoal.plan.binder.refuse_unaltered", lambda _: None)
 
 
 LEAKS = {
@@ -138,7 +138,7 @@ def test_a_reason_in_the_policy_is_believed_here_too() -> None:
 
 
 def test_of_large_tables_a_part_is_looked_at_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.release.last_look.LOOKED_AT", 50)
+    monkeypatch.setattr("shoal.assess.evidence.last_look.LOOKED_AT", 50)
     policy = shoal.Policy.from_text(
         f'{HEADING}attributes: {{name: suppress, note: {{role: insensitive}}, "*": suppress}}\n'
     )

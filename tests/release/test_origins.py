@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from shoal.assess.attack import table_attack
-from shoal.assess.evidence.study import EvidenceStudy
 from shoal.attack.battery import AttackTables, BatteryResult
 from shoal.policy import Policy
 from shoal.release.run import release_folder
@@ -57,7 +56,7 @@ def test_every_record_is_traced_to_its_own(
     monkeypatch.setattr(table_attack, "run_attacks", watched)
     table(alike).write_csv(tmp_path / "data.csv")
     policy = Policy.from_text(POLICY.format(more=more))
-    done = release_folder(policy, tmp_path / "release", data=str(tmp_path / "data.csv"), seed=1, study=EvidenceStudy())
+    done = release_folder(policy, tmp_path / "release", data=str(tmp_path / "data.csv"), seed=1, evidence=True)
     tables, manifest = seen[0], json.loads((tmp_path / "release" / "release.json").read_text())
     origins = tables.origins
     assert origins is not None

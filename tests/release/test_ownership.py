@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shoal.assess.reassess.history import HISTORY, keep_history
 from shoal.errors import TargetError
 from shoal.io.atomic.release_ownership import foreign_files
 from shoal.policy import Policy
 from shoal.policy.multi_table import MultiTablePolicy, load_any
+from shoal.release.history import HISTORY, keep_history
 from shoal.release.multi_table.run import release_tables
 from shoal.release.run import release_folder
 

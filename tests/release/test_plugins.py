@@ -13,7 +13,7 @@ import pytest
 
 import shoal
 from shoal.errors import BugError
-from shoal.plan.builder import PlanBuilder
+from shoal.plan.binder import PlanBinder
 from shoal.plan.completeness import BoundParts, need_all_bound
 from shoal.plan.solver_problem import build_problem
 from shoal.techniques import TableTechnique
@@ -285,17 +285,17 @@ def test_what_is_not_bound_is_our_bug_and_nothing_leaves(monkeypatch: pytest.Mon
     if kind == "table technique":
         monkeypatch.setattr(ShuffleRows, "stage", "no stage at all")
     elif kind == "technique":
-        monkeypatch.setattr(PlanBuilder, "_bind_attribute", lambda *_: None)
+        monkeypatch.setattr(PlanBinder, "_bind_attribute", lambda *_: None)
     else:
         forgotten = build_problem
 
-        def forgetful(builder: PlanBuilder[object]) -> object:
+        def forgetful(builder: PlanBinder[object]) -> object:
             question = forgotten(builder)
             builder.bound.hierarchies.clear()
             builder.bound.models = 0 if kind == "model" else 1
             return question
 
-        monkeypatch.setattr("shoal.release.pipeline.ask", forgetful)
+        monkeypatch.setattr("shoal.release.pipeline.build_problem", forgetful)
     with pytest.raises(BugError, match="not everything in the policy was bound"):
         shoal.anonymise(table, policy, seed=1)
 

@@ -11,7 +11,6 @@ import pytest
 
 import shoal
 from shoal.assess.comparison.paired_tables import TablePair
-from shoal.assess.evidence.study import EvidenceStudy
 from shoal.assess.measure.request import MeasureRequest
 from shoal.assess.measure.table_measurement import measure_data
 from shoal.release.run import release_folder
@@ -47,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
     pl.DataFrame(table).write_csv(tmp_path / "people.csv")
     (tmp_path / "policy.yaml").write_text(POLICY)
     policy = shoal.Policy.load(tmp_path / "policy.yaml")
-    release_folder(policy, tmp_path / "release", data=str(tmp_path / "people.csv"), study=EvidenceStudy())
+    release_folder(policy, tmp_path / "release", data=str(tmp_path / "people.csv"), evidence=True)
     return tmp_path
 
 

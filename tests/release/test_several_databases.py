@@ -104,7 +104,7 @@ def policy(url: str, *, target: str | None = None, if_exists: str = "fail", more
 
 def test_foreign_keys_are_found_and_people_are_the_same_everywhere(url: str, tmp_path: Path) -> None:
     whole = release_tables(policy(url), tmp_path / "out")
-    assert [one.to_dict() for one in whole.references] == [
+    assert [one.result().to_dict() for one in whole.references] == [
         {
             "from": "visits.who",
             "to": "patients.id",

@@ -121,8 +121,8 @@ def recounted(data: Path, folder: Path) -> None:
     both = released.data.join(before, on=TOKEN, maintain_order="left")
     assert both.height == table.height
     found = Recount.of(both, policy, table)
-    assert found.k({name: pl.col(name).cast(pl.String) for name in found.quasi}) == released.manifest.after.k
-    assert found.k_effective() == released.manifest.k_effective
+    assert found.k({name: pl.col(name).cast(pl.String) for name in found.quasi}) == released.manifest.risk.k
+    assert found.k_effective() == released.manifest.risk.k_effective
 
 
 @dataclass

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.reports import changed, manifest_of
 
 from shoal.report import (
     AssessmentFacts,
@@ -107,27 +108,26 @@ MODELS = (
 @pytest.fixture(scope="session")
 def facts() -> ReportFacts:
     """A release as it usually is; every figure is one of a kind, so that a search of the page finds it or not."""
-    return ReportFacts(
+    manifest = manifest_of(
         name="hospital-2026",
         use_case="external-sharing",
         created=datetime(2026, 10, 3, 14, 5, tzinfo=UTC),
-        version="0.1.0",
+        shoal="0.1.0",
         policy_sha256="9f2c5b1d7e0a4863b5d2f1c08e97a64d31bb5c2e8f7704a19d6e3c5b8a2f1047",
+        warnings=("Attribute 'diagnosis' is released as it is; 2 models speak of it.",),
+    )
+    return changed(
+        ReportFacts(manifest, BEFORE, AFTER, MODELS, ATTRIBUTES, person=True),
         data_path="releases/hospital-2026/data.csv",
         data_sha256="41d8e6f0a2b97c3355e1f08d6ab4c97e20f3d1865b7ac4e9908f1d2b3c6a5e77",
         records=5003,
-        before=BEFORE,
-        after=AFTER,
-        models=MODELS,
-        attributes=ATTRIBUTES,
         utility={"loss": 0.2862, "average_class_size": 34.78, "discernibility": 481207.0, "correlation_kept": 0.9417},
         levels={"age": 2, "sex": 0, "postal_code": 3, "admitted": 5},
         loss=0.2862,
         optimal=True,
         nodes_checked=118,
         nodes_total=560,
-        warnings=("Attribute 'diagnosis' is released as it is; 2 models speak of it.",),
-        person=True,
+        recoding="global",
     )
 
 
@@ -136,7 +136,7 @@ def unmet(facts: ReportFacts) -> ReportFacts:
     """One model missed, two people alone, records instead of people."""
     missed = replace(MODELS[0], achieved=1, met=False)
     risky = replace(AFTER, k=1, prosecutor_max=1.0, uniques=2, class_sizes=(1, 1, *AFTER.class_sizes))
-    return replace(facts, after=risky, models=(missed, *MODELS[1:]), person=False, optimal=False)
+    return changed(facts, after=risky, models=(missed, *MODELS[1:]), person=False, optimal=False)
 
 
 @pytest.fixture(scope="session")
@@ -148,7 +148,7 @@ def aggregated(facts: ReportFacts) -> ReportFacts:
             "patients", "insensitive", ("counted; groups under 5 suppressed",), ("ISO/IEC 20889, 9.1.3",), released=True
         ),
     )
-    return replace(
+    return changed(
         facts, use_case=None, records=36, before=NOTHING, after=NOTHING, models=(), attributes=totals, utility={},
         levels={}, loss=0.0, nodes_checked=0, nodes_total=0, warnings=(), person=False,
     )  # fmt: skip
@@ -157,7 +157,7 @@ def aggregated(facts: ReportFacts) -> ReportFacts:
 @pytest.fixture(scope="session")
 def empty(aggregated: ReportFacts) -> ReportFacts:
     """A release of nothing."""
-    return replace(aggregated, records=0, attributes=())
+    return changed(aggregated, records=0, attributes=())
 
 
 ASSESSMENT = AssessmentFacts(
@@ -319,7 +319,7 @@ def history() -> tuple[ReassessmentFacts, ...]:
 @pytest.fixture(scope="session")
 def full(facts: ReportFacts) -> ReportFacts:
     """Everything that can be measured was measured."""
-    return replace(
+    return changed(
         facts,
         assessment=ASSESSMENT,
         attackers=ATTACKERS,
@@ -348,7 +348,7 @@ def broken(full: ReportFacts) -> ReportFacts:
         found=True,
         words="Half of what guessing misses.",
     )
-    return replace(
+    return changed(
         full,
         attacks=(ATTACKS[0], linked, guessed, ATTACKS[3]),
         assessment=replace(ASSESSMENT, probability=0.1429, within=False),

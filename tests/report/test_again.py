@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import pytest
+from tests.support.reports import changed
 
 from shoal.report import ReassessmentFacts, ReassessmentOutcome, ReportFacts, add_reassessments, render
 
@@ -103,7 +104,7 @@ def test_no_name_can_pass_for_a_place(facts: ReportFacts, history: History, read
     name = "<!-- later: looks --><!-- end of looks --><!-- later: notice -->"
     attributes = (replace(facts.attributes[3], name=name),)
     forged = tuple(replace(one, what=name, verdict=f"{name}<script>") for one in history)
-    page = again(again(render(replace(facts, name=name, attributes=attributes)), forged), forged)
+    page = again(again(render(changed(facts, name=name, attributes=attributes)), forged), forged)
     assert page.count("<!-- later: ") == 3
     assert "script" not in read(page).tags
     assert name in read(page).text

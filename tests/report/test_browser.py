@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support.reports import changed
 
 from shoal.report import FigureTable, ReassessmentFacts, ReportFacts, add_reassessments, render, render_exploration
 
@@ -75,7 +76,7 @@ def page(screen: Page) -> Page:
 def hostile_full(full: ReportFacts) -> ReportFacts:
     """The same for the evidence."""
     bars = ((LONG, 0.5, 0.5), (RTL, 0.5, 0.5))
-    return replace(
+    return changed(
         full,
         purpose=LONG,
         attacks=tuple(replace(one, title=LONG, attribute=LONG, knows=RTL * 9, words=LONG) for one in full.attacks),
@@ -93,7 +94,7 @@ def hostile_full(full: ReportFacts) -> ReportFacts:
 def many(full: ReportFacts) -> ReportFacts:
     """200 attributes, each with its distribution."""
     names = [f"attribute_{place:03}" for place in range(200)]
-    return replace(
+    return changed(
         full,
         attributes=tuple(replace(full.attributes[3], name=name) for name in names),
         distributions=tuple(replace(full.distributions[place % 6], name=name) for place, name in enumerate(names)),
@@ -106,7 +107,7 @@ def hostile(facts: ReportFacts) -> ReportFacts:
     """Names and numbers far wider than a phone."""
     model = replace(facts.models[0], title=LONG, explanation=LONG, required=10**10, achieved=10**10)
     crowd = replace(facts.after, people=10**10, class_sizes=(10**10, 5))
-    return replace(
+    return changed(
         facts,
         name=LONG,
         data_path=LONG,
@@ -226,7 +227,7 @@ def test_small_risks_stay_in_their_column(page: Page, full: ReportFacts) -> None
     tiny = tuple(
         replace(one, risk=risk) for one, risk in zip(full.attacks, (0.002788, 0.00002, 0.1771, 1.0), strict=True)
     )
-    page.set_content(render(replace(full, attacks=tiny)))
+    page.set_content(render(changed(full, attacks=tiny)))
     for spacing in SPACINGS:
         page.add_style_tag(content=f"* {{ letter-spacing: {spacing} !important; }}")
         for width in (961, 1280):
@@ -239,7 +240,7 @@ def test_no_word_of_a_table_is_broken(page: Page, full: ReportFacts, columns: in
     """Where words as long as "ENCOUNTER" have room, they stay on one line, in heads and in cells."""
     header = ("Attacker", *["Highest"] * (columns - 1))
     table = FigureTable("Title", "", "", header, (("ENCOUNTER", *["1.0"] * (columns - 1)),))
-    page.set_content(render(replace(full, tables=(table,))))
+    page.set_content(render(changed(full, tables=(table,))))
     for width in (320, 390, 705, 768, 961, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(BROKEN_WORDS) == [], width
@@ -252,7 +253,7 @@ def test_small_and_large_distributions_leave_no_holes(page: Page, full: ReportFa
     kinds = [
         replace(full.distributions[0], name=f"d{place}", bars=bars[:size]) for place, size in enumerate([12, 2, 2])
     ]
-    page.set_content(render(replace(full, distributions=tuple(kinds))))
+    page.set_content(render(changed(full, distributions=tuple(kinds))))
     boxes = page.evaluate(
         "[...document.querySelectorAll('.spread')].map(one => one.getBoundingClientRect())"
         ".map(box => [box.left, box.top, box.bottom])"

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pytest
+from tests.support.reports import changed
 
 from shoal.errors import BugError
 from shoal.report import (
@@ -64,7 +65,7 @@ def _marked(value: T, marks: Iterator[int]) -> T:
 
 def _with_marks(facts: ReportFacts, start: int) -> ReportFacts:
     marks = count(start)
-    return replace(facts, **{name: _marked(getattr(facts, name), marks) for name in EVIDENCE})
+    return changed(facts, **{name: _marked(getattr(facts, name), marks) for name in EVIDENCE})
 
 
 @pytest.mark.requirement("R-10", "V-05")
@@ -79,7 +80,7 @@ def test_of_the_evidence_a_recipient_is_told_verdicts_only(sample: str, request:
             one if one.found else replace(one, title=title) for one, title in zip(facts.attacks, titles, strict=True)
         )
         assert facts.assessment is not None
-        return replace(
+        return changed(
             facts, attacks=attacks, purpose=given.purpose, assessment=replace(facts.assessment, harm="medium")
         )
 
@@ -92,8 +93,8 @@ def test_of_the_evidence_a_recipient_is_told_verdicts_only(sample: str, request:
 
 @pytest.mark.requirement("R-10", "V-05")
 def test_how_much_evidence_there_is_shows_in_no_recipients_page(full: ReportFacts) -> None:
-    whole = replace(full, attacks=tuple(replace(one, control=0.25) for one in full.attacks))
-    bare = replace(
+    whole = changed(full, attacks=tuple(replace(one, control=0.25) for one in full.attacks))
+    bare = changed(
         full, attackers=(), distributions=(), usefulness=(), tables=(), exploration=None, limits=(),
         attacks=tuple(replace(one, control=None) for one in full.attacks),
     )  # fmt: skip
@@ -119,7 +120,7 @@ def test_a_recipient_is_told_of_attacks_only_if_all_failed(full: ReportFacts, br
 def test_a_recipient_is_not_told_which_attack_succeeds(full: ReportFacts) -> None:
     """Whichever it is, the page is the same; and it does not call the file good."""
     pages = {
-        render(replace(full, attacks=tuple(replace(one, found=one is beaten) for one in full.attacks)), recipient=True)
+        render(changed(full, attacks=tuple(replace(one, found=one is beaten) for one in full.attacks)), recipient=True)
         for beaten in full.attacks
     }
     assert len(pages) == 1
@@ -153,10 +154,10 @@ def test_a_file_that_was_not_attacked_is_said_so_on_the_first_screen(facts: Repo
 def test_one_attack_is_singular(full: ReportFacts, broken: ReportFacts, read: Read) -> None:
     assert (
         "1 attack was tried; it found no more than guessing"
-        in read(render(replace(full, attacks=full.attacks[:1]))).text
+        in read(render(changed(full, attacks=full.attacks[:1]))).text
     )
     assert "1 of 1 attack succeeds" in read(
-        render(replace(full, attacks=broken.attacks[1:2]))
+        render(changed(full, attacks=broken.attacks[1:2]))
     ).text  # fmt: skip
 
 
@@ -207,7 +208,7 @@ def test_without_evidence_there_is_no_section_for_it(facts: ReportFacts, read: R
 
 def test_a_promise_for_k_of_two_is_singular(facts: ReportFacts, read: Read) -> None:
     model = replace(facts.models[0], explanation="Everyone shares their values with at least 1 other people.")
-    assert "with at least 1 other person." in read(render(replace(facts, models=(model,)))).text
+    assert "with at least 1 other person." in read(render(changed(facts, models=(model,)))).text
 
 
 @pytest.mark.parametrize("recipient", [False, True])
@@ -216,7 +217,7 @@ def test_hostile_evidence_is_only_text(full: ReportFacts, read: Read, recipient:
     assert full.assessment is not None
     assert full.exploration is not None
     tries = tuple(replace(one, recoding=bad) for one in full.exploration.tries)
-    facts = replace(
+    facts = changed(
         full,
         purpose=bad,
         assessment=replace(full.assessment, harm=bad, parts=((bad, 0.1, bad),), sentences=(bad,)),
@@ -236,7 +237,7 @@ def test_hostile_evidence_is_only_text(full: ReportFacts, read: Read, recipient:
 def test_names_in_any_script_keep_their_own_direction(full: ReportFacts, read: Read) -> None:
     name = "العمر بالسنوات"
     attributes = (AttributeFacts(name, "quasi", (), (), released=True),)
-    page = render(replace(full, attributes=attributes, distributions=(DistributionFacts(name, "numbers", ()),)))
+    page = render(changed(full, attributes=attributes, distributions=(DistributionFacts(name, "numbers", ()),)))
     assert page.count(f'<code dir="auto">{name}</code>') == 2
     assert name in read(page).codes
 
@@ -244,7 +245,7 @@ def test_names_in_any_script_keep_their_own_direction(full: ReportFacts, read: R
 def test_names_from_right_to_left_do_not_turn_sentences_round(full: ReportFacts) -> None:
     name = "عمر_7"
     beaten = tuple(replace(one, found=True, attribute=name, knows=f"{name}, sex") for one in full.attacks)
-    page = render(replace(full, attacks=beaten, warnings=(f"Attribute '{name}' is released as it is.",)))
+    page = render(changed(full, attacks=beaten, warnings=(f"Attribute '{name}' is released as it is.",)))
     assert f"of <bdi>{name}</bdi>;" in page
     assert f'<span class="knows"><bdi>{name}</bdi>, sex</span>' in page
     assert f"Attribute &#39;<bdi>{name}</bdi>&#39; is released" in page
@@ -255,13 +256,13 @@ def test_many_attributes_that_were_left_as_they_are_are_named_only(
     full: ReportFacts, read: Read, recipient: bool
 ) -> None:
     untouched = tuple(AttributeFacts(f"plain{place}", "insensitive", (), (), released=True) for place in range(40))
-    page = render(replace(full, attributes=(*full.attributes, *untouched)), recipient=recipient)
+    page = render(changed(full, attributes=(*full.attributes, *untouched)), recipient=recipient)
     document = read(page)
     rows = [row[0] for row in document.rows["Attributes, their roles and the techniques applied"]]
     assert "age" in rows
     assert not {"plain7", "diagnosis"} & set(rows)
     assert {"plain7", "diagnosis"} <= set(document.codes)
-    few = read(render(replace(full, attributes=(*full.attributes, *untouched[:5])), recipient=recipient))
+    few = read(render(changed(full, attributes=(*full.attributes, *untouched[:5])), recipient=recipient))
     assert "plain4" in [row[0] for row in few.rows["Attributes, their roles and the techniques applied"]]
 
 
@@ -269,7 +270,7 @@ def test_many_distributions_that_are_the_same_are_named_only(full: ReportFacts, 
     same = tuple(DistributionFacts(f"plain{place}", "categories", (("1st", 1.0, 1.0),)) for place in range(40))
     hidden = replace(same[0], name="hidden", suppressed=0.01)
     unknown = DistributionFacts("unknown", "dates", ())
-    document = read(render(replace(full, distributions=(*full.distributions, *same, hidden, unknown))))
+    document = read(render(changed(full, distributions=(*full.distributions, *same, hidden, unknown))))
     drawn = {caption.partition(":")[0] for caption in document.rows if caption.endswith("before and after")}
     assert {"age", "sex", "hidden"} <= drawn
     assert not {"plain7", "diagnosis"} & drawn
@@ -285,7 +286,7 @@ def test_only_columns_of_figures_stand_right(full: ReportFacts) -> None:
     table = FigureTable(
         "T", "", "", ("name", "share", "remark"), (("1", "<0.1%", "2 of them were chosen by hand"), ("2", "–", ""))
     )
-    page = render(replace(full, tables=(table,)))
+    page = render(changed(full, tables=(table,)))
     assert (
         '<th scope="col" role="columnheader">name</th><th scope="col" role="columnheader" class="amount">share</th>'
         in page
@@ -324,7 +325,7 @@ def wide(full: ReportFacts) -> ReportFacts:
     sizes = np.arange(1_000_000) % 300 + 1
     bars = tuple((f"a label of some length {place}", 0.02, 0.01) for place in range(50))
     risk = replace(full.after, class_sizes=sizes)
-    return replace(
+    return changed(
         full,
         before=replace(risk, class_sizes=tuple(sizes.tolist())),
         after=risk,

@@ -10,6 +10,7 @@ from typing import Protocol
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.reports import changed
 
 from shoal.report import AttributeFacts, ModelFacts, ReportFacts, render
 
@@ -63,7 +64,7 @@ def test_nothing_is_asked_of_the_network(sample: str, recipient: bool, request: 
 def test_pages_are_small(facts: ReportFacts, recipient: bool) -> None:
     crowd = replace(facts.after, class_sizes=tuple(range(1, 100_001)))
     wide = tuple(replace(facts.attributes[3], name=f"attribute_{number:03}") for number in range(120))
-    page = render(replace(facts, before=crowd, after=crowd, attributes=wide), recipient=recipient)
+    page = render(changed(facts, before=crowd, after=crowd, attributes=wide), recipient=recipient)
     assert len(page.encode()) < 100_000
 
 
@@ -72,11 +73,11 @@ HOSTILE = """<script>alert("x")</script>&amp;'"><img src=x onerror=alert(1)>{{ 7
 
 @EDITIONS
 def test_hostile_names_are_only_text(facts: ReportFacts, recipient: bool, read: Read) -> None:
-    hostile = replace(
+    hostile = changed(
         facts,
         name=HOSTILE,
         use_case=HOSTILE,
-        version=HOSTILE,
+        shoal=HOSTILE,
         data_path=HOSTILE,
         attributes=(*facts.attributes, AttributeFacts(HOSTILE, HOSTILE, (HOSTILE,), (HOSTILE,), released=True)),
         models=(ModelFacts(HOSTILE, HOSTILE, HOSTILE, required=1, achieved=1, met=True),),
@@ -93,7 +94,7 @@ def test_hostile_names_are_only_text(facts: ReportFacts, recipient: bool, read: 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30))
 @settings(max_examples=30)
 def test_any_attribute_name_is_shown_as_it_is(facts: ReportFacts, read: Read, name: str) -> None:
-    named = replace(facts, attributes=(replace(facts.attributes[3], name=name),))
+    named = changed(facts, attributes=(replace(facts.attributes[3], name=name),))
     assert name in read(render(named)).codes
 
 
@@ -151,7 +152,7 @@ def test_tables_say_what_was_done_and_what_holds(facts: ReportFacts, read: Read)
 @pytest.mark.requirement("R-02")
 @pytest.mark.parametrize(("k", "within"), [(4, 0), (5, 1), (9, 1), (10, 2), (99, 2), (100, 3), (5000, 3)])
 def test_thresholds_include_their_own_value(facts: ReportFacts, read: Read, k: int, within: int) -> None:
-    text = read(render(replace(facts, after=replace(facts.after, k=k, prosecutor_max=1 / k)))).text
+    text = read(render(changed(facts, after=replace(facts.after, k=k, prosecutor_max=1 / k)))).text
     assert (text.count("within the limit"), text.count("above the limit")) == (within, 3 - within)
 
 
@@ -174,7 +175,7 @@ def test_the_summary_gives_the_verdict_in_words(facts: ReportFacts, unmet: Repor
 
 def test_one_model_and_one_neighbour_are_singular(facts: ReportFacts, read: Read) -> None:
     pair = replace(facts.after, k=2, prosecutor_max=0.5)
-    text = read(render(replace(facts, models=facts.models[:1], after=pair))).text
+    text = read(render(changed(facts, models=facts.models[:1], after=pair))).text
     assert "The privacy model is met" in text
     assert "with at least 1 other person." in text
 
@@ -191,14 +192,14 @@ def test_a_table_of_totals_claims_no_risk(aggregated: ReportFacts, read: Read) -
 def test_one_big_class_for_want_of_quasi_identifiers_is_no_evidence(facts: ReportFacts, read: Read) -> None:
     whole = replace(facts.after, k=4973, prosecutor_max=1 / 4973, class_sizes=(4973,))
     plain = tuple(one for one in facts.attributes if one.role != "quasi")
-    text = read(render(replace(facts, after=whole, attributes=plain))).text
+    text = read(render(changed(facts, after=whole, attributes=plain))).text
     assert "not measured" in text
     assert "potential harm" not in text
 
 
 def test_nothing_is_claimed_of_a_file_with_every_record_suppressed(facts: ReportFacts, read: Read) -> None:
     gone = replace(facts.after, k=0, people=0, suppressed=5003, prosecutor_max=0.0, class_sizes=())
-    text = read(render(replace(facts, after=gone))).text
+    text = read(render(changed(facts, after=gone))).text
     assert "Every record was suppressed: no quasi-identifying value is left in the file." in text
     assert "Suppressed 5,003 of 5,003 records, 100%" in text
     assert "potential harm" not in text
@@ -207,7 +208,7 @@ def test_nothing_is_claimed_of_a_file_with_every_record_suppressed(facts: Report
 def test_an_original_that_was_not_measured_has_no_figures(
     facts: ReportFacts, aggregated: ReportFacts, read: Read
 ) -> None:
-    document = read(render(replace(facts, before=aggregated.before)))
+    document = read(render(changed(facts, before=aggregated.before)))
     assert [row[1] for row in document.rows["Risk of re-identification"][1:]] == ["–"] * 7
     assert "before 1" not in document.text
 
@@ -216,7 +217,7 @@ def test_an_original_that_was_not_measured_has_no_figures(
 def test_the_recipient_learns_nothing_from_what_is_kept_back(facts: ReportFacts, unmet: ReportFacts) -> None:
     """Two releases that differ in everything secret, and in nothing else, give the same page."""
     kept = tuple(replace(one, done=("another parameter",)) if one.done else one for one in facts.attributes)
-    other = replace(
+    other = changed(
         facts,
         policy_sha256="0" * 64,
         data_path="C:\\elsewhere\\data.csv",
@@ -279,7 +280,7 @@ def test_the_recipient_is_told_what_the_values_can_be_used_for(facts: ReportFact
 
 def test_a_technique_without_a_clause_is_a_change_all_the_same(facts: ReportFacts, read: Read) -> None:
     odd = AttributeFacts("x", "quasi", ("turned by 13",), ("own rule 4.2",), released=True)
-    rows = read(render(replace(facts, attributes=(odd,)), recipient=True)).rows
+    rows = read(render(changed(facts, attributes=(odd,)), recipient=True)).rows
     assert rows["Attributes, their roles and the techniques applied"][1][2] == "Changed"
 
 
@@ -294,4 +295,4 @@ def test_limits_are_always_told(facts: ReportFacts, recipient: bool, read: Read)
 
 
 def test_equal_facts_give_equal_pages(facts: ReportFacts) -> None:
-    assert render(facts) == render(replace(facts))
+    assert render(facts) == render(changed(facts))

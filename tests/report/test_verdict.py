@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.support.reports import changed
 
 from shoal.report import ReportFacts, render
 from shoal.report.wording import give_verdict
+from shoal.results.manifest import StateResult
 
 pytestmark = pytest.mark.requirement("R-10")
 
 
 def test_an_attack_that_nobody_could_judge_takes_the_green_away(full: ReportFacts) -> None:
     assert give_verdict(full, recipient=False).kind == "met"
-    left = replace(full, unjudged=("distance linking",))
+    left = changed(full, unjudged=("distance linking",))
     verdict = give_verdict(left, recipient=False)
     assert verdict.kind == "none"
     assert verdict.headline.endswith("but 1 attack not judged")
@@ -23,7 +25,7 @@ def test_an_attack_that_nobody_could_judge_takes_the_green_away(full: ReportFact
 
 
 def test_a_recipient_learns_that_something_is_open_but_not_what(full: ReportFacts) -> None:
-    left = replace(full, unjudged=("distance linking",))
+    left = changed(full, unjudged=("distance linking",))
     verdict = give_verdict(left, recipient=True)
     assert (verdict.kind, "not all evidence could be judged" in verdict.headline) == ("none", True)
     page = render(left, recipient=True)
@@ -32,20 +34,23 @@ def test_a_recipient_learns_that_something_is_open_but_not_what(full: ReportFact
 
 
 def test_what_is_bad_stays_bad(broken: ReportFacts) -> None:
-    assert give_verdict(replace(broken, unjudged=("distance linking",)), recipient=False).kind == "unmet"
+    assert give_verdict(changed(broken, unjudged=("distance linking",)), recipient=False).kind == "unmet"
 
 
 def test_nothing_but_open_questions_is_not_called_unattacked(full: ReportFacts) -> None:
-    left = give_verdict(replace(full, attacks=(), unjudged=("frequency",)), recipient=False)
+    left = give_verdict(changed(full, attacks=(), unjudged=("frequency",)), recipient=False)
     assert left.kind == "none"
     assert not any("was not attacked" in sentence for sentence in left.sentences)
 
 
 @pytest.mark.requirement("R-11")
 def test_data_that_are_still_personal_get_no_green_tick(full: ReportFacts) -> None:
-    state = "The file holds unlinked pseudonymised data (ISO/IEC 20889, table B.2), still personal data: because."
-    brief = state.removesuffix(": because.") + "."
-    left = replace(full, state=state, state_in_brief=brief, still_personal=True)
+    told = StateResult(qualifier="unlinked_pseudonymised", clause="B.2", still_personal=True, because="because")
+    state, brief = told.words, told.brief
+    assert (
+        state == "The file holds unlinked pseudonymised data (ISO/IEC 20889, table B.2), still personal data: because."
+    )
+    left = changed(full, state=told)
     for recipient in (False, True):
         verdict = give_verdict(left, recipient=recipient)
         assert verdict.kind == "none"
@@ -57,14 +62,14 @@ def test_data_that_are_still_personal_get_no_green_tick(full: ReportFacts) -> No
 
 @pytest.mark.requirement("R-10")
 def test_k_by_starring_everything_is_said_aloud(full: ReportFacts) -> None:
-    verdict = give_verdict(replace(full, nothing_left=True), recipient=False)
+    verdict = give_verdict(changed(full, nothing_left=True), recipient=False)
     assert verdict.kind == "none"
     assert verdict.headline.endswith("but only because nothing is left that tells records apart")
 
 
 @pytest.mark.requirement("R-02")
 def test_a_public_release_gets_no_verdict_by_harm(full: ReportFacts) -> None:
-    left = replace(full, assessment=None, not_assessed="annex D is for others")
+    left = changed(full, assessment=None, not_assessed="annex D is for others")
     assert (
         "There is no verdict by potential harm: annex D is for others." in give_verdict(left, recipient=False).sentences
     )
@@ -73,14 +78,14 @@ def test_a_public_release_gets_no_verdict_by_harm(full: ReportFacts) -> None:
 
 @pytest.mark.requirement("R-10")
 def test_the_top_level_is_called_a_star(full: ReportFacts) -> None:
-    first = next(iter(full.levels))
-    page = render(replace(full, levels={first: 4}, heights={first: 4}))
+    first = next(iter(full.solution.levels))
+    page = render(changed(full, levels={first: 4}, heights={first: 4}))
     assert "4 of 4: *" in page
 
 
 @pytest.mark.requirement("R-04")
 def test_it_is_said_where_nobody_could_compare_with_strangers(broken: ReportFacts) -> None:
-    lone = replace(broken, attacks=tuple(replace(one, control=None) for one in broken.attacks), models=())
+    lone = changed(broken, attacks=tuple(replace(one, control=None) for one in broken.attacks), models=())
     assert any(one.found for one in lone.attacks)
     verdict = give_verdict(lone, recipient=False)
     assert "more than guessing (no control group was given)" in verdict.headline
@@ -90,6 +95,6 @@ def test_it_is_said_where_nobody_could_compare_with_strangers(broken: ReportFact
 @pytest.mark.requirement("R-10")
 def test_what_is_not_compared_has_no_distance(full: ReportFacts) -> None:
     first = replace(full.distributions[0], bars=(), distances=(("total variation", 0.949),))
-    page = render(replace(full, distributions=(first,)))
+    page = render(changed(full, distributions=(first,)))
     assert "Not compared" in page
     assert "0.949" not in page

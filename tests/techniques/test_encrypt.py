@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from shoal.crypto import Key
 from shoal.errors import AccessError, DataError, InputError, PolicyError
-from shoal.policy.load import load_policy
+from shoal.policy import Policy
 from shoal.pseudonyms.formats.base import PseudonymFormat
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
@@ -255,7 +255,7 @@ def test_a_key_in_the_policy_is_refused_and_not_repeated(tmp_path: Path, key: st
         f"shoal: 1\nname: keys\nattributes:\n  name: {{role: direct, technique: {{encrypt: {{key: '{key}'}}}}}}\n"
     )
     with pytest.raises(PolicyError, match="can't stand in a policy") as refused:
-        load_policy(policy)
+        Policy.load(policy)
     assert key not in str(refused.value)
 
 

@@ -21,13 +21,13 @@ from shoal.discover.recognisers import default_recognisers
 from shoal.errors import DataError, InputError, PolicyError
 from shoal.policy import Policy, warnings_in
 from shoal.pseudonyms import Uniqueness, pseudonym_formats
-from shoal.pseudonyms.canonical_text import canonical_text
 from shoal.pseudonyms.formats.base32 import Base32
 from shoal.pseudonyms.formats.integer import Integer
 from shoal.pseudonyms.issuance import serials_of
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts, Role, ValueType
+from shoal.schema.canonical_text import canonical_text
 from shoal.techniques.base import ANY_TYPE, Context, Lowers, Missing, Scope, Step
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
 from shoal.vault import Passphrase, Vault

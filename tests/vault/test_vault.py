@@ -63,7 +63,7 @@ def test_nothing_and_nobody(vault: Vault) -> None:
 
 
 def test_letters_that_only_look_alike_are_different_values(vault: Vault) -> None:
-    """A value is taken as it stands, as ``shoal.pseudonyms.canonical_text`` says."""
+    """A value is taken as it stands, as ``shoal.schema.canonical_text`` says."""
     assert vault.issue("patients", pl.Series(["Zoe\u0308", "Zo\u00eb", "zoë", "Zoë "]), FORM).n_unique() == 4
 
 

@@ -14,24 +14,21 @@ from itertools import product
 from pathlib import Path
 from typing import TypeGuard, get_args
 
-from shoal.engine.polars import PolarsEngine
 from shoal.errors import InfeasibleError, InputError
-from shoal.io import Source, explained
+from shoal.io import Source
 from shoal.io.frames import FrameSource, as_lazy
 from shoal.measurement import Risk
-from shoal.plan import PlanBuilder, build_problem
+from shoal.plan import Solution
+from shoal.plan.dry_run import rehearse
 from shoal.plan.released_classes import ReleasedClasses
 from shoal.plan.solver_choice import solve_by_policy
 from shoal.policy import Policy, Solve
 from shoal.policy.sources import source_of
 from shoal.privacy import PrivacyModel
 from shoal.privacy.models.k_anonymity import KAnonymity
-from shoal.pseudonyms.rehearsal_secrets import RehearsalSecrets
-from shoal.randomness import Randomness
 from shoal.results.exploration import Exploration, ExplorationOutcome, ExplorationTrial
-from shoal.schema.progress import Progress
+from shoal.schema.progress import Monitor
 from shoal.schema.registry import did_you_mean
-from shoal.solve import Solution
 
 KS = (2, 3, 5, 10, 20)
 LIMITS = (0.0, 0.01, 0.02, 0.05, 0.1)
@@ -53,23 +50,23 @@ def explore(  # noqa: PLR0913  # one argument per option of `shoal explore`
     limits: Iterable[float] = LIMITS,
     recodings: Iterable[str] | None = None,
     seed: int | None = None,
-    progress: Progress | None = None,
+    monitor: Monitor | None = None,
 ) -> tuple[ExplorationTrial, ...]:
     """Every combination of the given, and what the policy itself asks for. ``data`` is a path or a table in memory.
 
     Without ``recodings``, global and local; where the policy minimises something else than the loss, global alone.
     """
     settings = grid(policy, ks, limits, recodings)
-    return tuple(PolicyExplorer(policy, data, seed=seed).tries(settings, progress))
+    return tuple(PolicyExplorer(policy, data, seed=seed, monitor=monitor).tries(settings))
 
 
 def exploration_of(
-    policy: Policy, data: object = None, *, seed: int | None = None, progress: Progress | None = None
+    policy: Policy, data: object = None, *, seed: int | None = None, monitor: Monitor | None = None
 ) -> Exploration:
     """The usual grid around a policy, for the report of its release."""
     settings = grid(policy)
-    explorer = PolicyExplorer(policy, data, seed=seed)
-    tries = tuple(explorer.tries(settings, progress))
+    explorer = PolicyExplorer(policy, data, seed=seed, monitor=monitor)
+    tries = tuple(explorer.tries(settings))
     return Exploration(policy.name, explorer.label, explorer.problem.records, tries)
 
 
@@ -96,35 +93,34 @@ def own_setting(policy: Policy) -> ExplorationSetting:
 class PolicyExplorer:
     """Counted once, ready to be solved again and again."""
 
-    def __init__(self, policy: Policy, data: object = None, *, seed: int | None = None) -> None:
+    def __init__(
+        self, policy: Policy, data: object = None, *, seed: int | None = None, monitor: Monitor | None = None
+    ) -> None:
+        self.monitor = monitor or Monitor()
         self.policy = policy
         self.own = own_setting(policy)
         source = _source(policy, data)
         self.label = source.label
-        engine, randomness = PolarsEngine(), Randomness(seed)
-        with explained(source):
-            builder = PlanBuilder(policy, engine, engine.scan(source), randomness, RehearsalSecrets(randomness))
-            builder.bind_techniques()
-            question = build_problem(builder)
+        question = rehearse(policy, source, seed=seed)
         self.problem = question.problem
         self._released = ReleasedClasses(self.problem, question.hierarchies)
 
-    def tries(
-        self, settings: Sequence[ExplorationSetting], progress: Progress | None = None
-    ) -> Iterator[ExplorationTrial]:
+    def tries(self, settings: Sequence[ExplorationSetting]) -> Iterator[ExplorationTrial]:
         """One after the other, so that whoever stops here has what was tried so far."""
+        advance = self.monitor.progress("explore")
         for number, setting in enumerate(settings):
-            if progress is not None:
-                progress("explore", number, len(settings))
+            advance(number, len(settings))
             yield self.attempt(setting)
 
     def attempt(self, setting: ExplorationSetting) -> ExplorationTrial:
+        """The steps of the solver are nobody's concern; that it is to stop, it hears."""
+        silent = Monitor(cancel=self.monitor.cancel)
         problem = replace(self.problem, models=_with_k(self.problem.models, setting.k), suppression_limit=setting.limit)
         wanted = self.policy.solve.model_copy(update={"recoding": setting.recoding, "suppression_limit": setting.limit})
         found, reason = None, None
         started = time.perf_counter()
         try:
-            solution = solve_by_policy(problem, wanted)
+            solution = solve_by_policy(problem, wanted, silent.progress("solve"))
         except InfeasibleError as error:
             reason = str(error)
         seconds = time.perf_counter() - started
@@ -185,5 +181,5 @@ def _refuse(policy: Policy, settings: Iterable[ExplorationSetting]) -> None:
             )
     if not policy.quasi_identifiers:
         raise InputError("there is nothing to explore: the policy has no quasi-identifier")
-    if "aggregate" in policy.table_steps:
+    if not policy.kind.has_classes:
         raise InputError("there is nothing to explore: privacy models are for records, the policy aggregates them")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal.attack.ground_truth.targets import TRIALS
@@ -11,6 +11,7 @@ from shoal.attack.result import LEVEL, Attack, NothingToTryError, holm_adjusted
 from shoal.attack.scene import AttackTables, Scene, without_suppressed
 from shoal.errors import DataError
 from shoal.randomness import Randomness
+from shoal.schema.progress import Progress
 
 MATERIAL = 0.1
 """The risk beyond people's own records left out that no solver's choice of classes explains."""
@@ -42,7 +43,7 @@ def run_attacks(
     randomness: Randomness,
     *,
     trials: int = TRIALS,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> BatteryResult:
     scene = Scene.of(tables, randomness, trials)
     tries = {name: (each, attempt) for each in attacks() for name, attempt in each.tries(scene)}

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import erfc, sqrt
-from typing import Any
 
 from shoal.errors import DataError
 
@@ -64,10 +63,6 @@ class Rate:
         centre = (p + z * z / (2 * n)) / (1 + z * z / n)
         half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         return max(0.0, centre - half), min(1.0, centre + half)
-
-    def to_dict(self) -> dict[str, Any]:
-        low, high = self.interval
-        return {"share": self.share, "low": low, "high": high, "right": self.right, "trials": self.trials}
 
 
 @dataclass(frozen=True)
@@ -162,28 +157,6 @@ class Attack:
             gap - sqrt((mine.share - low) ** 2 + (other_high - other.share) ** 2),
             gap + sqrt((high - mine.share) ** 2 + (other.share - other_low) ** 2),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        low, high = self.excess
-        return {
-            "attack": self.key,
-            "title": self.title,
-            "attribute": self.attribute,
-            "knows": self.knows,
-            "success": self.success.to_dict(),
-            "baseline": self.baseline.to_dict(),
-            "control": None if self.control is None else self.control.to_dict(),
-            "control_left_out": self.left_out,
-            "yardstick": self.yardstick.share,
-            "allowed": self.allowed,
-            "limit": self.limit.share,
-            "excess": {"low": low, "high": high},
-            "p": self.p_value,
-            "p_adjusted": self.p_value if self.adjusted is None else self.adjusted,
-            "risk": self.risk,
-            "found": self.found,
-            "details": self.details or {},
-        }
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

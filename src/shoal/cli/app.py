@@ -21,7 +21,7 @@ from shoal.cli.discovery import own_commands, plugin_commands
 from shoal.cli.terminal.output import fail, fail_with_bug
 from shoal.cli.terminal.signals import INTERRUPTED, ended_by_signals
 from shoal.cli.terminal.streams import READER_GONE, give_up, last_words, printing, settled
-from shoal.errors import DataError, InputError, ShoalError, is_panic
+from shoal.errors import Cancelled, DataError, InputError, ShoalError, is_panic
 
 app = typer.Typer(
     name="shoal",
@@ -89,14 +89,14 @@ def _main(*, as_json: bool) -> None:
     try:
         with printing():
             sys.exit(_run())
+    except (KeyboardInterrupt, typer.Abort, Cancelled):
+        with last_words(sys.stderr):
+            typer.echo("interrupted: nothing was written", err=True)
+        sys.exit(INTERRUPTED)
     except ShoalError as error:
         fail(error, as_json=as_json)
     except TyperException as error:
         fail(InputError(_plainly(error), advice="see --help"), as_json=as_json)
-    except (KeyboardInterrupt, typer.Abort):
-        with last_words(sys.stderr):
-            typer.echo("interrupted: nothing was written", err=True)
-        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         give_up(sys.stdout)
         sys.exit(READER_GONE)

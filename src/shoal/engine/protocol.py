@@ -17,11 +17,6 @@ from shoal.errors import DataError
 from shoal.io import Source, Target
 from shoal.schema import Column, Columns, Counts, Step
 
-HIDDEN = "__shoal_"
-"""Columns whose names begin so never reach an output; ``sink`` can put them aside."""
-ORIGINAL = f"{HIDDEN}original__"
-"""Hidden columns whose names begin so hold original values: they are never put aside, only sampled."""
-
 TableT = TypeVar("TableT")
 
 
@@ -60,6 +55,9 @@ class Engine(Protocol[TableT]):
 
     def columns(self, table: TableT) -> tuple[str, ...]:
         """The visible columns, in order."""
+
+    def schema(self, table: TableT) -> pl.Schema:
+        """All columns, hidden ones too, with their types."""
 
     def describe(self, table: TableT, names: Sequence[str], declared: Columns) -> dict[str, Column]:
         """Value types of columns as the steps so far leave them, by every value; declared ones are taken as said."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from shoal.engine.protocol import ORIGINAL
 from shoal.errors import BugError
 from shoal.schema import ROW, Step
+from shoal.schema.hidden_columns import ORIGINAL
 
 Transform = Callable[[pl.DataFrame], pl.DataFrame]
 

@@ -22,13 +22,14 @@ from shoal.io.options import (
     parse_source,
     parse_target,
 )
-from shoal.io.sources import ReferenceSource, Source, explained, open_source
+from shoal.io.sources import FileSource, ReferenceSource, Source, explained, open_source
 from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target, write_all
 
 __all__ = [
     "DatabaseOptions",
     "DatabaseTargetOptions",
     "FileOptions",
+    "FileSource",
     "FileTarget",
     "FileTargetOptions",
     "PartFile",

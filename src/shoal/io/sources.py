@@ -57,6 +57,18 @@ class ErrorExplainer(Protocol):
 
 
 @runtime_checkable
+class FileSource(Protocol):
+    """A source that lies in files."""
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Those that are read, in order."""
+
+
+@runtime_checkable
 class ReferenceSource(Protocol):
     """A source that knows which of its columns hold keys of another one."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Final, Protocol
 
 import polars as pl
 
@@ -22,7 +22,9 @@ from shoal.io.formats.delimited.dialect import Dialect
 from shoal.io.formats.delimited.formula_escapes import escaped, texts_in, without_escapes
 from shoal.io.formats.delimited.reader import DelimitedSource, header_of, scan_delimited
 from shoal.io.options import DatabaseTargetOptions, Format, TargetOptions
-from shoal.io.sources import Source
+
+if TYPE_CHECKING:
+    from shoal.io.sources import Source
 
 _TEXT_BATCH: Final = 100_000
 

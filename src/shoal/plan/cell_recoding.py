@@ -9,7 +9,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.hierarchy import TOP, BoundHierarchy
-from shoal.kernels.arrays import Mask
 from shoal.schema import Counts
 from shoal.techniques.generalisation.local_recoding import RecodeStep
 
@@ -18,7 +17,7 @@ def recode_cells(
     counts: Counts,
     hierarchies: Mapping[str, BoundHierarchy],
     levels: NDArray[np.int8],
-    withheld: Mask,
+    withheld: NDArray[np.bool_],
     *,
     drop: bool,
 ) -> RecodeStep:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shoal.engine import HIDDEN
 from shoal.errors import DataError
 from shoal.io.formats.detection import is_wildcard_name
 from shoal.policy import EVERYTHING_ELSE, Attribute, Policy
 from shoal.schema import Role
+from shoal.schema.hidden_columns import HIDDEN
 from shoal.schema.registry import did_you_mean
 
 

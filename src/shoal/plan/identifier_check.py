@@ -3,47 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from shoal.engine.protocol import TableT
 from shoal.errors import DataError
-from shoal.measurement.risk.near_identity import Nearness, nearness
+from shoal.plan.binding_queries import SampleQuery
 from shoal.plan.hidden_columns.person_tag import PERSON, TagPerson
+from shoal.plan.nodes import QueryPurpose
 from shoal.policy import Attribute
-from shoal.schema import ROW, Column, Role, Scope, Step
+from shoal.privacy.near_identity import Nearness, nearness
+from shoal.schema import Column, Role, Scope, Step
 
 if TYPE_CHECKING:
-    from shoal.plan.builder import PlanBuilder
+    from shoal.plan.binder import PlanBinder
 
 SAMPLE = 1_000
 """Records, evenly spread over the table. A share of one in five is known to within 2.5 points (95 %)."""
 
 
-@dataclass(frozen=True)
-class SystematicSampleStep(Step):
-    """One record of so many."""
-
-    drops_records: ClassVar[bool] = True
-
-    many: int
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return ()
-
-    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.filter(pl.col(ROW) % self.many == 0)
-
-
-def refuse_unaltered(builder: PlanBuilder[TableT]) -> None:
+def refuse_unaltered(binder: PlanBinder[TableT]) -> None:
     """A direct identifier whose techniques change nothing in effect is refused, whatever their parameters."""
-    for name, attribute in builder.attributes.items():
+    for name, attribute in binder.attributes.items():
         if not is_released_identifier(attribute):
             continue
-        found = _tried(builder, name)
+        found = _tried(binder, name)
         if found is not None and found.changes_nothing:
             raise DataError(f"attributes.{name}: {_in_words(attribute, found)}", advice="suppress or pseudonymise")
 
@@ -65,14 +50,15 @@ def _in_words(attribute: Attribute, found: Nearness) -> str:
     return f"is a direct identifier, and {treatment}: {share}"
 
 
-def _tried(builder: PlanBuilder[TableT], name: str) -> Nearness | None:
+def _tried(binder: PlanBinder[TableT], name: str) -> Nearness | None:
     """None where some values alone don't do for a technique; then the written output has to show it."""
-    steps = list(_steps_for(builder, name))
+    steps = list(_steps_for(binder, name))
     read = {column for step in steps for column in (name, *step.reads)}
-    present = builder.now.engine.columns(builder.source)
-    records = max((column.rows for column in builder.columns.values()), default=0)
-    frame = _sample(builder, tuple(column for column in present if column in read), records)
-    column, before = builder.described.get(name), frame[name] if name in frame.columns else None
+    present = binder.source_columns
+    records = max((column.rows for column in binder.columns.values()), default=0)
+    columns = tuple(column for column in present if column in read)
+    frame = binder.planned.ask(SampleQuery(columns, max(1, records // SAMPLE)), QueryPurpose.CHECK)
+    column, before = binder.described.get(name), frame[name] if name in frame.columns else None
     try:
         for step in steps:
             frame = step.apply(frame)
@@ -86,10 +72,10 @@ def _tried(builder: PlanBuilder[TableT], name: str) -> Nearness | None:
     return nearness(before, frame[name], numbers=numbers, records=records)
 
 
-def _steps_for(builder: PlanBuilder[TableT], name: str) -> Iterator[Step]:
+def _steps_for(binder: PlanBinder[TableT], name: str) -> Iterator[Step]:
     """Of the attributes' steps, those that have to do with the column, and those that these need."""
     needed, kept = {name}, list[Step]()
-    for planned in reversed(builder.now.plan.steps):
+    for planned in reversed(binder.plan.steps):
         step = planned.step
         tags = isinstance(step, TagPerson) and PERSON in needed
         if not tags and (planned.attribute is None or step.scope not in (Scope.ROW, Scope.TABLE)):
@@ -98,13 +84,6 @@ def _steps_for(builder: PlanBuilder[TableT], name: str) -> Iterator[Step]:
             needed |= set(step.reads)
             kept.append(step)
     yield from reversed(kept)
-
-
-def _sample(builder: PlanBuilder[TableT], columns: tuple[str, ...], records: int) -> pl.DataFrame:
-    engine = builder.now.engine
-    some = engine.map(builder.source, [SystematicSampleStep(max(1, records // SAMPLE))])
-    frame = engine.counts(some, columns).frame() if columns else pl.DataFrame()
-    return frame.with_columns(pl.int_range(frame.height, dtype=pl.UInt64, eager=True).alias(ROW))
 
 
 def _numbers(column: Column, before: pl.Series, after: pl.Series) -> tuple[pl.Series, pl.Series] | None:

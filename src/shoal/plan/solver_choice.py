@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from shoal.errors import InfeasibleError, InputError
 from shoal.policy import Solve
 from shoal.privacy.models.delta_presence import DeltaPresence
 from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.schema.progress import Progress
 from shoal.solve import Problem, Solution, solve_cells, solve_lattice, solve_local, solve_rare, solve_wildcards
 from shoal.solve.clusters import solution_of, solve_clusters
 from shoal.solve.decoys import fill_up
 from shoal.solve.global_recoding.solver import lattice_size
-
-Progress = Callable[[int, int], None]
 
 QUICK = 300_000_000
 """Nodes × combinations up to which local recoding is compared with the optimum of global recoding: some seconds."""
@@ -41,7 +39,7 @@ def _solve(problem: Problem, wanted: Solve, progress: Progress | None) -> Soluti
         case "rare":
             return solve_rare(problem, progress=progress)
         case "clustered":
-            return _clustered(problem)
+            return _clustered(problem, progress)
 
 
 def _local(problem: Problem, progress: Progress | None) -> Solution:
@@ -54,14 +52,14 @@ def _local(problem: Problem, progress: Progress | None) -> Solution:
     if not quick:
         return found
     try:
-        one_level = solve_lattice(problem)
+        one_level = solve_lattice(problem, progress=progress)
     except InfeasibleError:
         return found
     return found if found.loss <= one_level.loss else replace(one_level, recoding="local", optimal=False)
 
 
-def _clustered(problem: Problem) -> Solution:
+def _clustered(problem: Problem, progress: Progress | None) -> Solution:
     """The second level leaves clusters of half the size, so twice the k that is asked for goes in, if that can be."""
     k = max(model.k for model in problem.models if isinstance(model, KAnonymity) and model.plain)
     twice = 2 * k <= problem.records
-    return solution_of(problem, solve_clusters(problem, 2 * k if twice else k, second_level=twice))
+    return solution_of(problem, solve_clusters(problem, 2 * k if twice else k, second_level=twice, progress=progress))

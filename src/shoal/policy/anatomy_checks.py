@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from shoal.policy.model import Policy
 from shoal.policy.yaml_tree import TreePath
 from shoal.schema import Role
 from shoal.techniques.anatomisation.anatomise import Anatomise
+
+if TYPE_CHECKING:
+    from shoal.policy.model import Policy
 
 
 def anatomised(policy: Policy) -> Anatomise | None:
@@ -27,7 +30,7 @@ def problems_of_anatomy(policy: Policy) -> Iterator[tuple[TreePath, str]]:
             yield (*path, "sensitive"), f"'{name}' has to be a sensitive attribute that is released"
     if "shuffle_rows" not in policy.table_steps:
         yield path, "needs `shuffle_rows: true`: the order of the records could tell the values that are cut off"
-    if "aggregate" in policy.table_steps:
+    if not policy.kind.has_records:
         yield path, "is for records; an aggregated table has none"
     if policy.solve.decoys is not None:
         yield path, "counts on every record being real; leave solve.decoys out"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from shoal.policy.anatomy_checks import problems_of_anatomy
 from shoal.policy.data_state import problems_of_mappings
-from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
 from shoal.policy.presets import UseCase
 from shoal.policy.pseudonym_checks import problems_of_pseudonyms, warnings_of_pseudonyms
 from shoal.policy.role_propagation import problems_of_roles, warnings_of_roles
@@ -19,6 +20,9 @@ from shoal.schema.circumstances import Controls
 from shoal.schema.registry import did_you_mean
 from shoal.techniques.generalisation.generalise import Generalise
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
+
+if TYPE_CHECKING:
+    from shoal.policy.model import Attribute, Policy
 
 
 def problems_in(policy: Policy) -> Iterator[tuple[TreePath, str]]:
@@ -48,7 +52,7 @@ def problems_in(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     whole = [model for model in policy.models if isinstance(model, KAnonymity) and model.plain]
     if policy.solve.recoding == "clustered" and not whole:
         yield ("solve", "recoding"), "clustered needs k_anonymity among the privacy models"
-    if policy.privacy and "aggregate" in policy.table_steps:
+    if policy.privacy and not policy.kind.has_classes:
         yield ("privacy",), "privacy models are for records; an aggregated table has `minimum` instead"
 
 
@@ -186,7 +190,7 @@ def warnings_in(policy: Policy, *, vaulted: bool | None = None) -> list[str]:
     found += warnings_of_roles(policy)
     found += warnings_of_pseudonyms(policy)
     found += warnings_without_vault(policy, vaulted=policy.vault is not None if vaulted is None else vaulted)
-    if policy.quasi_identifiers and not policy.models and "aggregate" not in policy.table_steps:
+    if policy.quasi_identifiers and not policy.models and policy.kind.has_classes:
         found.append("there are quasi-identifiers but no privacy model, so nothing is generalised to protect them")
     if policy.solve.starred == "wildcard":
         found.append(

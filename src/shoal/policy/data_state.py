@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING
 
-from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
 from shoal.policy.yaml_tree import TreePath
 from shoal.randomness import now
 from shoal.schema import Role
@@ -22,7 +22,9 @@ from shoal.techniques.cryptographic.encryption.encrypt import Encrypt
 from shoal.techniques.cryptographic.share import SecretSharing
 from shoal.techniques.pseudonymisation.identity import Identity
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
-from shoal.techniques.statistical.aggregation.aggregate import Aggregate
+
+if TYPE_CHECKING:
+    from shoal.policy.model import Attribute, Policy
 
 CLAUSE = "ISO/IEC 20889, table B.2"
 _GENERALISING = ("9.6", "9.7", "9.8", "C.4")
@@ -68,17 +70,6 @@ class StateOfData:
         """One sentence, with the reason."""
         return f"{self.brief.removesuffix('.')}: {self.because}."
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "qualifier": str(self.state),
-            "clause": CLAUSE,
-            "still_personal": self.still_personal,
-            "because": self.because,
-            "controls_needed": self.controls_needed,
-            "steps": list(self.steps),
-            "shred_on": None if self.shred_on is None else self.shred_on.isoformat(),
-        }
-
 
 def state_of(policy: Policy, *, lasting: bool, against: Sequence[str] = ()) -> StateOfData:
     """``lasting`` says whether keys and mappings of the run are kept in a vault; ``against``, what speaks against
@@ -105,7 +96,7 @@ def state_of(policy: Policy, *, lasting: bool, against: Sequence[str] = ()) -> S
 
 
 def _state(policy: Policy, *, lasting: bool) -> tuple[DataState, str]:
-    if Aggregate.key in policy.table_steps:
+    if not policy.kind.has_records:
         return DataState.AGGREGATED, "it has groups of people, not people"
     if leading := list(_leading_back(policy, lasting=lasting)):
         return DataState.PSEUDONYMISED, f"whoever holds the keys or mappings gets back to people by {_named(leading)}"

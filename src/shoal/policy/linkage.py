@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from shoal.errors import InputError
-from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
+from shoal.policy.model import Attribute, Policy
 from shoal.policy.references import ReferenceEnd
 from shoal.schema import Role
 from shoal.techniques.cryptographic.encryption.encrypt import Encrypt, EncryptionScheme
@@ -24,7 +25,7 @@ Fingerprint = tuple[str, ...]
 def key_fingerprint(policy: Policy, table: str, column: str) -> Fingerprint | None:
     """Equal fingerprints, equal values for equal values. None where the policy alone doesn't tell."""
     attribute = policy.attributes.get(column)
-    if attribute is None or not attribute.is_released or "aggregate" in policy.table_steps:
+    if attribute is None or not attribute.is_released or not policy.kind.has_records:
         return None
     if len(attribute.steps) != 1:
         return None
@@ -90,7 +91,7 @@ def unlinked(tables: Mapping[str, Policy], keys: Mapping[ReferenceEnd, bool]) ->
 
 
 def _shuffled(policy: Policy) -> Policy:
-    if "aggregate" in policy.table_steps:
+    if not policy.kind.has_records:
         return policy
     table = policy.table.model_copy(update={ShuffleRows.key: ShuffleRows()})
     return policy.model_copy(update={"table": table}).placed(policy.text, policy.folder)

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import types
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from shoal.errors import PolicyError, PolicyProblem, SourceError
 from shoal.policy.checks import problems_in
-from shoal.policy.model import Policy
 from shoal.policy.yaml_tree import TreePath, YamlTree, dotted, read_tree
 from shoal.schema.registry import did_you_mean
 from shoal.schema.registry_choices import RegistryChoice
 from shoal.schema.validation_messages import validation_message
 from shoal.techniques import table_techniques
 
+if TYPE_CHECKING:
+    from shoal.policy.model import Policy
+
 MAX_BYTES = 10_000_000
 TABLES_KEY = "tables"
 """The key that tells a policy of several tables."""
 
 PolicyFinding = tuple[TreePath, str]
-
-
-def load_policy(path: Path) -> Policy:
-    return policy_from_text(read_policy(path), source=str(path), folder=path.parent)
+PolicyT = TypeVar("PolicyT", bound="Policy")
 
 
 def read_policy(path: Path) -> str:
@@ -46,7 +45,7 @@ def read_policy(path: Path) -> str:
         raise SourceError(f"{path}: can't be read ({error.strerror})") from None
 
 
-def policy_from_text(text: str, *, source: str, folder: Path) -> Policy:
+def policy_from_text(model: type[PolicyT], text: str, *, source: str, folder: Path) -> PolicyT:
     tree, data = read_mapping(text, source=source)
     problems = list(tree.problems)
     if TABLES_KEY in data:
@@ -54,7 +53,7 @@ def policy_from_text(text: str, *, source: str, folder: Path) -> Policy:
             PolicyProblem(*tree.where((TABLES_KEY,)), TABLES_KEY, "a policy of several tables can't be used here")
         )
         raise PolicyError(problems, source=source)
-    policy, found = validated(tree)
+    policy, found = validated(model, tree)
     problems += [PolicyProblem(*tree.where(path), dotted(path), message) for path, message in found]
     if problems or policy is None:
         raise PolicyError(list(dict.fromkeys(problems)), source=source)
@@ -70,12 +69,12 @@ def read_mapping(text: str, *, source: str) -> tuple[YamlTree, dict[str, object]
     return tree, tree.data
 
 
-def validated(tree: YamlTree) -> tuple[Policy | None, list[PolicyFinding]]:
+def validated(model: type[PolicyT], tree: YamlTree) -> tuple[PolicyT | None, list[PolicyFinding]]:
     """The policy of one table, if it is one; and what is wrong with it, by place in the tree."""
     try:
-        policy = Policy.model_validate(tree.data)
+        policy = model.model_validate(tree.data)
     except ValidationError as error:
-        return None, [located(details, tree, Policy) for details in error.errors(include_url=False)]
+        return None, [located(details, tree, model) for details in error.errors(include_url=False)]
     return policy, list(problems_in(policy))
 
 
@@ -106,7 +105,7 @@ def _known_at(loc: tuple[int | str, ...], root: type[BaseModel]) -> tuple[str, t
         inner = [_annotation(model, part) for model in models]
         models = [found for annotation in inner for found in _models_in(annotation)] or models
     names = [field.alias or name for model in models for name, field in model.model_fields.items()]
-    if models == [Policy]:
+    if models == [root] and "table" in root.model_fields:
         names = [*(name for name in names if name != "table"), *table_techniques.names()]
     kind = "key" if models == [root] else _kind(models[0])
     return kind, tuple(dict.fromkeys(names))

@@ -13,8 +13,11 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_
 from shoal.io import SourceOptions, TargetOptions, parse_source, parse_target
 from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneHierarchy, OneModel, TableTechniques, TechniqueList
+from shoal.policy.default_attribute import EVERYTHING_ELSE
+from shoal.policy.load import policy_from_text, read_policy
 from shoal.policy.presets import PRESETS, Preset, UseCase
 from shoal.policy.read_back_rules import ReadBackRules
+from shoal.policy.release_kind import ReleaseKind
 from shoal.privacy import PrivacyModel
 from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.schema import Column, Role, ValueType
@@ -22,8 +25,6 @@ from shoal.schema.parameters import Parameters
 from shoal.techniques import TableTechnique, Technique, table_techniques
 from shoal.techniques.suppression.suppress import Suppress
 from shoal.techniques.synthetic.decoys import Decoys
-
-EVERYTHING_ELSE = "*"
 
 
 def _without_password(place: str) -> str:
@@ -160,16 +161,13 @@ class Policy(Parameters):
         return {**rest, "table": table}
 
     @classmethod
-    def load(cls, path: str | Path) -> Policy:
-        from shoal.policy.load import load_policy
-
-        return load_policy(Path(path))
+    def load(cls, path: str | Path) -> Self:
+        path = Path(path)
+        return cls.from_text(read_policy(path), source=str(path), folder=path.parent)
 
     @classmethod
-    def from_text(cls, text: str, *, source: str = "policy", folder: Path | None = None) -> Policy:
-        from shoal.policy.load import policy_from_text
-
-        return policy_from_text(text, source=source, folder=folder or Path())
+    def from_text(cls, text: str, *, source: str = "policy", folder: Path | None = None) -> Self:
+        return policy_from_text(cls, text, source=source, folder=folder or Path())
 
     def placed(self, text: str, folder: Path) -> Self:
         self._text, self._folder = text, folder
@@ -221,6 +219,12 @@ class Policy(Parameters):
             for name, attribute in self.attributes.items()
             if attribute.role is role and name != EVERYTHING_ELSE and attribute.is_released
         )
+
+    @property
+    def kind(self) -> ReleaseKind:
+        """What kind of release comes of it."""
+        left = all(technique.leaves_records for technique in self.table_steps.values())
+        return ReleaseKind.RECORDS if left else ReleaseKind.AGGREGATE
 
     @property
     def table_steps(self) -> dict[str, TableTechnique]:

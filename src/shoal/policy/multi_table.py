@@ -140,7 +140,7 @@ def any_from_text(text: str, *, source: str = "policy", folder: Path | None = No
     folder = folder or Path()
     tree, data = read_mapping(text, source=source)
     if TABLES_KEY not in data:
-        return policy_from_text(text, source=source, folder=folder)
+        return policy_from_text(Policy, text, source=source, folder=folder)
     problems = list(tree.problems)
     found, several = _read(tree, data)
     problems += [PolicyProblem(*tree.where(path), dotted(path), message) for path, message in found]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
-from shoal.policy.model import Policy
 from shoal.policy.yaml_tree import TreePath
 from shoal.pseudonyms import Uniqueness
 from shoal.pseudonyms.issuance import issued_uniqueness
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
+
+if TYPE_CHECKING:
+    from shoal.policy.model import Policy
 
 
 def problems_of_pseudonyms(policy: Policy) -> Iterator[tuple[TreePath, str]]:

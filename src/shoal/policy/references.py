@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shoal.errors import InputError
-from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
+from shoal.policy.model import Attribute, Policy
 from shoal.pseudonyms import Uniqueness
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
@@ -74,7 +75,7 @@ def outcome(policy: Policy, column: str) -> KeyOutcome:
     attribute = policy.attributes.get(column) or policy.attributes[EVERYTHING_ELSE]
     if attribute.is_suppressed:
         return SUPPRESSED
-    if "aggregate" in policy.table_steps:
+    if not policy.kind.has_records:
         return KeyOutcome("is in a table that is aggregated", joinable=False)
     if attribute.role is Role.QUASI and policy.models:
         return KeyOutcome("is a quasi-identifier, which may be generalised", joinable=False)

@@ -15,12 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from shoal.errors import PolicyError, PolicyProblem
-from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
 from shoal.policy.yaml_tree import TreePath, dotted
 from shoal.schema import Role
 from shoal.techniques.statistical.aggregation.aggregate import Aggregate
+
+if TYPE_CHECKING:
+    from shoal.policy.model import Attribute, Policy
 
 STRICTNESS: Mapping[Role, int] = {Role.INSENSITIVE: 0, Role.SENSITIVE: 1, Role.QUASI: 2, Role.DIRECT: 3}
 

@@ -70,7 +70,7 @@ class TableEntry:
         self.data[key] = {**default, **named, **own}
 
     def validated(self) -> tuple[Policy | None, list[PolicyFinding]]:
-        policy, found = validated(self._tree())
+        policy, found = validated(Policy, self._tree())
         misplaced = [((TABLES_KEY, self.name, key), "stands at the top, not in a table") for key in self.misplaced]
         return policy, [*misplaced, *((self._in_file(path), message) for path, message in found)]
 

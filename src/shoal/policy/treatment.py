@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from shoal.policy.model import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
+from shoal.policy.model import Attribute, Policy
 from shoal.schema import Role
+from shoal.techniques.cryptographic.encryption.encrypt import Encrypt, EncryptionScheme
+from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
+from shoal.techniques.suppression.mask import Mask
 
 
 class Treatment(StrEnum):
@@ -24,7 +28,7 @@ class Treatment(StrEnum):
 def treatments(policy: Policy) -> dict[str, Treatment]:
     """By released attribute. A technique may alter further columns beside the one that it is written under."""
     released = {n: a for n, a in policy.attributes.items() if n != EVERYTHING_ELSE and a.is_released}
-    if "aggregate" in policy.table_steps:
+    if not policy.kind.has_traceable_rows:
         return dict.fromkeys(released, Treatment.REPLACED)
     found = {name: _untouched(policy, name, attribute) for name, attribute in released.items()}
     for name, attribute in policy.attributes.items():
@@ -33,6 +37,19 @@ def treatments(policy: Policy) -> dict[str, Treatment]:
                 if found.get(changed, Treatment.ALTERED) is not Treatment.ALTERED:
                     found[changed] = Treatment.REPLACED if step.truthful else Treatment.ALTERED
     return found
+
+
+def keeps_people_apart(policy: Policy | None, person: str) -> bool:
+    """Whether all records of a person still hold the same value, so that nobody is counted twice."""
+    attribute = None if policy is None else policy.attributes.get(person)
+    return attribute is None or all(
+        isinstance(step, Pseudonymise | Mask)
+        or (
+            isinstance(step, Encrypt)
+            and step.scheme in (EncryptionScheme.DETERMINISTIC, EncryptionScheme.FORMAT_PRESERVING)
+        )
+        for step in attribute.steps
+    )
 
 
 def _untouched(policy: Policy, name: str, attribute: Attribute) -> Treatment:

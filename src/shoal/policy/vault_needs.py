@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from shoal.policy.model import Policy
 from shoal.techniques import Technique
 from shoal.techniques.cryptographic.encryption.encrypt import FILE, Encrypt
 from shoal.techniques.free_text.scrub import Scrub
 from shoal.techniques.pseudonymisation.identity import Identity
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
+
+if TYPE_CHECKING:
+    from shoal.policy.model import Policy
 
 
 def needs_vault(policy: Policy) -> bool:

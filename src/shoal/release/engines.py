@@ -8,13 +8,13 @@ from typing import Any
 from shoal.engine import Engine
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import FieldName, FieldText, InputError
-from shoal.schema.progress import Progress
+from shoal.schema.progress import Monitor
 from shoal.schema.registry import did_you_mean
 
 ENGINES = ("polars", "spark")
 
 
-def make_engine(name: str, *, progress: Progress | None, spool: Path, master: str | None = None) -> Engine[Any]:
+def make_engine(name: str, *, spool: Path, monitor: Monitor | None = None, master: str | None = None) -> Engine[Any]:
     """``master`` says where Spark runs; no other engine has one."""
     if master is not None and name != "spark":
         raise InputError(
@@ -22,8 +22,8 @@ def make_engine(name: str, *, progress: Progress | None, spool: Path, master: st
             advice=FieldText("add ", FieldName("engine", "spark"), ", or leave it out"),
         )
     if name == "polars":
-        rows = None if progress is None else (lambda done: progress("rewrite", done, None))
-        return PolarsEngine(progress=rows, spool=spool)
+        monitor = monitor or Monitor()
+        return PolarsEngine(spool=spool, progress=monitor.progress("rewrite"), cancel=monitor.cancel)
     if name == "spark":
         from shoal.engine.spark import SparkEngine
 

@@ -36,8 +36,9 @@ def data_target(path: Path, like: Source, *, in_parts: bool, escape: bool = Fals
 
 def describe_data_file(target: FileTarget | PartsTarget, records: int) -> DataFile:
     if isinstance(target, PartsTarget):
-        return DataFile(target.path.name, records, checksum(target.parts), tuple(target.parts))
-    return DataFile(target.path.name, records, sha256_of(target.path))
+        parts = tuple(target.parts) or None
+        return DataFile(path=target.path.name, rows=records, sha256=checksum(target.parts), parts=parts)
+    return DataFile(path=target.path.name, rows=records, sha256=sha256_of(target.path))
 
 
 def planned_files(plan: Plan) -> tuple[SidecarFile, ...]:
@@ -76,7 +77,7 @@ def collect_files(files: Iterable[SidecarFile], aside: Path) -> tuple[WrittenFil
     frames = [(beside, _content(beside, aside).collect(engine="streaming")) for beside in files]
     return tuple(
         WrittenFile(
-            beside, FurtherFile(beside.file, frame.height, "", beside.about, beside.for_recipient), frame.lazy()
+            beside, FurtherFile(path=beside.file, rows=frame.height, sha256="", about=beside.about), frame.lazy()
         )
         for beside, frame in frames
     )
@@ -99,7 +100,7 @@ def _write(beside: SidecarFile, aside: Path, folder: Path, like: Source, *, esca
     frame = _scan(target)
     rows = int(frame.select(pl.len()).collect(engine="streaming").item())
     path = target.path.relative_to(folder).as_posix()
-    told = FurtherFile(path, rows, sha256_of(target.path), beside.about, beside.for_recipient)
+    told = FurtherFile(path=path, rows=rows, sha256=sha256_of(target.path), about=beside.about)
     return WrittenFile(beside, told, frame)
 
 

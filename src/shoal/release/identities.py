@@ -9,9 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.plan import Plan
+from shoal.plan import IdentityStep, Plan
 from shoal.pseudonyms import Secrets
-from shoal.techniques.pseudonymisation.identity import IdentityStep
 
 AT_ONCE = 200_000
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import NamedTuple
 
-from shoal import __version__
+from shoal.assess.evidence.recount import RewriteResult
 from shoal.assess.evidence.report_facts import evidence_facts
-from shoal.assess.evidence.study import ReleaseEvidence
 from shoal.measurement import Measurement
 from shoal.measurement.risk.attacker_risks import attackers_of
-from shoal.policy import Policy, UseCase
+from shoal.policy import Policy
 from shoal.policy.anatomy_checks import anatomised
-from shoal.policy.data_state import StateOfData
-from shoal.randomness import now
-from shoal.release.pipeline import RewriteResult
-from shoal.report.facts import AttributeFacts, FileFacts, ModelFacts, ReadBackFacts, ReportFacts, RiskFacts
+from shoal.release.manifest_building import RunFindings
+from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
 from shoal.results.manifest import Manifest
 from shoal.results.number_format import percent
-from shoal.techniques.anatomisation.anatomise import AnatomiseStep
 
 
 class AppliedTechnique(NamedTuple):
@@ -29,55 +26,20 @@ class AppliedTechnique(NamedTuple):
     clause: str
 
 
-def report_facts(
-    policy: Policy, manifest: Manifest, done: RewriteResult, evidence: ReleaseEvidence | None = None
-) -> ReportFacts:
+def report_facts(policy: Policy, manifest: Manifest, findings: RunFindings) -> ReportFacts:
+    """What the report says besides what the manifest says."""
+    done, read_back = findings.rewritten, findings.read_back
     return ReportFacts(
-        name=policy.name,
-        use_case=policy.use_case,
-        created=now(),
-        version=__version__,
-        policy_sha256=manifest.policy_sha256,
-        data_path=manifest.data.path,
-        data_sha256=manifest.data.sha256,
-        records=manifest.data.rows,
-        before=_risk(manifest.before),
-        after=_risk(manifest.after),
+        manifest=manifest,
+        before=_risk(done.before),
+        after=_risk(findings.recounted.after),
         models=_models(policy, manifest),
         attributes=_attributes(policy, manifest, done),
-        utility=manifest.utility,
-        levels=manifest.solution.levels,
-        loss=manifest.solution.loss,
-        optimal=manifest.solution.optimal,
-        nodes_checked=manifest.solution.nodes_checked,
-        nodes_total=manifest.solution.nodes_total,
-        warnings=manifest.warnings,
         person=policy.person is not None,
-        read_back=_read_back(manifest),
-        recoding=manifest.solution.recoding,
-        state="" if manifest.state is None else manifest.state.words,
-        state_in_brief="" if manifest.state is None else manifest.state.brief,
-        still_personal=manifest.state is not None and manifest.state.still_personal,
-        guidance=_guidance(manifest.state, manifest.use_case),
-        nothing_left=manifest.nothing_left,
-        heights=manifest.heights,
-        files=tuple(FileFacts(one.path, one.rows, one.sha256, one.about, one.for_recipient) for one in manifest.files),
-        **evidence_facts(evidence),
-    )
-
-
-def _read_back(manifest: Manifest) -> ReadBackFacts | None:
-    if manifest.read_back is None:
-        return None
-    found = manifest.read_back.found
-    words = tuple(one.words for one in found.tellings)
-    rule = found.rule
-    outcome = manifest.read_back
-    accepted = tuple(
-        f"{' with '.join(one.columns)} tells {one.tells}, because {one.because}" for one in outcome.accepted
-    )
-    return ReadBackFacts(
-        found.k, outcome.k_open, accepted, words, outcome.cells, rule.records, rule.share, found.lower_bound
+        k_open=0 if read_back is None else read_back.k_open,
+        nothing_left=findings.nothing_left,
+        for_recipient=frozenset(file.told.path for file in findings.files if file.beside.for_recipient),
+        **evidence_facts(findings.evidence),
     )
 
 
@@ -96,31 +58,19 @@ def _risk(measurement: Measurement) -> RiskFacts:
     )
 
 
-def _guidance(state: StateOfData | None, use_case: str | None) -> str:
-    """What the PDPC guide has the use case do beyond the file."""
-    if state is None or state.controls_needed is None:
-        return ""
-    if use_case == UseCase.PUBLIC:
-        return "Anybody may have the file, so no controls around it can be relied on."
-    steps = ", ".join(map(str, state.steps))
-    controls = "asks for further controls around the data" if state.controls_needed else "relies on no further controls"
-    shredded = f"; what leads back to people is destroyed by {state.shred_on:%-d %B %Y}" if state.shred_on else ""
-    return f"The use case takes steps {steps} of the PDPC guide and {controls}{shredded}."
-
-
 def _models(policy: Policy, manifest: Manifest) -> tuple[ModelFacts, ...]:
     told = [(model.title, model.explain(), model.clause) for model in policy.models]
     if technique := anatomised(policy):
         told.append(("l-diverse classes", technique.explain(), technique.facts.clause))
     return tuple(
-        ModelFacts(*words, finding.required, finding.achieved, finding.met)
+        ModelFacts(*words, finding.required, inf if finding.achieved is None else finding.achieved, finding.met)
         for words, finding in zip(told, manifest.models, strict=True)
     )
 
 
 def _attributes(policy: Policy, manifest: Manifest, done: RewriteResult) -> tuple[AttributeFacts, ...]:
     by_attribute: dict[str, list[AppliedTechnique]] = {}
-    for one in (*_planned(done), *_recoded(done), *_starred(policy, done), *_pseudonyms(manifest)):
+    for one in (*_planned(policy, done), *_recoded(done), *_starred(policy, done), *_pseudonyms(manifest)):
         by_attribute.setdefault(one.attribute, []).append(one)
     return tuple(
         AttributeFacts(
@@ -134,13 +84,13 @@ def _attributes(policy: Policy, manifest: Manifest, done: RewriteResult) -> tupl
     )
 
 
-def _planned(done: RewriteResult) -> Iterator[AppliedTechnique]:
+def _planned(policy: Policy, done: RewriteResult) -> Iterator[AppliedTechnique]:
+    technique = anatomised(policy)
     for planned in done.plan:
         if planned.attribute is not None:
             words = f"{planned.technique}, {planned.detail}" if planned.detail else planned.technique
             yield AppliedTechnique(planned.attribute, words, planned.clause)
-        if isinstance(planned.step, AnatomiseStep):
-            technique = planned.step.technique
+        if technique is not None and planned.technique == technique.key:
             for name in technique.sensitive:
                 yield AppliedTechnique(
                     name, f"{planned.technique}, l {technique.l}, in {technique.file}", planned.clause

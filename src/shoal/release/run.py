@@ -1,93 +1,43 @@
-"""The main job: a policy and data in; a release folder, or a table in memory, out."""
+"""The main job: a policy and data in; a release folder, or a table of the kind that came, out.
+
+One sequence serves Python, the command line and runs of several tables. Where the output goes is a ``Destination``;
+who listens, and what may stop the run, is a ``Monitor``.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import resource
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from shoal.assess.evidence.anatomy import anatomy_finding, anatomy_warnings, recount_anatomy
-from shoal.assess.evidence.study import EvidenceStudy, MeasuredFrame, ReleaseEvidence, gather_evidence, study_for
+from shoal.assess.evidence.anatomy import recount_anatomy
+from shoal.assess.evidence.last_look import identifiers_of, take_last_look
+from shoal.assess.evidence.recount import RewriteResult, check_read_back, recount
+from shoal.assess.evidence.study import EvidenceStudy, MeasuredFrame, ReleaseEvidence, gather_evidence
+from shoal.assess.exploration import exploration_of
 from shoal.engine import Engine
-from shoal.engine.polars import PolarsEngine
 from shoal.errors import InputError
-from shoal.io import (
-    Source,
-    Staging,
-    explained,
-    open_target,
-    write_atomic,
-    writing,
-)
-from shoal.io.frames import FrameSource, FrameTarget, as_lazy, is_spark, like
-from shoal.measurement import Risk
-from shoal.measurement.risk.anatomy import Anatomy
-from shoal.plan.roll_up import RollUpStep
-from shoal.policy import Policy, warnings_in
-from shoal.policy.data_state import state_of
+from shoal.io import Source, explained
+from shoal.io.frames import FrameSource, as_lazy, is_spark
+from shoal.policy import Policy
 from shoal.policy.sources import source_of
-from shoal.policy.treatment import Treatment, treatments
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
+from shoal.release.destinations import Destination, FolderDestination, MemoryDestination, OpenOutput, Release
 from shoal.release.engines import make_engine
-from shoal.release.further_files import (
-    collect_files,
-    data_target,
-    describe_data_file,
-    formulas_in,
-    remove_aside,
-    write_files,
-)
+from shoal.release.further_files import remove_aside
 from shoal.release.identities import keep_identities
-from shoal.release.last_look import identifiers_of, take_last_look
-from shoal.release.pipeline import RecountResult, ReleasePipeline, RewriteResult
+from shoal.release.manifest_building import RunFindings, build_manifest
+from shoal.release.pipeline import ReleasePipeline, RunPhase
 from shoal.release.report_facts import report_facts
-from shoal.report import render, write_pdf
-from shoal.report.pdf import find_browser
-from shoal.results.exploration import Exploration
-from shoal.results.manifest import DataFile, Manifest, WrittenFile
-from shoal.results.number_format import percent
-from shoal.results.read_back_outcome import ReadBackOutcome
-from shoal.schema.progress import Progress
+from shoal.release.request import RunRequest
+from shoal.release.source_identity import SourceFingerprint
+from shoal.schema.progress import CancelToken, EventSink, Monitor, NoteMade, WarningRaised
 
-NOTHING_LEFT = (
-    "NOTHING is left that tells records apart: every quasi-identifier is starred, or the same in all records. Such a k "
-    "says nothing: ask for less, allow some records to be suppressed, or leave quasi-identifiers out"
-)
-
-
-@dataclass(frozen=True)
-class Release:
-    """A finished release: the data (or the path of it), further files likewise, its manifest, its report."""
-
-    manifest: Manifest
-    html: str
-    data: Any = None
-    folder: Path | None = None
-    files: Mapping[str, Any] = field(default_factory=dict)
-    """By name (``shares/party-1``), what the release has beside the data: the same kind of table, or the path."""
-
-    @property
-    def risk(self) -> Risk:
-        return self.manifest.after.risk
-
-    @property
-    def utility(self) -> dict[str, float]:
-        return self.manifest.utility
-
-    def report(self, path: str | Path) -> Path:
-        """Write the report as one HTML file."""
-        write_atomic(Path(path), self.html)
-        return Path(path)
+__all__ = ["Release", "Run", "StagedRelease", "anonymise", "release_folder"]
 
 
 def anonymise(  # noqa: PLR0913  # one argument per wish
@@ -99,6 +49,8 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
     force: bool = False,
     vault: Secrets | None = None,
     shared: str | Path | None = None,
+    progress: EventSink | None = None,
+    cancel: CancelToken | None = None,
 ) -> Release:
     """Anonymise a table by a policy; the same kind of table comes back as ``release.data``.
 
@@ -108,253 +60,183 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
 
     Of a Spark frame the result lies in a folder of its own while the session lasts, in ``shared`` if that is given: on
     a cluster, a folder that all machines see.
+
+    ``progress`` is called with the events of the run (``shoal.schema.progress``); ``cancel`` stops it from another
+    thread, with ``Cancelled`` and nothing written.
     """
-    if isinstance(data, str | Path):
-        at = Path(output or default_folder(policy))
-        return release_folder(policy, at, data=str(data), seed=seed, force=force, secrets=vault)
-    if output is not None:
+    if output is not None and not isinstance(data, str | Path):
         raise InputError("a table in memory gives a table in memory; `output` goes with a path")
-    if is_spark(data):
-        from shoal.release.spark import anonymise_spark
-
-        return anonymise_spark(data, policy, seed=seed, secrets=vault, shared=shared)
-    target, randomness, study = FrameTarget(), Randomness(seed), study_for(policy, None)
-    with tempfile.TemporaryDirectory() as folder:
-        traced = study is not None or bool(identifiers_of(policy))
-        pipeline = ReleasePipeline(policy, PolarsEngine(), randomness, secrets=vault, traced=traced)
-        aside = Path(folder) / "aside.arrow"
-        done = pipeline.rewrite(FrameSource(as_lazy(data)), target, aside=aside)
-        recounted = pipeline.recount(target.frame.lazy(), done, aside=aside)
-        done, read_back = pipeline.look_back(partial(_lazily, target), done, recounted.after, aside=aside)
-        files = collect_files(done.files, aside)
-        look = take_last_look(policy, as_lazy(data), target.frame.lazy(), files, aside, done.records)
-        keep_identities(done.plan, target.frame.lazy(), aside, vault)
-        anatomy = recount_anatomy(policy, target.frame.lazy(), files, done.records)
-        study = None if study is None else study.tracing(aside)
-    evidence = gather_evidence(policy, *_tables(done, as_lazy(data), recounted, target.frame.lazy()), study)
-    found = DataFile("", done.records, "")
-    manifest = _manifest(policy, found, done, recounted, evidence, vaulted=_lasting(vault))
-    manifest = _with_read_back(manifest, read_back)
-    manifest = replace(_beside(manifest, policy, files, anatomy), last_look=look)
-    html = render(report_facts(policy, manifest, done, evidence))
-    frames = {file.beside.file: like(data, file.frame.collect()) for file in files}
-    return Release(manifest, html, like(data, target.frame), files=frames)
+    request = RunRequest(
+        policy=policy,
+        data=str(data) if isinstance(data, Path) else data,
+        output=None if output is None else Path(output),
+        seed=seed,
+        force=force,
+        secrets=vault,
+        shared=None if shared is None else Path(shared),
+    )
+    return Run(request, Monitor(progress, cancel)).execute()
 
 
-def release_folder(  # noqa: PLR0913  # one argument per option of `shoal run`
+def release_folder(  # noqa: PLR0913  # the fields of a request
     policy: Policy,
     folder: Path,
     *,
-    data: str | Source | None = None,
+    data: str | None = None,
     engine: str | Engine[Any] = "polars",
     master: str | None = None,
     parts: bool | None = None,
     seed: int | None = None,
     force: bool = False,
-    study: EvidenceStudy | None = None,
-    explore: Callable[[], Exploration] | None = None,
+    evidence: bool = False,
     pdf: bool = False,
-    progress: Progress | None = None,
     secrets: Secrets | None = None,
+    monitor: Monitor | None = None,
 ) -> Release:
     """Write a release folder: data, release.json, report.html, recipient.html, and what else techniques put beside
-    the data. It appears whole, or not at all.
-
-    ``master`` is where Spark runs. ``parts`` says whether the data is a folder of parts, else the policy does.
-
-    With a ``study`` the release is attacked and compared with the original; what ``explore`` finds is shown in the
-    report; with ``pdf`` the reports come as PDF too.
+    the data. It appears whole, or not at all. ``RunRequest`` says what the arguments mean, and has more of them.
     """
-    source, randomness = source_of(policy, data), Randomness(seed)
-    study = study_for(policy, study)
-    if pdf:
-        find_browser()
-    with Staging(folder, force=force) as staging, explained(source):
-        chosen = engine
-        if isinstance(chosen, str):
-            chosen = make_engine(chosen, progress=progress, spool=staging.path, master=master)
-        traced = study is not None or bool(identifiers_of(policy))
-        pipeline = ReleasePipeline(policy, chosen, randomness, progress, secrets, traced=traced)
-        aside = staging.path / ".aside.arrow"
-        escape = policy.output.escape_formulas
-        elsewhere = open_target(policy.target, base=policy.folder, escape_formulas=escape) if policy.target else None
-        in_parts = policy.output.parts if parts is None else parts
-        target = data_target(staging.path / "data", source, in_parts=in_parts, escape=escape)
-        with closing(chosen):
-            done = pipeline.rewrite(source, target, aside=aside)
-            recounted = pipeline.recount(target.scan(), done, aside=aside)
-            done, read_back = pipeline.look_back(target.scan, done, recounted.after, aside=aside)
-        files = write_files(done.files, aside, staging.path, like=source, escape=escape)
-        look = take_last_look(policy, source.scan(), target.scan(), files, aside, done.records)
-        keep_identities(done.plan, target.scan(), aside, secrets)
-        anatomy = recount_anatomy(policy, target.scan(), files, done.records)
-        study = None if study is None else study.tracing(aside)
-        remove_aside(aside)
-        recounted_at = time.perf_counter()
-        evidence = gather_evidence(policy, *_tables(done, source.scan(), recounted, target.scan()), study)
-        written = describe_data_file(target, done.records)
-        manifest = _manifest(policy, written, done, recounted, evidence, vaulted=_lasting(secrets))
-        manifest = _with_read_back(manifest, read_back)
-        manifest = replace(_beside(manifest, policy, files, anatomy), last_look=look)
-        manifest = manifest.warned(formulas_in(target, files, escape=escape))
-        facts = report_facts(policy, manifest, done, evidence)
-        if explore is not None:
-            facts = replace(facts, exploration=explore())
-        html, for_recipient = render(facts), render(facts, recipient=True)
-        manifest = replace(manifest, timing=replace(manifest.timing, report_s=time.perf_counter() - recounted_at))
-        with writing(str(folder)):
-            (staging.path / "release.json").write_text(manifest.to_json(), encoding="utf-8")
-            (staging.path / "report.html").write_text(html, encoding="utf-8")
-            (staging.path / "recipient.html").write_text(for_recipient, encoding="utf-8")
-            for name in ("report", "recipient") if pdf else ():
-                write_pdf(staging.path / f"{name}.html", staging.path / f"{name}.pdf")
-        if elsewhere is not None:
-            elsewhere.write(target.scan())
-        staging.commit()
-    paths = {file.beside.file: folder / file.told.path for file in files}
-    return Release(manifest, html, folder / target.path.name, folder, paths)
-
-
-def default_folder(policy: Policy) -> Path:
-    return Path(f"{policy.name}-release")
-
-
-def _tables(
-    done: RewriteResult, original: pl.LazyFrame, recounted: RecountResult, released: pl.LazyFrame
-) -> tuple[MeasuredFrame, MeasuredFrame]:
-    return MeasuredFrame(done.before, original), MeasuredFrame(recounted.after, released)
-
-
-def _manifest(  # noqa: PLR0913  # one argument per part of a run
-    policy: Policy,
-    data: DataFile,
-    done: RewriteResult,
-    recounted: RecountResult,
-    evidence: ReleaseEvidence,
-    *,
-    vaulted: bool,
-) -> Manifest:
-    return Manifest(
-        name=policy.name,
-        policy_sha256=hashlib.sha256(policy.text.encode()).hexdigest(),
+    request = RunRequest(
+        policy=policy,
+        output=folder,
         data=data,
-        solution=done.solution,
-        before=done.before,
-        after=recounted.after,
-        models=recounted.models,
-        utility=recounted.utility,
-        timing=done.timing,
-        peak_rss_mb=_peak_memory(),
-        use_case=policy.use_case,
-        roles={name: str(attribute.role) for name, attribute in policy.attributes.items() if attribute.is_released},
-        treatment={name: str(kind) for name, kind in treatments(policy).items()}
-        | dict.fromkeys(recounted.pseudonyms, str(Treatment.PSEUDONYMISED)),
-        pseudonyms=recounted.pseudonyms,
-        person=_person(policy, recounted),
-        suppressed_by_rule=done.suppressed_by_rule,
-        suppressed_cells=done.suppressed_cells,
-        k_without_decoys=done.k_without_decoys,
-        warnings=(
-            *warnings_in(policy, vaulted=vaulted),
-            *_of_pseudonyms(recounted),
-            *_of_decoys(done),
-            *_of_marks(done),
-            *_of_rolling_up(done),
-            *_of_population(evidence),
-        ),
-        evidence=evidence.to_dict(),
-        heights={name: bound.height for name, bound in done.hierarchies.items()},
-        state=state_of(policy, lasting=vaulted, against=evidence.against),
+        engine=engine,
+        master=master,
+        parts=parts,
+        seed=seed,
+        force=force,
+        evidence=evidence,
+        pdf=pdf,
+        secrets=secrets,
     )
+    return Run(request, monitor).execute()
 
 
-def _lazily(target: FrameTarget) -> pl.LazyFrame:
-    """As it is by now: it may be written more than once."""
-    return target.frame.lazy()
+class Run:
+    """From a request to a release, in the phases of ``RunPhase``, each announced to the monitor.
+
+    Whoever cancels gets ``Cancelled`` before the next phase, batch of records or step of a solver, and finds everything
+    as it was before. Only the last phase, in which the vault gets what it is to keep and the output its name, is not
+    interrupted once it has begun: so the vault has no entry of a release that was never made, unless that last step
+    itself fails.
+
+    A run that ended early is not resumed. What it had counted is as telling as the data and is nowhere kept, so the
+    next one begins anew. That it won't end late for a reason that could be known early is looked after: whether a
+    browser for PDF is there, whether the folder may be written and the target opened is known before data is read.
+    """
+
+    def __init__(self, request: RunRequest, monitor: Monitor | None = None) -> None:
+        self.request = request
+        self.policy = request.policy
+        self.monitor = monitor or Monitor()
+        self._engine: str | Engine[Any] = request.engine
+        self.source, self._destination = self._arrange(request)
+
+    def execute(self) -> Release:
+        with self.staged() as release:
+            return release.commit()
+
+    @contextmanager
+    def staged(self) -> Iterator[StagedRelease]:
+        """Everything but the last phase. Leaving without a commit leaves nothing behind."""
+        self._destination.require()
+        self.monitor.check()
+        with self._destination.open(self.source) as output:
+            with explained(self.source):
+                made = self._stage(output)
+            yield made
+
+    def _arrange(self, request: RunRequest) -> tuple[Source, Destination]:
+        data, policy = request.data, request.policy
+        if data is None or isinstance(data, str):
+            folder = FolderDestination(policy, request.folder, request.force, request.parts, request.pdf)
+            return source_of(policy, request.source or data), folder
+        if is_spark(data):
+            from shoal.release.spark import SparkDestination
+
+            on_cluster = SparkDestination(data, policy, request.shared)
+            source, self._engine = on_cluster.arrange()
+            return source, on_cluster
+        return FrameSource(as_lazy(data)), MemoryDestination(data)
+
+    def _stage(self, output: OpenOutput) -> StagedRelease:
+        study, fingerprint = self.request.study(), SourceFingerprint(self.source)
+        aside = output.workspace / ".aside.arrow"
+        pipeline = self._pipeline(output, traced=study is not None or bool(identifiers_of(self.policy)))
+        with closing(pipeline.engine):
+            rewritten = pipeline.rewrite(self.source, output.target, aside=aside)
+            with self.monitor.phase(RunPhase.RECOUNT):
+                recounted = recount(self.policy, output.scan(), rewritten, aside=aside)
+            with self.monitor.phase(RunPhase.READ_BACK):
+                rewritten, read_back = check_read_back(output.scan, rewritten, recounted.after, aside=aside)
+                if read_back is not None and read_back.suppression is not None:
+                    self.monitor.emit(NoteMade("cells that other columns tell were suppressed: it was written again"))
+        with self.monitor.phase(RunPhase.LAST_LOOK):
+            files = output.write_files(rewritten.files, aside)
+            original = self.source.scan()
+            leaks = take_last_look(self.policy, original, output.scan(), files, aside, rewritten.records)
+            anatomy = recount_anatomy(self.policy, output.scan(), files, rewritten.records)
+        started = time.perf_counter()
+        with self.monitor.phase(RunPhase.EVIDENCE):
+            before = MeasuredFrame(rewritten.before, self.source.scan())
+            after = MeasuredFrame(recounted.after, output.scan())
+            evidence = self._evidence(before, after, study, aside)
+        findings = RunFindings(rewritten, recounted, read_back, files, leaks, anatomy, evidence)
+        with self.monitor.phase(RunPhase.REPORT):
+            release = self._report(output, findings, fingerprint, started)
+        return StagedRelease(release, self, output, rewritten, aside)
+
+    def _pipeline(self, output: OpenOutput, *, traced: bool) -> ReleasePipeline[Any]:
+        engine, request = self._engine, self.request
+        if isinstance(engine, str):
+            engine = make_engine(engine, spool=output.workspace, monitor=self.monitor, master=request.master)
+        randomness = Randomness(request.seed)
+        return ReleasePipeline(self.policy, engine, randomness, self.monitor, request.secrets, traced=traced)
+
+    def _evidence(
+        self, before: MeasuredFrame, after: MeasuredFrame, study: EvidenceStudy | None, aside: Path
+    ) -> ReleaseEvidence:
+        if study is not None:
+            study = replace(study.tracing(aside), progress=self.monitor.progress("attack"))
+        return gather_evidence(self.policy, before, after, study)
+
+    def _report(
+        self, output: OpenOutput, findings: RunFindings, fingerprint: SourceFingerprint, started: float
+    ) -> Release:
+        rewritten, files = findings.rewritten, findings.files
+        data = output.describe(rewritten.records)
+        source, secrets = fingerprint.identity(), self.request.secrets
+        manifest = build_manifest(self.policy, data, findings, secrets=secrets, source=source)
+        manifest = manifest.warned(output.warnings(files))
+        for warning in manifest.warnings:
+            self.monitor.emit(WarningRaised(warning))
+        facts = report_facts(self.policy, manifest, findings)
+        if self.request.explore:
+            tried = exploration_of(self.policy, self.request.data, seed=self.request.seed, monitor=self.monitor)
+            facts = replace(facts, exploration=tried)
+        html = output.write_report(facts)
+        release = output.staged(manifest.timed(time.perf_counter() - started), html, files)
+        return replace(release, solution=rewritten.solution, nothing_left=findings.nothing_left)
 
 
-def _with_read_back(manifest: Manifest, found: ReadBackOutcome | None) -> Manifest:
-    """What other columns tell comes first among the warnings."""
-    if found is None:
-        return manifest
-    return replace(manifest, read_back=found, warnings=(*found.warnings(manifest.after.k), *manifest.warnings))
+@dataclass(frozen=True)
+class StagedRelease:
+    """A release that is complete and checked, and not yet there."""
 
+    release: Release
+    """As it will be; where it is a folder, with the paths that it will have."""
+    run: Run
+    output: OpenOutput
+    rewritten: RewriteResult
+    aside: Path
 
-def _person(policy: Policy, recounted: RecountResult) -> dict[str, str | int] | None:
-    """How people are behind the records; a record of an aggregated table is nobody's."""
-    if policy.person is None or "aggregate" in policy.table_steps:
-        return None
-    return {"attribute": policy.person, "most_records": recounted.most_records}
+    def commit(self) -> Release:
+        with self.run.monitor.phase(RunPhase.COMMIT):
+            return self.finish()
 
-
-def _lasting(secrets: Secrets | None) -> bool:
-    return secrets is not None and secrets.lasting
-
-
-def _beside(manifest: Manifest, policy: Policy, files: Sequence[WrittenFile], anatomy: Anatomy | None) -> Manifest:
-    """With what the release has beside the data; columns that were cut off are no longer in it."""
-    cut = () if anatomy is None else tuple(anatomy.attributes)
-    bare = (NOTHING_LEFT,) if manifest.nothing_left else ()
-    return replace(
-        manifest,
-        files=tuple(file.told for file in files),
-        anatomy=anatomy,
-        models=(*manifest.models, *anatomy_finding(policy, anatomy)),
-        warnings=(*bare, *manifest.warnings, *anatomy_warnings(policy, anatomy)),
-        roles={name: role for name, role in manifest.roles.items() if name not in cut},
-        treatment={name: kind for name, kind in manifest.treatment.items() if name not in cut},
-    )
-
-
-def _of_pseudonyms(recounted: RecountResult) -> Iterator[str]:
-    for name, share in recounted.pseudonyms.items():
-        yield (
-            f"what is left of '{name}' still tells {percent(share)} of people apart: it is a pseudonym, not anonymous "
-            "(ISO/IEC 20889, 9.3.2, note 1)"
-        )
-
-
-def _of_decoys(done: RewriteResult) -> Iterator[str]:
-    if done.solution.decoys:
-        yield (
-            f"{done.solution.decoys:,} of the records are invented; whoever can tell them from real ones is left with "
-            f"k = {done.k_without_decoys}"
-        )
-
-
-def _of_marks(done: RewriteResult) -> Iterator[str]:
-    for name in done.counts.attributes:
-        counted = done.counts.value_counts(name)
-        told = done.hierarchies[name].generalise(counted["value"], 0)
-        if records := int(counted.filter(told.ne_missing(counted["value"]))["records"].sum()):
-            yield (
-                f"'{name}' has {records:,} records with a value that reads like the mark of a suppressed cell, *; "
-                "where it is released as it is, it is written as \\*"
-            )
-
-
-def _of_population(evidence: ReleaseEvidence) -> Iterator[str]:
-    if beyond := evidence.before.attackers.beyond:
-        yield (
-            f"{beyond:,} combinations of quasi-identifying values have more people in the source than in the table of "
-            "the population, so that is not a table of everybody; what compares with it is no better than it is"
-        )
-
-
-def _of_rolling_up(done: RewriteResult) -> Iterator[str]:
-    counted_on = {one.attribute: one.step.level for one in done.plan if isinstance(one.step, RollUpStep)}
-    if counted_on:
-        levels = ", ".join(f"'{name}' from level {level}" for name, level in counted_on.items())
-        yield (
-            f"there were too many combinations to be counted, so the solver chose {levels} on; what is said of the "
-            "table before is said of these levels, and with finer ones the risk was higher"
-        )
-
-
-def _peak_memory() -> float:
-    """In MB. The kernel's own high-water mark, since what ``getrusage`` says begins with the parent's peak."""
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return next(float(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) / 1024
+    def finish(self) -> Release:
+        """The commit itself, for whoever announces it: from its first line on, nothing stops it."""
+        with explained(self.run.source):
+            keep_identities(self.rewritten.plan, self.output.scan(), self.aside, self.run.request.secrets)
+            remove_aside(self.aside)
+            return self.output.commit(self.release)

@@ -7,10 +7,11 @@ that was written.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from shoal.errors import BugError
 from shoal.kernels.arrays import Integers
 from shoal.results.evidence_facts import (
     AssessmentFacts,
@@ -21,6 +22,7 @@ from shoal.results.evidence_facts import (
     UsefulnessFacts,
 )
 from shoal.results.exploration import Exploration
+from shoal.results.manifest import Manifest, SolutionResult
 
 ClassSizes: TypeAlias = "Sequence[int] | Integers | Mapping[int, int]"
 """People per equivalence class, one by one, or how many classes there are of each size."""
@@ -74,66 +76,19 @@ class ModelFacts:
 
 
 @dataclass(frozen=True)
-class FileFacts:
-    """A file that the release has beside the data."""
-
-    path: str
-    records: int
-    sha256: str
-    about: str
-    """What it is and whom it is for."""
-    for_recipient: bool
-
-
-@dataclass(frozen=True)
-class ReadBackFacts:
-    """What other released columns tell of what was generalised."""
-
-    k: int
-    """What is left of k once it is put back."""
-    k_open: int
-    """What is left of it by all that the policy does not accept."""
-    accepted: tuple[str, ...]
-    """What it accepts, and why."""
-    tellings: tuple[str, ...]
-    """In words, each for one set of columns and one attribute."""
-    suppressed_cells: int
-    records: int
-    share: float
-    """The rule: a value tells another if it stands in so many records, of which this share has the other."""
-    lower_bound: bool = False
-
-
-@dataclass(frozen=True)
 class ReportFacts:
-    """Everything that the report of one release says."""
+    """What the report of one release is made from: its manifest, and what the manifest doesn't keep."""
 
-    name: str
-    use_case: str | None
-    created: datetime
-    version: str
-    policy_sha256: str
-    data_path: str
-    """The released file."""
-    data_sha256: str
-    records: int
-    """Records in the released file."""
+    manifest: Manifest
     before: RiskFacts
     after: RiskFacts
     models: tuple[ModelFacts, ...]
     attributes: tuple[AttributeFacts, ...]
-    utility: Mapping[str, float]
-    levels: Mapping[str, int]
-    loss: float
-    optimal: bool
-    nodes_checked: int
-    nodes_total: int
-    warnings: tuple[str, ...]
     person: bool
     """Whether k counts people rather than records."""
-    read_back: ReadBackFacts | None = None
-    recoding: str = "global"
-    """How the levels were chosen: one per attribute (global), or cell by cell."""
+    k_open: int = 0
+    """What other columns leave of k by all that the policy does not accept; said only where the manifest has
+    ``read_back``."""
     assessment: AssessmentFacts | None = None
     attackers: tuple[AttackerFacts, ...] = ()
     attacks: tuple[AttackFacts, ...] = ()
@@ -147,18 +102,22 @@ class ReportFacts:
     exploration: Exploration | None = None
     limits: tuple[str, ...] = ()
     """Limits of the evidence besides those that the page knows of itself."""
-    files: tuple[FileFacts, ...] = ()
-    """What the release has beside the data."""
-    state: str = ""
-    """In which state the data is, whether it is still personal and why, in a sentence."""
-    state_in_brief: str = ""
-    """The same without the reason, for recipients."""
-    still_personal: bool = False
-    guidance: str = ""
-    """What the use case asks for around the data, in a sentence."""
-    not_assessed: str | None = None
-    """Why the declared harm comes to no verdict."""
+    for_recipient: frozenset[str] = frozenset()
+    """Of the files beside the data, those that a recipient gets."""
     nothing_left: bool = False
     """Whether no quasi-identifying value of the file tells records apart any more."""
-    heights: Mapping[str, int] = field(default_factory=dict)
-    """The level of each quasi-identifier that is a star."""
+
+    @property
+    def created(self) -> datetime:
+        if self.manifest.created is None:
+            raise BugError("a report of a release that does not say when it was made")
+        return self.manifest.created
+
+    @property
+    def records(self) -> int:
+        """Records in the released file."""
+        return self.manifest.data.rows or 0
+
+    @property
+    def solution(self) -> SolutionResult:
+        return self.manifest.solution or SolutionResult()

@@ -22,6 +22,7 @@ from shoal.report.limits import Limit, limits
 from shoal.report.plots import ClassSizeBin, bar, class_bins
 from shoal.report.sections import titles
 from shoal.report.summary import HarmThreshold, KeyFigure, harms, key_figures, risk_gauge
+from shoal.results.manifest import SolutionResult
 from shoal.results.number_format import NONE, count, moment, number, percent
 
 
@@ -129,8 +130,8 @@ def compose(facts: ReportFacts, *, recipient: bool) -> ReportPage:
     shown_attributes, untouched = _folded(facts.attributes)
     page = ReportPage(
         recipient=recipient,
-        name=facts.name,
-        use_case=wording.use_case(facts.use_case),
+        name=facts.manifest.name,
+        use_case=wording.use_case(facts.manifest.use_case),
         created=moment(facts.created),
         created_iso=facts.created.isoformat(timespec="seconds"),
         records=count(facts.records, "record"),
@@ -147,10 +148,10 @@ def compose(facts: ReportFacts, *, recipient: bool) -> ReportPage:
         models=tuple(_model_row(model, recipient=recipient) for model in facts.models),
         attributes=tuple(_attribute_rows(shown_attributes, recipient=recipient)),
         untouched=_by_role(untouched),
-        utility=() if recipient else tuple((*wording.measure(n), number(v)) for n, v in facts.utility.items()),
-        search=None if recipient else _search(facts),
+        utility=() if recipient else tuple((*wording.measure(n), number(v)) for n, v in facts.manifest.utility.items()),
+        search=None if recipient else _search(facts.solution),
         provenance=tuple(_provenance(facts, recipient=recipient)),
-        warnings=() if recipient else facts.warnings,
+        warnings=() if recipient else facts.manifest.warnings,
         limits=limits(facts, recipient=recipient),
         purpose=facts.purpose or "",
         withstood=_withstood(facts) if recipient else (),
@@ -193,8 +194,8 @@ def _risk_rows(shown: list[RiskFacts], facts: ReportFacts, *, recipient: bool) -
 
     many = wording.unit(facts)[1]
     yield row("Smallest class, k", "ISO/IEC 20889, 10.2.1", *(f"{risk.k:,}" for risk in shown))
-    if facts.read_back is not None:
-        left = f"{facts.read_back.k:,}"
+    if facts.manifest.read_back is not None:
+        left = f"{facts.manifest.read_back.k:,}"
         yield row("k with what other columns tell", "", *((left,) if recipient else (NONE, left)))
     yield row(
         f"{many.capitalize()} alone in their class", "ISO/IEC 20889, 7.2", *(f"{risk.uniques:,}" for risk in shown)
@@ -250,27 +251,29 @@ def _by_role(attributes: tuple[AttributeFacts, ...]) -> tuple[UntouchedAttribute
     return tuple(UntouchedAttributes(wording.role(role), tuple(names)) for role, names in by_role.items())
 
 
-def _search(facts: ReportFacts) -> SearchSummary | None:
-    if not facts.levels:
+def _search(found: SolutionResult) -> SearchSummary | None:
+    if not found.levels:
         return None
     levels = tuple(
-        LabelledRow(name, (wording.level(level, facts.heights.get(name)),)) for name, level in facts.levels.items()
+        LabelledRow(name, (wording.level(level, found.heights.get(name)),)) for name, level in found.levels.items()
     )
     return SearchSummary(
-        levels, facts.optimal, f"{facts.nodes_checked:,}", f"{facts.nodes_total:,}", facts.recoding == "global"
+        levels, found.optimal, f"{found.nodes_checked:,}", f"{found.nodes_total:,}", found.recoding == "global"
     )
 
 
 def _provenance(facts: ReportFacts, *, recipient: bool) -> Iterable[LabelledRow]:
     # A Windows path knows both separators; a recipient is told the file, not the folders it lay in.
-    yield LabelledRow("Released file", (PureWindowsPath(facts.data_path).name if recipient else facts.data_path,))
-    yield LabelledRow("SHA-256 of the file", (facts.data_sha256,))
-    for one in facts.files:
+    manifest = facts.manifest
+    path = manifest.data.path
+    yield LabelledRow("Released file", (PureWindowsPath(path).name if recipient else path,))
+    yield LabelledRow("SHA-256 of the file", (manifest.data.sha256 or "",))
+    for one in manifest.files:
         if not recipient:
-            told = (f"{count(one.records, 'row')}", one.sha256 and f"SHA-256 {one.sha256}", one.about)
+            told = (f"{count(one.rows, 'row')}", one.sha256 and f"SHA-256 {one.sha256}", one.about)
             yield LabelledRow(f"Beside it, {one.path}", (", ".join(filter(None, told)),))
-        elif one.for_recipient:
+        elif one.path in facts.for_recipient:
             yield LabelledRow("Beside it", (one.path,))
     if not recipient:
-        yield LabelledRow("SHA-256 of the policy", (facts.policy_sha256,))
-    yield LabelledRow("Made by", (f"shoal {facts.version}",))
+        yield LabelledRow("SHA-256 of the policy", (manifest.policy_sha256,))
+    yield LabelledRow("Made by", (f"shoal {manifest.shoal}",))

@@ -53,7 +53,8 @@ def key_figures(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool
 
 def _detail(facts: ReportFacts) -> KeyFigure:
     """Two figures, since they may differ much: how narrow the labels are, and how much they still tell."""
-    kept, lost = facts.utility.get("detail_kept", 1 - facts.loss), facts.utility.get("entropy_lost")
+    utility = facts.manifest.utility
+    kept, lost = utility.get("detail_kept", 1 - (facts.solution.loss or 0.0)), utility.get("entropy_lost")
     entropy = "" if lost is None else f"; {percent(1 - lost)} of their information"
     return KeyFigure("Detail kept", percent(kept), f"of the quasi-identifiers (1 − loss){entropy}")
 
@@ -79,7 +80,7 @@ def harms(facts: ReportFacts, *, recipient: bool) -> tuple[HarmThreshold, ...]:
     the highest risk held against them would belie the verdict.
     """
     assessment = facts.assessment
-    if facts.not_assessed or (recipient and assessment is not None):
+    if facts.manifest.not_assessed or (recipient and assessment is not None):
         return ()
     if assessment is None:
         risk = facts.after.prosecutor_max

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from shoal.policy import UseCase
 from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts
+from shoal.results.manifest import Manifest, StateResult
 from shoal.results.number_format import count, one_in
 from shoal.schema import Role
 
@@ -81,22 +83,43 @@ def give_verdict(facts: ReportFacts, *, recipient: bool) -> ReportVerdict:
         *first,
         *_assessed(facts),
         *([] if recipient else _attacked(facts)),
-        *filter(None, (facts.state_in_brief,) if recipient else (facts.state, facts.guidance)),
+        *_state(facts.manifest, recipient=recipient),
     ]
     if kind == "unmet":
         sentences.insert(0, "Do not release this file as it is.")
     elif concerns:
         kind, headline = "unmet", f"{headline}, but {' and '.join(concerns)}"
-    elif accepts(facts) and facts.read_back is not None:
-        kind, headline = "none", f"{headline}, but what its owner accepts leaves k = {facts.read_back.k:,}"
+    elif accepts(facts) and facts.manifest.read_back is not None:
+        kind, headline = "none", f"{headline}, but what its owner accepts leaves k = {facts.manifest.read_back.k:,}"
     elif facts.unjudged:
         left = "not all evidence could be judged" if recipient else f"{count(len(facts.unjudged), 'attack')} not judged"
         kind, headline = "none", f"{headline}, but {left}"
     elif facts.nothing_left:
         kind, headline = "none", f"{headline}, but only because nothing is left that tells records apart"
-    elif facts.still_personal:
+    elif facts.manifest.state is not None and facts.manifest.state.still_personal:
         kind, headline = "none", f"{headline}, but the data are still personal"
     return ReportVerdict(kind, headline, tuple(sentences))
+
+
+def _state(manifest: Manifest, *, recipient: bool) -> tuple[str, ...]:
+    if manifest.state is None:
+        return ()
+    told = (
+        (manifest.state.brief,) if recipient else (manifest.state.words, _guidance(manifest.state, manifest.use_case))
+    )
+    return tuple(filter(None, told))
+
+
+def _guidance(state: StateResult, use_case: str | None) -> str:
+    """What the PDPC guide has the use case do beyond the file."""
+    if state.controls_needed is None:
+        return ""
+    if use_case == UseCase.PUBLIC:
+        return "Anybody may have the file, so no controls around it can be relied on."
+    steps = ", ".join(map(str, state.steps))
+    controls = "asks for further controls around the data" if state.controls_needed else "relies on no further controls"
+    shredded = f"; what leads back to people is destroyed by {state.shred_on:%-d %B %Y}" if state.shred_on else ""
+    return f"The use case takes steps {steps} of the PDPC guide and {controls}{shredded}."
 
 
 def _headline(models: tuple[ModelFacts, ...]) -> tuple[str, str]:
@@ -112,8 +135,8 @@ def _headline(models: tuple[ModelFacts, ...]) -> tuple[str, str]:
 def _concerns(facts: ReportFacts, *, recipient: bool) -> list[str]:
     """What speaks against a release although its models are met."""
     concerns = []
-    if gives_back(facts) and facts.read_back is not None:
-        concerns.append(f"other released columns leave k = {facts.read_back.k:,}")
+    if gives_back(facts) and facts.manifest.read_back is not None:
+        concerns.append(f"other released columns leave k = {facts.manifest.read_back.k:,}")
     if facts.assessment is not None and not facts.assessment.within:
         concerns.append("the assessed risk is above its limit")
     found = sum(one.found for one in facts.attacks)
@@ -131,17 +154,17 @@ def _concerns(facts: ReportFacts, *, recipient: bool) -> list[str]:
 
 def gives_back(facts: ReportFacts) -> bool:
     """Whether other released columns split the classes, so that k is not what it seems."""
-    return measured(facts) and facts.read_back is not None and facts.read_back.k_open < facts.after.k
+    return measured(facts) and facts.manifest.read_back is not None and facts.k_open < facts.after.k
 
 
 def accepts(facts: ReportFacts) -> bool:
     """Whether only what the policy accepts splits the classes."""
-    found = facts.read_back
+    found = facts.manifest.read_back
     return found is not None and measured(facts) and found.k < facts.after.k and not gives_back(facts)
 
 
 def _read_back(facts: ReportFacts, *, recipient: bool) -> list[str]:
-    found = facts.read_back
+    found = facts.manifest.read_back
     if found is None or not measured(facts):
         return []
     if accepts(facts):
@@ -150,7 +173,7 @@ def _read_back(facts: ReportFacts, *, recipient: bool) -> list[str]:
     if not gives_back(facts):
         return ["Other released columns split none of these groups."]
     least = "at least " if found.lower_bound else ""
-    told = "" if recipient else f": {'; '.join(found.tellings[:3])}"
+    told = "" if recipient else f": {'; '.join(one.words for one in found.tellings[:3])}"
     left = f"With that counted in, k is {least}{found.k:,}."
     return [f"Other released columns give back what was generalised{told}.", left]
 
@@ -168,7 +191,7 @@ def level(number: int, height: int | None) -> str:
 def _assessed(facts: ReportFacts) -> list[str]:
     one = facts.assessment
     if one is None:
-        reason = facts.not_assessed
+        reason = facts.manifest.not_assessed
         return [f"There is no verdict by potential harm: {reason}."] if reason else []
     place = "within" if one.within else "above" if one.probability > one.threshold else "not less than"
     return [f"With the chance of an attempt counted in, the risk is {place} the limit for {harm_in_words(one.harm)}."]

@@ -12,12 +12,12 @@ from shoal.attack.battery import BatteryResult
 from shoal.attack.registry import attack_keys
 from shoal.errors import FieldName, FieldText, InputError
 from shoal.privacy import ModelFinding
+from shoal.results.attack_results import AttackReportResult, AttackResult
 from shoal.results.attack_roles import AttackRoles
 from shoal.schema.registry import did_you_mean
 
 BEYOND_THE_BATTERY = ("joined_linking", "read_back")
 """Attacks on all tables of a release together, and on its columns by themselves."""
-_CLOCKED = ("hashes_per_second", "seconds_for_whole_space")
 
 FITTING = 0.5
 """Of the original's people, the share that has to fit a released record for a verdict to mean anything."""
@@ -86,22 +86,25 @@ class AttackReport:
     def _tried(self, key: str) -> bool:
         return any(attack.key == key for attack in self.done.attacks)
 
+    def result(self) -> AttackReportResult:
+        return AttackReportResult(
+            rows=self.rows,
+            quasi_identifiers=self.roles.quasi,
+            sensitive=self.roles.sensitive,
+            person=self.roles.person,
+            control=self.control,
+            fitting=self.fitting,
+            doubts=self.doubts,
+            rows_in_order=self.done.in_order,
+            rows_known=self.done.rows_known,
+            attacks=tuple(AttackResult.of(attack) for attack in self.done.attacks),
+            skipped=dict(self.done.skipped),
+            unjudged=self.done.unjudged,
+            found=tuple(attack.key for attack in self.done.found),
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "quasi_identifiers": list(self.roles.quasi),
-            "sensitive": list(self.roles.sensitive),
-            "control": self.control,
-            "fitting": self.fitting,
-            "doubts": list(self.doubts),
-            "person": self.roles.person,
-            "rows_in_order": self.done.in_order,
-            "rows_known": self.done.rows_known,
-            "attacks": [_repeatable(attack.to_dict()) for attack in self.done.attacks],
-            "skipped": dict(self.done.skipped),
-            "unjudged": list(self.done.unjudged),
-            "found": [attack.key for attack in self.done.found],
-        }
+        return self.result().to_dict()
 
 
 def attack_bounds(require: Sequence[str]) -> dict[str, float]:
@@ -158,11 +161,6 @@ def _than(attack: Attack) -> str:
     if attack.yardstick is not attack.control:
         return "guessing"
     return "without people's own records" if attack.left_out else "strangers"
-
-
-def _repeatable(told: dict[str, Any]) -> dict[str, Any]:
-    """Without what depends on the machine's mood: the same seed gives the same bytes."""
-    return told | {"details": {name: value for name, value in told["details"].items() if name not in _CLOCKED}}
 
 
 def _label(attack: Attack) -> str:

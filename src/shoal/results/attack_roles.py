@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shoal.errors import FieldName, FieldText, InputError
 from shoal.policy import Policy
-from shoal.results.release_folder import folder_of, names_in, person_in, roles_of
+from shoal.results.release_folder import ReleaseFolder, names_in
 from shoal.schema import Role
 
 
@@ -26,26 +26,37 @@ class AttackRoles:
 
     @classmethod
     def of(
-        cls, release: str, *, policy: Path | None, qi: str | None, sensitive: str | None, person: str | None = None
+        cls,
+        release: str | ReleaseFolder,
+        *,
+        policy: Path | None,
+        qi: str | None,
+        sensitive: str | None,
+        person: str | None = None,
     ) -> AttackRoles:
         """From what the user says; else from a policy; else from the release's own manifest."""
         if qi is not None and not names_in(qi):
             raise InputError(FieldText(FieldName("quasi"), " names no column"))
         chosen = None if policy is None else Policy.load(policy)
-        return cls.by(chosen, folder_of(release), qi=qi, sensitive=sensitive, person=person)
+        folder = ReleaseFolder.around(release) if isinstance(release, str) else release
+        return cls.by(chosen, folder, qi=qi, sensitive=sensitive, person=person)
 
     @classmethod
     def by(
         cls,
         chosen: Policy | None,
-        release: str,
+        release: ReleaseFolder,
         *,
         qi: str | None = None,
         sensitive: str | None = None,
         person: str | None = None,
     ) -> AttackRoles:
         """The same with a policy that was read already, and the folder of a release."""
-        known = {name: attribute.role for name, attribute in chosen.attributes.items()} if chosen else roles_of(release)
+        manifest = release.manifest
+        known = {} if manifest is None else manifest.roles
+        if chosen is not None:
+            known = {name: attribute.role for name, attribute in chosen.attributes.items()}
+        named = None if manifest is None or manifest.person is None else manifest.person.attribute
         if qi is None and not known:
             raise InputError(
                 FieldText(
@@ -64,5 +75,5 @@ class AttackRoles:
             with_role[Role.DIRECT],
             with_role[Role.INSENSITIVE],
             chosen,
-            person or (chosen.person if chosen else person_in(release)),
+            person or (chosen.person if chosen else named),
         )

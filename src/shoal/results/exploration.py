@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
+from shoal.results.exploration_result import ExplorationResult, TrialResult
 from shoal.results.number_format import percent
 
 
@@ -48,10 +49,18 @@ class ExplorationTrial:
         suppressed = f"at most {percent(self.limit)} suppressed" if self.limit else "nothing suppressed"
         return f"k={self.k}, {suppressed}, {self.recoding}"
 
-    def to_dict(self) -> dict[str, Any]:
-        found = dict.fromkeys(ExplorationOutcome.__dataclass_fields__) if self.found is None else asdict(self.found)
-        setting = {"k": self.k, "limit": self.limit, "recoding": self.recoding, "policy": self.wanted}
-        return {**setting, "feasible": self.found is not None, "reason": self.reason, "seconds": self.seconds, **found}
+    def result(self, *, pareto: bool) -> TrialResult:
+        return TrialResult(
+            k=self.k,
+            limit=self.limit,
+            recoding=self.recoding,
+            policy=self.wanted,
+            feasible=self.found is not None,
+            reason=self.reason,
+            seconds=self.seconds,
+            pareto=pareto,
+            **({} if self.found is None else asdict(self.found)),
+        )
 
 
 @dataclass(frozen=True)
@@ -81,16 +90,19 @@ class Exploration:
     def advice(self) -> tuple[str, ...]:
         return tuple(_advice(self))
 
-    def to_dict(self) -> dict[str, Any]:
+    def result(self) -> ExplorationResult:
         best = set(map(id, self.frontier))
-        return {
-            "policy": self.name,
-            "data": self.data,
-            "records": self.records,
-            "complete": self.complete,
-            "tries": [{**one.to_dict(), "pareto": id(one) in best} for one in self.tries],
-            "advice": list(self.advice),
-        }
+        return ExplorationResult(
+            policy=self.name,
+            data=self.data,
+            records=self.records,
+            complete=self.complete,
+            tries=tuple(one.result(pareto=id(one) in best) for one in self.tries),
+            advice=self.advice,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.result().to_dict()
 
 
 def frontier(tries: Sequence[ExplorationTrial]) -> tuple[ExplorationTrial, ...]:

@@ -1,53 +1,66 @@
-"""``release.json``: what was released, how it was reached, how risky and how useful it is. No original value."""
+"""``release.json``: what was released, how it was reached, how risky and how useful it is. No original value.
+
+A run builds a ``Manifest`` and writes it; whoever has the folder reads the same object back. Reading is lenient about
+what is missing, since older versions wrote less, and strict about what is there.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import polars as pl
+from pydantic import Field, ValidationError, model_validator
 
-from shoal import __version__
-from shoal.io import PartFile
-from shoal.measurement import Measurement, Risk
-from shoal.measurement.risk.anatomy import Anatomy
-from shoal.measurement.risk.identifier_leaks import IdentifierLeaks
-from shoal.policy.data_state import StateOfData
-from shoal.privacy import ModelFinding
-from shoal.results.read_back_outcome import ReadBackOutcome
+from shoal.errors import SourceError
+from shoal.io.json_files import read_json
+from shoal.policy.data_state import CLAUSE, DataState, StateOfData
+from shoal.policy.release_kind import ReleaseKind
+from shoal.policy.treatment import Treatment
+from shoal.results.attack_results import AttackResult
+from shoal.results.base import Absent, Moment, Number, ResultModel, Words
+from shoal.results.read_back_result import ReadBackResult
 from shoal.results.record_counts import RecordCounts
+from shoal.results.risk_results import AssessedRisk, ModelResult, ReleasedRisk, RiskResult
+from shoal.results.usefulness_result import UsefulnessResult
+from shoal.schema import Role
 from shoal.schema.steps import SidecarFile
-from shoal.solve import Solution
+
+MANIFEST = "release.json"
+_STATE = ("still_personal", "because", "controls_needed", "steps", "shred_on")
 
 
-@dataclass(frozen=True)
-class Timing:
-    count_s: float = 0.0
-    solve_s: float = 0.0
-    rewrite_s: float = 0.0
-    read_back_s: float = 0.0
+class Timing(ResultModel):
+    """Seconds."""
+
+    count_s: Number = 0.0
+    solve_s: Number = 0.0
+    rewrite_s: Number = 0.0
+    read_back_s: Number = 0.0
     """What other columns tell."""
-    report_s: float = 0.0
+    report_s: Number = 0.0
     """Evidence and reports, after the recount."""
 
 
-@dataclass(frozen=True)
-class DataFile:
+class DataPart(ResultModel):
     path: str
+    """Below the folder of parts."""
     rows: int
     sha256: str
-    parts: tuple[PartFile, ...] = ()
+
+
+class DataFile(ResultModel):
+    path: str
+    rows: int | None = None
+    sha256: str | None = None
+    parts: Absent[tuple[DataPart, ...]] = None
     """Where it is a folder; ``sha256`` is then the checksum of the list of theirs."""
 
-    def to_dict(self) -> dict[str, Any]:
-        whole: dict[str, Any] = {"path": self.path, "rows": self.rows, "sha256": self.sha256}
-        return whole | {"parts": [asdict(part) for part in self.parts]} if self.parts else whole
 
-
-@dataclass(frozen=True)
-class FurtherFile:
+class FurtherFile(ResultModel):
     """A file that a technique put beside the data."""
 
     path: str
@@ -55,126 +68,214 @@ class FurtherFile:
     sha256: str
     about: str
     """What it is and whom it is for."""
-    for_recipient: bool = False
-
-    def to_dict(self) -> dict[str, str | int]:
-        return {"path": self.path, "rows": self.rows, "sha256": self.sha256, "about": self.about}
 
 
-@dataclass(frozen=True)
-class Manifest:
+class SourceIdentity(ResultModel):
+    """Which data it was made from, as far as a file can be told by its checksum."""
+
     name: str
-    policy_sha256: str
-    data: DataFile
-    solution: Solution
-    before: Measurement
-    after: Measurement
-    models: tuple[ModelFinding, ...]
-    utility: dict[str, float]
-    timing: Timing
-    peak_rss_mb: float
-    use_case: str | None = None
-    roles: Mapping[str, str] = field(default_factory=dict)
-    """Of the attributes that are in the release."""
-    treatment: Mapping[str, str] = field(default_factory=dict)
-    """What became of each of them."""
-    person: Mapping[str, str | int] | None = None
-    """By which attribute people are counted, and the most records of one; None where each record is a person's own."""
-    warnings: tuple[str, ...] = ()
-    suppressed_by_rule: int = 0
-    suppressed_cells: int = 0
-    k_without_decoys: int | None = None
-    read_back: ReadBackOutcome | None = None
-    """What other released columns tell of the quasi-identifiers."""
-    state: StateOfData | None = None
-    heights: Mapping[str, int] = field(default_factory=dict)
+    """Without the folders that it lay in."""
+    sha256: str
+    """Of a folder of parts, the checksum of the list of theirs."""
+
+
+class SolutionResult(ResultModel):
+    recoding: str | None = None
+    levels: dict[str, int] = Field(default_factory=dict)
+    """Per quasi-identifier; where cells differ, the highest that occurs."""
+    heights: dict[str, int] = Field(default_factory=dict)
     """Per quasi-identifier, the level on which its cells are starred."""
-    evidence: Mapping[str, Any] = field(default_factory=dict)
-    """Attackers, assessment, usefulness, attacks: what ``release.evidence`` gathered."""
+    loss: Number | None = None
+    objective: Number | None = None
+    optimal: bool = False
+    nodes_total: int = 0
+    nodes_checked: int = 0
+    bound: Number | None = None
+    """No transformation of this kind has a lower objective, where that is proven."""
+
+
+class StateResult(ResultModel):
+    """The state of the data by ISO/IEC 20889, table B.2."""
+
+    qualifier: DataState
+    clause: str
+    still_personal: bool
+    because: str
+    controls_needed: bool | None = None
+    steps: tuple[int, ...] = ()
+    """Of the PDPC guide."""
+    shred_on: date | None = None
+    """When what leads back to people is to be destroyed."""
+
+    @classmethod
+    def of(cls, state: StateOfData) -> StateResult:
+        return cls(qualifier=state.state, clause=CLAUSE, **{name: getattr(state, name) for name in _STATE})
+
+    @property
+    def brief(self) -> str:
+        """One sentence, without the reason."""
+        return self._state.brief
+
+    @property
+    def words(self) -> str:
+        """One sentence, with the reason."""
+        return self._state.words
+
+    @property
+    def _state(self) -> StateOfData:
+        return StateOfData(self.qualifier, **{name: getattr(self, name) for name in _STATE})
+
+
+class DecoysResult(ResultModel):
+    records: int | None = None
+    """How many of the records are invented."""
+    k_without: int | None = None
+    """What is left of k for whoever can tell them from real ones."""
+
+
+class SuppressedResult(ResultModel):
+    records: int = 0
+    cells: int = 0
+
+
+class PersonResult(ResultModel):
+    """How people are behind the records."""
+
+    attribute: str
+    most_records: int
+    """Of one person."""
+
+
+class DiversityResult(ResultModel):
+    """The least that any class has."""
+
+    distinct: int
+    largest_share: Number
+
+
+class AnatomyResult(DiversityResult):
+    """Where sensitive columns were cut off: what their classes were found to have, together and one by one."""
+
+    classes: int
+    attributes: dict[str, DiversityResult]
+
+
+class LastLookResult(ResultModel):
+    """What the written output was searched for before it was committed."""
+
+    rows: int
+    looked_at: int
+    sampled: bool
+    identifiers: tuple[str, ...]
+    columns: int
+    hits: int
+
+
+class Manifest(AssessedRisk):
+    shoal: str = "0"
+    """The version that wrote it."""
+    kind: ReleaseKind = ReleaseKind.RECORDS
+    created: Moment | None = None
+    name: str = ""
+    use_case: str | None = None
+    state: StateResult | None = None
+    policy_sha256: str = ""
+    source: SourceIdentity | None = None
+    """None of a database, a table in memory, or where an older version wrote the manifest."""
+    data: DataFile
     files: tuple[FurtherFile, ...] = ()
     """What techniques put beside the data, by path."""
-    anatomy: Anatomy | None = None
-    """Where sensitive columns were cut off: what their classes were found to have."""
-    pseudonyms: Mapping[str, float] = field(default_factory=dict)
+    solution: SolutionResult | None = None
+    decoys: DecoysResult | None = None
+    records: RecordCounts | None = None
+    """What became of the source's records; None where a record of the data is a group of them."""
+    suppressed: SuppressedResult = SuppressedResult()
+    risk: ReleasedRisk | None = None
+    risk_before: RiskResult | None = None
+    roles: dict[str, Role] = Field(default_factory=dict)
+    """Of the attributes that are in the release."""
+    treatment: dict[str, Treatment] = Field(default_factory=dict)
+    """What became of each of them."""
+    pseudonyms: dict[str, Number] = Field(default_factory=dict)
     """Direct identifiers of which something unique is left, and for what share of people."""
-    last_look: IdentifierLeaks | None = None
-    """What the written output was searched for before it was committed."""
-    shoal: str = field(default=__version__)
+    person: PersonResult | None = None
+    """None where each record is a person's own."""
+    models: tuple[ModelResult, ...] = ()
+    utility: dict[str, Number] = Field(default_factory=dict)
+    timing: Timing = Timing()
+    peak_rss_mb: Number | None = None
+    warnings: tuple[Words, ...] = ()
+    read_back: Absent[ReadBackResult] = None
+    """What other released columns tell of the quasi-identifiers."""
+    anatomy: Absent[AnatomyResult] = None
+    last_look: Absent[LastLookResult] = None
+    usefulness: Absent[UsefulnessResult] = None
+    attacks: Absent[tuple[AttackResult, ...]] = None
+    attacks_skipped: Absent[dict[str, Words]] = None
+    """Attack → why it was not tried or judged."""
+    attacks_unjudged: Absent[tuple[str, ...]] = None
+    """Those of them that may find something."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tell_kind(cls, given: Any) -> Any:
+        """Older versions did not write the kind; their aggregates have no records."""
+        if not isinstance(given, Mapping) or "kind" in given:
+            return given
+        aggregate = "records" in given and given["records"] is None
+        return {**given, "kind": ReleaseKind.AGGREGATE if aggregate else ReleaseKind.RECORDS}
+
+    @classmethod
+    def load(cls, place: str | Path) -> Manifest:
+        """From a release folder or its ``release.json``; a SourceError where there is none, or a damaged one."""
+        path = Path(place)
+        return parse_manifest(path / MANIFEST if path.is_dir() else path)
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        return tuple(name for name, own in self.roles.items() if own is role)
 
     @property
-    def suppressed_records(self) -> int:
-        """Those that fail a model and those that a rule of the policy takes out, as counted in what was written."""
-        return self.after.suppressed_records or self.suppressed_by_rule
-
-    @property
-    def nothing_left(self) -> bool:
-        """Whether k holds only because no quasi-identifying value tells records apart any more."""
-        return bool(self.heights) and bool(self.utility) and len(self.before.classes) > 1 >= len(self.after.classes)
-
-    @property
-    def records(self) -> dict[str, int] | None:
-        """What became of the source's records; None where a record of the data is a group of them."""
-        return RecordCounts.measured(self.after).to_dict() if self.utility else None
-
-    @property
-    def k_effective(self) -> int:
-        """k after what other released columns tell was put back."""
-        return self.after.k if self.read_back is None else self.read_back.found.k
+    def says_who(self) -> bool:
+        """Whether it says how people are behind the records; older versions said nothing."""
+        return "person" in self.model_fields_set
 
     @property
     def met(self) -> bool:
-        return all(finding.met for finding in self.models)
+        return all(model.met for model in self.models)
 
     def warned(self, warnings: Iterable[str]) -> Manifest:
         """With these too."""
-        return replace(self, warnings=(*self.warnings, *warnings))
+        return self.model_copy(update={"warnings": (*self.warnings, *warnings)})
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "shoal": self.shoal,
-            "name": self.name,
-            "use_case": self.use_case,
-            "state": None if self.state is None else self.state.to_dict(),
-            "policy_sha256": self.policy_sha256,
-            "data": self.data.to_dict(),
-            "files": [file.to_dict() for file in sorted(self.files, key=lambda file: file.path)],
-            "solution": {
-                "recoding": self.solution.recoding,
-                "levels": self.solution.levels,
-                "heights": dict(self.heights),
-                "loss": self.solution.loss,
-                "objective": self.solution.objective,
-                "optimal": self.solution.optimal,
-                "nodes_total": self.solution.nodes_total,
-                "nodes_checked": self.solution.nodes_checked,
-                "bound": self.solution.bound,
-            },
-            "decoys": {"records": self.solution.decoys, "k_without": self.k_without_decoys},
-            "records": self.records,
-            "suppressed": {"records": self.suppressed_records, "cells": self.suppressed_cells},
-            "risk": risk_dict(self.after.risk) | {"k_effective": self.k_effective},
-            "risk_before": risk_dict(self.before.risk),
-            "roles": dict(self.roles),
-            "treatment": dict(self.treatment),
-            "pseudonyms": dict(self.pseudonyms),
-            "person": None if self.person is None else dict(self.person),
-            "models": [finding.to_dict() for finding in self.models],
-            "utility": self.utility,
-            "timing": asdict(self.timing),
-            "peak_rss_mb": self.peak_rss_mb,
-            "warnings": list(self.warnings),
-            **({"read_back": self.read_back.to_dict()} if self.read_back else {}),
-            **({"anatomy": self.anatomy.to_dict()} if self.anatomy else {}),
-            **({"last_look": self.last_look.to_dict()} if self.last_look else {}),
-            **self.evidence,
-        }
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    def timed(self, report_s: float) -> Manifest:
+        """With the seconds that evidence and reports took."""
+        return self.model_copy(update={"timing": self.timing.model_copy(update={"report_s": report_s})})
 
 
-def risk_dict(risk: Risk) -> dict[str, float]:
-    return asdict(risk)
+def parse_manifest(path: Path) -> Manifest:
+    read = read_manifest(path)
+    if isinstance(read.get("tables"), dict):
+        tables = ", ".join(str(path.parent / name) for name in sorted(read["tables"]))
+        raise SourceError(f"{path.parent}: is a release of several tables", advice=f"name one of them: {tables}")
+    try:
+        return Manifest.model_validate(read)
+    except ValidationError:
+        raise no_manifest(path) from None
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The JSON object in the file, whatever it says."""
+    try:
+        read = read_json(path)
+    except (ValueError, OSError):
+        raise no_manifest(path) from None
+    if not isinstance(read, dict):
+        raise no_manifest(path)
+    return read
+
+
+def no_manifest(path: Path) -> SourceError:
+    return SourceError(f"{path}: is not the manifest of a release")
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from shoal.errors import InputError
+from shoal.kernels.arrays import Integers
 from shoal.measurement import Measurement
 from shoal.measurement.formal_models import FormalFigures
 from shoal.measurement.read_back import ReadBack
@@ -17,8 +18,10 @@ from shoal.measurement.risk.linear_sensitivity import SensitiveCells
 from shoal.measurement.usefulness import Usefulness
 from shoal.measurement.usefulness.information_loss import class_figures
 from shoal.privacy import ModelFinding
+from shoal.results.measurement_result import ClassSizeResult, MeasurementResult
 from shoal.results.record_counts import CountBasis, RecordCounts
 from shoal.results.risk_assessment import RiskAssessment
+from shoal.results.risk_results import ReleasedRisk, RiskResult
 
 CELL_FIGURES = ("loss", "precision", "detail_kept", "entropy", "entropy_lost")
 
@@ -84,39 +87,37 @@ class MeasuredTable:
     def met(self) -> bool:
         return all(finding.met for finding in self.models)
 
+    def result(self) -> MeasurementResult:
+        risk = RiskResult.model_validate(self.measurement.risk)
+        return MeasurementResult(
+            rows=self.measurement.rows,
+            counted=self.counted,
+            suppressed=self.measurement.suppressed_records,
+            records=RecordCounts.measured(self.measurement),
+            classes=len(self.measurement.classes.people),
+            class_size=_sizes(self.measurement.classes.people),
+            risk=ReleasedRisk(**dict(risk), k_effective=self.k_effective),
+            diversity=self.measurement.diversity,
+            models=self.models,
+            utility={**class_figures(self.measurement), **self.cells.figures},
+            read_back=self.read_back,
+            not_measured=self.not_measured or None,
+            formal=None if self.formal is None else self.formal.to_dict(),
+            sensitivity={name: found.to_dict() for name, found in self.sensitivity.items()} or None,
+            sensitivity_left_out=self.no_numbers if self.sensitivity else None,
+            risk_before=None if self.before is None else self.before.risk,
+            doubts=None if self.before is None else self.doubts,
+            attackers_before=self.attackers_before,
+            utility_reasons=None if self.usefulness is None else self.cells.reasons,
+            usefulness=None if self.usefulness is None else self.usefulness.to_dict(),
+            **({} if self.assessed is None else dict(self.assessed.result())),
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        sizes = self.measurement.classes.people
-        result: dict[str, Any] = {
-            "rows": self.measurement.rows,
-            "counted": str(self.counted),
-            "suppressed": self.measurement.suppressed_records,
-            "records": RecordCounts.measured(self.measurement).to_dict(),
-            "classes": len(sizes),
-            "class_size": {
-                "min": int(sizes.min()) if len(sizes) else 0,
-                "average": float(sizes.mean()) if len(sizes) else 0.0,
-                "max": int(sizes.max()) if len(sizes) else 0,
-            },
-            "risk": asdict(self.measurement.risk) | {"k_effective": self.k_effective},
-            "diversity": dict(self.measurement.diversity),
-            "models": [finding.to_dict() for finding in self.models],
-            "utility": {**class_figures(self.measurement), **self.cells.figures},
-        }
-        if self.read_back is not None:
-            result["read_back"] = self.read_back.to_dict()
-        if self.not_measured:
-            result["not_measured"] = dict(self.not_measured)
-        if self.formal is not None:
-            result["formal"] = self.formal.to_dict()
-        if self.sensitivity:
-            result["sensitivity"] = {name: found.to_dict() for name, found in self.sensitivity.items()}
-            result["sensitivity_left_out"] = list(self.no_numbers)
-        if self.before is not None:
-            result["risk_before"] = asdict(self.before.risk)
-            result["doubts"] = list(self.doubts)
-        if self.attackers_before is not None:
-            result["attackers_before"] = self.attackers_before.to_dict()
-        if self.usefulness is not None:
-            result["utility_reasons"] = dict(self.cells.reasons)
-            result["usefulness"] = self.usefulness.to_dict()
-        return result if self.assessed is None else result | self.assessed.to_dict()
+        return self.result().to_dict()
+
+
+def _sizes(people: Integers) -> ClassSizeResult:
+    if not len(people):
+        return ClassSizeResult(min=0, average=0.0, max=0)
+    return ClassSizeResult(min=int(people.min()), average=float(people.mean()), max=int(people.max()))

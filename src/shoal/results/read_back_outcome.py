@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from shoal.measurement.read_back import ReadBack
 from shoal.policy.read_back_rules import AcceptedDisclosure
+from shoal.results.read_back_result import AcceptedResult, ReadBackResult
 from shoal.schema import Step
 
 NAMED = 4
@@ -37,6 +37,12 @@ class ReadBackOutcome:
         if self.accepted and self.found.k < self.k_open:
             yield f"whoever reads back what was accepted is left with k = {self.found.k} of {k}"
 
-    def to_dict(self) -> dict[str, Any]:
-        accepted = [{"columns": [*one.columns], "tells": one.tells, "because": one.because} for one in self.accepted]
-        return self.found.to_dict() | {"suppressed_cells": self.cells, "accepted": accepted}
+    def result(self) -> ReadBackResult:
+        return ReadBackResult.model_validate(self.found).model_copy(
+            update={
+                "suppressed_cells": self.cells,
+                "accepted": tuple(
+                    AcceptedResult(columns=one.columns, tells=one.tells, because=one.because) for one in self.accepted
+                ),
+            }
+        )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
-from shoal.errors import SourceError
 from shoal.measurement import Measurement
-from shoal.results.release_folder import manifest_of, require_untouched
+from shoal.results.base import ResultModel
 
 
-@dataclass(frozen=True)
-class RecordCounts:
+class RecordCounts(ResultModel):
     """Records of the source, but for ``invented`` ones; kept + suppressed + not_sampled = source."""
 
     source: int
@@ -28,32 +26,18 @@ class RecordCounts:
     @classmethod
     def measured(cls, found: Measurement) -> RecordCounts:
         return cls(
-            found.source_records,
-            found.kept_records,
-            found.suppressed_records,
-            found.dropped,
-            found.not_sampled,
-            found.invented,
+            source=found.source_records,
+            kept=found.kept_records,
+            suppressed=found.suppressed_records,
+            dropped=found.dropped,
+            not_sampled=found.not_sampled,
+            invented=found.invented,
         )
 
-    @classmethod
-    def told(cls, release: str) -> RecordCounts | None:
-        """From a manifest that is of this very data file; None where there is none, or one that doesn't say."""
-        said = (manifest_of(release) or {}).get("records")
-        try:
-            found = cls(**{name: int(number) for name, number in said.items()})  # type: ignore[union-attr]
-            require_untouched(release)
-        except (AttributeError, TypeError, ValueError, SourceError):
-            return None
-        return found
-
-    def of(self, measured: Measurement) -> Measurement:
+    def complete(self, measured: Measurement) -> Measurement:
         """The measurement of the data file, with what only the manifest tells."""
         found = replace(measured, dropped=self.dropped, not_sampled=self.not_sampled, invented=self.invented)
         return found if self.kept else found.nobody_kept()
-
-    def to_dict(self) -> dict[str, int]:
-        return asdict(self)
 
 
 class CountBasis(StrEnum):

@@ -14,6 +14,7 @@ from shoal.measurement.risk.individual_risk import SampleRisk
 from shoal.measurement.risk.reidentification import Reidentification
 from shoal.measurement.risk.suda import Suda
 from shoal.measurement.risk.unsafe_combinations import UnsafeTable
+from shoal.results.risk_results import AssessedRisk
 
 
 @dataclass(frozen=True)
@@ -33,25 +34,18 @@ class RiskAssessment:
     records: pl.DataFrame | None = field(default=None, repr=False, compare=False)
     """Figures only, a line per record."""
 
-    def to_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"attackers": self.attackers.to_dict()}
-        if self.assessment is not None:
-            found["assessment"] = self.assessment.to_dict()
-        if self.not_assessed is not None:
-            found["not_assessed"] = self.not_assessed
-        if self.population_uniques is not None:
-            found["population_uniques"] = self.population_uniques
-        if self.special is not None:
-            found["suda"] = self.special.to_dict()
-            if self.share is not None:
-                found["suda"]["fraction_from"] = str(self.share.known)
-        if self.sample is not None:
-            found["sample_risk"] = self.sample.to_dict()
-        if self.log_linear is not None:
-            found["log_linear"] = self.log_linear.to_dict()
-        if self.unsafe:
-            found["unsafe"] = [table.to_dict() for table in self.unsafe]
-        return found
+    def result(self) -> AssessedRisk:
+        share = {} if self.share is None else {"fraction_from": str(self.share.known)}
+        return AssessedRisk(
+            attackers=self.attackers,
+            assessment=self.assessment,
+            not_assessed=self.not_assessed,
+            population_uniques=self.population_uniques,
+            suda=None if self.special is None else self.special.to_dict() | share,
+            sample_risk=None if self.sample is None else self.sample.to_dict(),
+            log_linear=None if self.log_linear is None else self.log_linear.to_dict(),
+            unsafe=self.unsafe or None,
+        )
 
 
 class FractionBasis(StrEnum):

@@ -23,6 +23,7 @@ from shoal.scan.annotators import Annotate
 from shoal.scan.findings import Scan, ScanFinding, ScannedSource, UnreadSource
 from shoal.scan.table_findings import scan_table
 from shoal.scan.text_findings import TextBlock, general_place, scan_pieces, scan_text
+from shoal.schema.progress import Progress
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"})
 """Folders that hold copies of what programs made."""
@@ -32,7 +33,6 @@ _HEAD = 8192
 FAILURES = (InputError, OSError, PolarsError, ValueError, RecursionError)
 """What a file can do to its reader; each is that file's, and the scan goes on."""
 
-Progress = Callable[[int, int | None], None]
 SourceFindings = tuple[list[ScanFinding], ScannedSource]
 
 

@@ -1,7 +1,121 @@
-"""How work tells how far it is."""
+"""How far work is, and whether it is to stop: one way for solvers, engines, scans, attacks and whole runs.
+
+A loop calls its ``Progress`` at every step and knows no more than that. What a ``Monitor`` makes of the call goes to
+whoever listens (``EventSink``) and ends the loop when its ``CancelToken`` was cancelled, by any thread or a signal.
+
+>>> heard = []
+>>> monitor = Monitor(heard.append)
+>>> with monitor.phase("solve"):
+...     monitor.progress("solve")(3, 10)
+>>> [type(event).__name__ for event in heard], heard[1].done
+(['PhaseStarted', 'Advanced', 'PhaseFinished'], 3)
+>>> monitor.cancel.cancel()
+>>> monitor.check()
+Traceback (most recent call last):
+shoal.errors.Cancelled: interrupted: nothing was written
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
-Progress = Callable[[str, int, int | None], None]
+from shoal.errors import Cancelled
+
+Progress = Callable[[int, int | None], None]
+"""How many steps are done, and of how many, if that is known. May raise ``Cancelled``, which a loop lets pass."""
+
+
+@dataclass(frozen=True)
+class PhaseStarted:
+    phase: str
+
+
+@dataclass(frozen=True)
+class PhaseFinished:
+    """A phase that fails or is cancelled has none."""
+
+    phase: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """Steps of a task within a phase: nodes of a lattice, records that were written, attacks."""
+
+    task: str
+    done: int
+    total: int | None
+
+
+@dataclass(frozen=True)
+class WarningRaised:
+    """What a person should know of the result; it is in the result too."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class NoteMade:
+    """What is good to know and no reason for worry."""
+
+    text: str
+
+
+ProgressEvent = PhaseStarted | PhaseFinished | Advanced | WarningRaised | NoteMade
+EventSink = Callable[[ProgressEvent], None]
+"""Called in whichever thread works, so it should be quick. What it raises ends the work like any other error."""
+
+
+class CancelToken:
+    """Asks work to stop. Nothing but a flag is set, so that a signal handler may do it at any moment."""
+
+    def __init__(self) -> None:
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        self._cancelled = True
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled
+
+    def check(self) -> None:
+        if self._cancelled:
+            raise Cancelled
+
+
+class Monitor:
+    """Who listens to a piece of work, and what may stop it."""
+
+    def __init__(self, sink: EventSink | None = None, cancel: CancelToken | None = None) -> None:
+        self.sink = sink
+        self.cancel = cancel or CancelToken()
+
+    def check(self) -> None:
+        self.cancel.check()
+
+    def emit(self, event: ProgressEvent) -> None:
+        if self.sink is not None:
+            self.sink(event)
+
+    def progress(self, task: str) -> Progress:
+        """What a loop of this task calls at every step."""
+
+        def advance(done: int, total: int | None) -> None:
+            self.cancel.check()
+            if self.sink is not None:
+                self.sink(Advanced(task, done, total))
+
+        return advance
+
+    @contextmanager
+    def phase(self, phase: str) -> Iterator[None]:
+        """Not begun if the work was cancelled; whether it was is looked at again before the next."""
+        self.check()
+        self.emit(PhaseStarted(phase))
+        started = time.perf_counter()
+        yield
+        self.emit(PhaseFinished(phase, time.perf_counter() - started))

@@ -194,6 +194,8 @@ class TableTechnique(Parameters, ABC):
     stage: ClassVar[Stage]
     turn: ClassVar[int] = 50
     """Within the stage, lower ones come first; equal ones by key."""
+    leaves_records: ClassVar[bool] = True
+    """Whether a row of its output still speaks of one person."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -10,8 +10,8 @@ import polars as pl
 from shoal.errors import DataError, InputError
 from shoal.kernels.arrays import Integers
 from shoal.pseudonyms import PseudonymFormat
-from shoal.pseudonyms.canonical_text import canonical_text
 from shoal.pseudonyms.issuance import pseudonyms_of
+from shoal.schema.canonical_text import canonical_text
 from shoal.vault import domains
 from shoal.vault.domains import DERIVED, ISSUED, Domain, described
 from shoal.vault.entries import CHUNK, DomainEntries, EntryLookup, packed, unpacked

@@ -20,6 +20,7 @@ from shoal.errors import AccessError, FieldName, FieldText, InputError, Integrit
 from shoal.kernels.arrays import places_among
 from shoal.pseudonyms import PseudonymFormat
 from shoal.randomness import now
+from shoal.schema.progress import Progress
 from shoal.vault import audit, backup_copy, domains, issuance, key_lifecycle, reidentification
 from shoal.vault.audit import AuditEntry
 from shoal.vault.credentials import Credential, Person, Right, VaultKeys
@@ -230,7 +231,7 @@ class Vault:
 
     # Care.
 
-    def rotate(self, domain: str, progress: Callable[[int, int], None] | None = None) -> None:
+    def rotate(self, domain: str, progress: Progress | None = None) -> None:
         """A new data key, while others go on working. One that was cut short is taken up again."""
         self._in_one(Right.MANAGE, lambda session: key_lifecycle.begin_rotation(session, domain))
         last = 1

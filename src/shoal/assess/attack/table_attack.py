@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +24,8 @@ from shoal.io.frames import source_at
 from shoal.randomness import Randomness
 from shoal.results.attack_report import AttackReport
 from shoal.results.attack_roles import AttackRoles
-from shoal.results.release_folder import data_file, folder_of
+from shoal.results.release_folder import ReleaseFolder
+from shoal.schema.progress import Progress
 
 MOSTLY_ALONE = 0.5
 READ_BACK = "read_back"
@@ -35,7 +36,7 @@ class NothingToAttackError(DataError):
 
 
 def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
-    release: str,
+    release: str | ReleaseFolder,
     roles: AttackRoles,
     *,
     original: str | Source,
@@ -43,28 +44,27 @@ def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
     control: str | None = None,
     trials: int = TRIALS,
     seed: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> AttackReport:
     if trials < 1:
         raise InputError("at least one person has to be tried", field="trials")
+    folder = ReleaseFolder.around(release) if isinstance(release, str) else release
     frames = {
         whose: read_table(place, whose)
         for whose, place in {
-            "release": data_file(release),
+            "release": folder.data,
             "original": original,
             "auxiliary table": auxiliary,
             "control group": control,
         }.items()
         if place is not None
     }
-    doubts = _doubts(
-        frames["release"], frames["original"], roles, ReleaseProvenance.of(roles.policy, folder_of(release))
-    )
+    doubts = _doubts(frames["release"], frames["original"], roles, ReleaseProvenance.of(roles.policy, folder))
     given = frames.get("auxiliary table"), frames.get("control group")
     report = attack_frames(
         frames["release"], frames["original"], roles, *given, trials=trials, seed=seed, progress=progress
     )
-    told = _read_back(data_file(release), original, report.roles)
+    told = _read_back(folder.data, original, report.roles)
     return replace(report, doubts=doubts, done=replace(report.done, attacks=(*report.done.attacks, *told)))
 
 
@@ -117,7 +117,7 @@ def attack_frames(  # noqa: PLR0913  # the tables, and how far to go
     origins: pl.Series | None = None,
     trials: int = TRIALS,
     seed: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> AttackReport:
     """The same for tables in memory. ``origins`` has the original's row of each released record, where it is known."""
     there = tuple(name for name in release.columns if name in original.columns)

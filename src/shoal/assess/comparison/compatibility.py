@@ -29,7 +29,7 @@ from shoal.kernels.arrays import Mask
 from shoal.kernels.group_counts import count_groups
 from shoal.policy import Policy
 from shoal.policy.treatment import Treatment, treatments
-from shoal.results.release_folder import decoys_in, treatment_of
+from shoal.results.release_folder import ReleaseFolder
 
 MOST_TIMES = 2
 """As many records a release may have for each of the original, unless some were invented."""
@@ -47,11 +47,14 @@ class ReleaseProvenance:
     """How many records were invented, where that is known."""
 
     @classmethod
-    def of(cls, policy: Policy | None, release: str | None = None) -> ReleaseProvenance:
+    def of(cls, policy: Policy | None, release: ReleaseFolder | None = None) -> ReleaseProvenance:
         """From the policy; what a release folder tells where there is none."""
         if policy is not None:
             return cls(treatments(policy), policy)
-        return cls() if release is None else cls(treatment_of(release), None, decoys_in(release))
+        manifest = None if release is None else release.manifest
+        if manifest is None:
+            return cls()
+        return cls(manifest.treatment, None, None if manifest.decoys is None else manifest.decoys.records)
 
     def invented(self, records: int) -> int:
         """How many records there may be that stem from nobody."""

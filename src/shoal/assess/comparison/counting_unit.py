@@ -15,17 +15,15 @@ import polars as pl
 
 from shoal.assess.comparison.paired_tables import MEASURING, TablePair, known_labels
 from shoal.attack.matching.coverage import Match
-from shoal.errors import DataError, FieldName, FieldText, SourceError
+from shoal.errors import DataError, FieldName, FieldText
 from shoal.kernels.arrays import Integers, sums_by
 from shoal.measurement import Measurement
 from shoal.policy import Policy
+from shoal.policy.treatment import keeps_people_apart
 from shoal.results.record_counts import CountBasis
-from shoal.results.release_folder import manifest_of, promised_k, require_untouched, roles_of
+from shoal.results.release_folder import ReleaseFolder
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
-from shoal.techniques.cryptographic.encryption.encrypt import Encrypt, EncryptionScheme
-from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
-from shoal.techniques.suppression.mask import Mask
 
 BY_CHANCE = 1e-9
 """How probable it may be that rows in any other order fit as well."""
@@ -43,7 +41,7 @@ _PERSON = "__shoal_person_of_original"
 class DeclaredPeople:
     """What the manifest of a release says of the people in its data file."""
 
-    release: str
+    release: ReleaseFolder
     person: str
     most_records: int
     """Of one person."""
@@ -51,23 +49,17 @@ class DeclaredPeople:
     quasi: frozenset[str]
 
     @classmethod
-    def of(cls, release: str) -> DeclaredPeople | None:
+    def of(cls, release: ReleaseFolder) -> DeclaredPeople | None:
         """None where there is no manifest, or where it says nothing of people."""
-        person = (manifest_of(release) or {}).get("person")
-        try:
-            name, most = str(person["attribute"]), int(person["most_records"])  # type: ignore[index]  # caught below
-        except (KeyError, TypeError, ValueError):
+        manifest = release.manifest
+        if manifest is None or manifest.person is None:
             return None
-        quasi = (name for name, role in roles_of(release).items() if role is Role.QUASI)
-        return cls(release, name, max(1, most), promised_k(release), frozenset(quasi))
+        person, quasi = manifest.person, frozenset(manifest.with_role(Role.QUASI))
+        return cls(release, person.attribute, max(1, person.most_records), release.promised_k, quasi)
 
     def of_this_file(self) -> bool:
         """Whether the checksum in the manifest is that of the data file as it is now."""
-        try:
-            require_untouched(self.release)
-            return bool((manifest_of(self.release) or {})["data"]["sha256"])
-        except (SourceError, KeyError, TypeError):
-            return False
+        return self.release.proven
 
 
 @dataclass(frozen=True)
@@ -118,7 +110,7 @@ def choose_counting_unit(  # noqa: PLR0913  # all that may tell
 ) -> CountingUnit:
     """By a column that the table or its original has, or by the manifest; refused where people can't be counted."""
     present = tuple(frame.collect_schema())
-    if person in present and _tells_apart(policy, person):
+    if person in present and keeps_people_apart(policy, person):
         return CountingUnit(frame, person)
     if original is not None and person in original.collect_schema() and in_order(original, frame, quasi, policy):
         return CountingUnit(
@@ -130,19 +122,6 @@ def choose_counting_unit(  # noqa: PLR0913  # all that may tell
         raise DataError(f"column '{person}' is altered, so people can't be counted by it", advice=ADVICE)
     near = did_you_mean(person, present)
     raise DataError(f"the data has no column '{person}'{near}, so people can't be counted by it", advice=ADVICE)
-
-
-def _tells_apart(policy: Policy | None, person: str) -> bool:
-    """Whether all records of a person still hold the same value, so that nobody is counted twice."""
-    attribute = None if policy is None else policy.attributes.get(person)
-    return attribute is None or all(
-        isinstance(step, Pseudonymise | Mask)
-        or (
-            isinstance(step, Encrypt)
-            and step.scheme in (EncryptionScheme.DETERMINISTIC, EncryptionScheme.FORMAT_PRESERVING)
-        )
-        for step in attribute.steps
-    )
 
 
 def in_order(

@@ -18,7 +18,7 @@ from shoal.kernels.arrays import Integers
 from shoal.policy import Policy
 from shoal.policy.treatment import Treatment
 from shoal.results.record_counts import CountBasis
-from shoal.results.release_folder import manifest_of
+from shoal.results.release_folder import ReleaseFolder
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,19 @@ class PersonBounds:
 
     @classmethod
     def of(
-        cls, release: str, shown: pl.DataFrame, treatment: Mapping[str, Treatment], policy: Policy | None
+        cls, release: ReleaseFolder, shown: pl.DataFrame, treatment: Mapping[str, Treatment], policy: Policy | None
     ) -> PersonBounds:
         """By the manifest; by the policy where an older manifest doesn't say. ``shown`` are records of the release."""
-        manifest, told = manifest_of(release) or {}, DeclaredPeople.of(release)
+        manifest, told = release.manifest, DeclaredPeople.of(release)
         if told is None:
-            own = manifest.get("person", "") is None or (policy is not None and policy.person is None)
+            own = (manifest is not None and manifest.says_who) or (policy is not None and policy.person is None)
             return cls(1 if own else None)
         if told.person in shown.columns and treatment.get(told.person) is not Treatment.ALTERED:
             owner = shown[told.person].cast(pl.String).fill_null("")
             if owner.is_duplicated().any():  # else each record may have a name of its own
                 return cls(told.most_records, owner)
-        solution = manifest.get("solution")
-        return cls(told.most_records, None, isinstance(solution, dict) and solution.get("recoding") != "cells")
+        solution = None if manifest is None else manifest.solution
+        return cls(told.most_records, None, solution is not None and solution.recoding != "cells")
 
     @property
     def counted(self) -> CountBasis:

@@ -22,7 +22,6 @@ from shoal.measurement.usefulness.distances import DistributionDistance, measure
 from shoal.policy import EVERYTHING_ELSE, Policy
 from shoal.results.evidence_facts import DistributionFacts
 from shoal.schema import Role
-from shoal.techniques import Technique
 
 OTHERS = "others"
 _DIGITS = 3
@@ -105,9 +104,9 @@ def _hierarchy(policy: Policy | None, original: pl.Series) -> _Bound | None:
         return None
 
 
-def _steps(policy: Policy, name: str) -> tuple[Technique, ...]:
+def _is_treated(policy: Policy, name: str) -> bool:
     given = policy.attributes.get(name, policy.attributes.get(EVERYTHING_ELSE))
-    return () if given is None else given.steps
+    return given is not None and bool(given.steps)
 
 
 def _facts(
@@ -118,7 +117,7 @@ def _facts(
     original, released = _plain(original), _plain(released)
     if original.drop_nulls().n_unique() < 2:
         return None
-    marked = policy is None or original.name in policy.quasi_identifiers or bool(_steps(policy, original.name))
+    marked = policy is None or original.name in policy.quasi_identifiers or _is_treated(policy, original.name)
     one, hierarchy = _Attribute.of(original, released, marked=marked), _hierarchy(policy, original)
     distance = distance or _distance(original, released, hierarchy)
     bars = () if one.hidden == 1 else _bars(one, hierarchy)

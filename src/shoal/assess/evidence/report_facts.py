@@ -36,7 +36,6 @@ def evidence_facts(evidence: ReleaseEvidence | None) -> dict[str, Any]:
     useful, attacks = evidence.usefulness, evidence.attacks
     return {
         "assessment": _assessment(evidence.after.assessment),
-        "not_assessed": evidence.after.not_assessed,
         "attackers": _attackers(evidence.before.attackers, evidence.after.attackers),
         "attacks": () if attacks is None else tuple(_attack(one) for one in attacks.done.attacks),
         "unjudged": () if attacks is None else tuple(_named(name) for name in attacks.done.unjudged),

@@ -7,7 +7,6 @@ takes seconds rather than milliseconds, so it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from shoal.results.attack_roles import AttackRoles
 from shoal.results.evidence_facts import DistributionFacts
 from shoal.results.risk_assessment import RiskAssessment
 from shoal.schema import Role
+from shoal.schema.progress import Progress
 
 QUICK_ROWS = 1_000_000
 """Of larger tables the distributions come with the full evidence only: they need another pass over both."""
@@ -50,16 +50,16 @@ class ReleaseEvidence:
         found = attacks is not None and any(one.found for one in attacks.done.attacks)
         return (*above, *(("attacks succeed",) if found else ()))
 
-    def to_dict(self) -> dict[str, Any]:
-        """For the manifest: figures only."""
-        found = self.after.to_dict()
-        if self.usefulness is not None:
-            found["usefulness"] = self.usefulness.to_dict()
-        if self.attacks is not None:
-            told = self.attacks.to_dict()
-            found["attacks"] = told["attacks"]
-            found["attacks_skipped"], found["attacks_unjudged"] = told["skipped"], told["unjudged"]
-        return found
+    def parts(self) -> dict[str, Any]:
+        """What the manifest says of it, by key: figures only."""
+        attacks = None if self.attacks is None else self.attacks.result()
+        return {
+            **dict(self.after.result()),
+            "usefulness": None if self.usefulness is None else self.usefulness.to_dict(),
+            "attacks": None if attacks is None else attacks.attacks,
+            "attacks_skipped": None if attacks is None else attacks.skipped,
+            "attacks_unjudged": None if attacks is None else attacks.unjudged,
+        }
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class EvidenceStudy:
 
     control: pl.DataFrame | None = None
     """People who are not in the original."""
-    progress: Callable[[int, int], None] | None = None
+    progress: Progress | None = None
     origins: pl.Series | None = None
     """The row of the original that each released record was made from, where the run has kept it."""
 
@@ -102,7 +102,7 @@ def gather_evidence(
     quasi = policy.quasi_identifiers
     was, now = (assess_table(None, table.measured, quasi, wanted) for table in (before, after))
     large = max(before.measured.rows, after.measured.rows) > QUICK_ROWS
-    if "aggregate" in policy.table_steps or (large and study is None):
+    if not policy.kind.has_traceable_rows or (large and study is None):
         return ReleaseEvidence(was, now)
     try:
         pair = TablePair.of(before.frame, after.frame)

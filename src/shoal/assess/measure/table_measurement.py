@@ -19,7 +19,7 @@ from shoal.assess.measure.risk_assessment import AssessmentOptions, assess_table
 from shoal.assess.measure.thresholds import ThresholdEvidence
 from shoal.assess.measure.usefulness import cells_beside, measure_pair
 from shoal.assess.read_back.file_comparison import read_back_files
-from shoal.errors import DataError, FieldName, InputError, SourceError
+from shoal.errors import DataError, FieldName, InputError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.value_order import ValueOrder
 from shoal.io import Source, explained
@@ -32,18 +32,18 @@ from shoal.policy import Policy
 from shoal.policy.anatomy_checks import anatomised
 from shoal.privacy import Classes, ModelFinding
 from shoal.results.measured_table import CellFigures, MeasuredTable
-from shoal.results.record_counts import RecordCounts
-from shoal.results.release_folder import data_file, folder_of, read_back_in, require_untouched, roles_of
+from shoal.results.release_folder import ReleaseFolder
 from shoal.results.risk_assessment import RiskAssessment
 from shoal.schema import Column, Columns, Role
 from shoal.schema.registry import did_you_mean
 from shoal.schema.type_detection import detect
 
 
-def measure_data(data: str | Source, request: MeasureRequest, *, original: str | Source | None = None) -> MeasuredTable:
+def measure_data(
+    data: str | ReleaseFolder | Source, request: MeasureRequest, *, original: str | Source | None = None
+) -> MeasuredTable:
     """A table that lies somewhere; a source is taken as it is, without a manifest."""
-    source = source_at(data_file(data)) if isinstance(data, str) else data
-    folder = folder_of(data) if isinstance(data, str) else None
+    source, folder = _opened(data)
     if folder is not None:
         request = _with_manifest(request, folder)
     with explained(source):
@@ -55,24 +55,25 @@ def measure_data(data: str | Source, request: MeasureRequest, *, original: str |
             return _measure(source.scan(), request, before.scan())
 
 
-def _with_manifest(request: MeasureRequest, folder: str) -> MeasureRequest:
+def _opened(data: str | ReleaseFolder | Source) -> tuple[Source, ReleaseFolder | None]:
+    folder = ReleaseFolder.around(data) if isinstance(data, str) else data
+    return (source_at(folder.data), folder) if isinstance(folder, ReleaseFolder) else (folder, None)
+
+
+def _with_manifest(request: MeasureRequest, folder: ReleaseFolder) -> MeasureRequest:
     """With what the manifest of a release says, where there is one."""
     told = DeclaredPeople.of(folder)
     if told is not None:
         request = replace(request, told=told, person=request.person or told.person)
-    return replace(request, records=RecordCounts.told(folder), read_back=_read_back_told(folder, request))
+    return replace(request, records=folder.records, read_back=_read_back_told(folder, request))
 
 
-def _read_back_told(folder: str, request: MeasureRequest) -> ReadBack | None:
-    """What the manifest says, if it is of this very file and of the same quasi-identifiers."""
-    found = read_back_in(folder)
-    if found is None or {n for n, role in roles_of(folder).items() if role is Role.QUASI} != set(request.quasi):
+def _read_back_told(folder: ReleaseFolder, request: MeasureRequest) -> ReadBack | None:
+    """What the manifest says, unless it is of another file or of other quasi-identifiers."""
+    manifest = folder.manifest
+    if manifest is None or manifest.read_back is None or folder.changed:
         return None
-    try:
-        require_untouched(folder)
-    except SourceError:
-        return None
-    return found
+    return manifest.read_back.read_back() if set(manifest.with_role(Role.QUASI)) == set(request.quasi) else None
 
 
 def measure(
@@ -93,7 +94,7 @@ def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFram
     measurement = _classes(whom, request, columns)
     _refuse_nothing_to_measure(measurement, request, columns)
     if request.records is not None:
-        measurement = request.records.of(measurement)
+        measurement = request.records.complete(measurement)
     if not len(measurement.classes):
         raise DataError("every record is suppressed: no class is left, so nothing can be measured")
     wanted = request.wanted.drawn_as(measurement)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -23,8 +23,9 @@ from shoal.measurement.risk.joined_tables import JoinableTable, JoinedTables, Ke
 from shoal.privacy import ModelFinding
 from shoal.randomness import Randomness
 from shoal.results.attack_report import AttackReport
+from shoal.results.attack_results import AttackResult, JoinedAttackResult, MultiTableAttackResult
 from shoal.results.attack_roles import AttackRoles
-from shoal.results.release_folder import data_file
+from shoal.schema.progress import Progress
 
 JOINED = "joined_linking"
 
@@ -69,17 +70,18 @@ class MultiTableAttack:
     def doubts(self) -> tuple[str, ...]:
         return tuple(f"{name}: {doubt}" for name, report in self.tables.items() for doubt in report.doubts)
 
+    def result(self) -> MultiTableAttackResult:
+        joined = JoinedAttackResult(
+            attacks=tuple(AttackResult.of(attack) for attack in self.joined),
+            skipped=self.skipped,
+            unjudged=self.unjudged,
+            found=tuple(attack.key for attack in self.joined if attack.found),
+        )
+        tables = {name: report.result() for name, report in self.tables.items()}
+        return MultiTableAttackResult(joined=joined, tables=tables, nothing_to_attack=self.nothing)
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "joined": {
-                "attacks": [attack.to_dict() for attack in self.joined],
-                "skipped": self.skipped,
-                "unjudged": self.unjudged,
-                "found": [attack.key for attack in self.joined if attack.found],
-            },
-            "tables": {name: report.to_dict() for name, report in self.tables.items()},
-            "nothing_to_attack": list(self.nothing),
-        }
+        return self.result().to_dict()
 
 
 def attack_tables(  # one argument per option of `shoal attack`
@@ -88,7 +90,7 @@ def attack_tables(  # one argument per option of `shoal attack`
     *,
     trials: int = TRIALS,
     seed: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> MultiTableAttack:
     if tables.manifest is None:
         raise InputError(f"{tables.place}: is not a release of several tables")
@@ -135,7 +137,7 @@ class _Pairs:
     ) -> None:
         self.tables, self.roles = tables, roles
         names = {name for group in groups for name in group.tables}
-        self.after = {name: read_table(data_file(tables.folder(name)), "release") for name in names}
+        self.after = {name: read_table(tables.folder(name).data, "release") for name in names}
         self.before = {name: read_table(originals[name], "original") for name in names}
         self._after, self._before = (
             JoinedTables({name: JoinableTable(frame.lazy(), ()) for name, frame in frames.items()}, groups)

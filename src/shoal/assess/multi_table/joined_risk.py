@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import polars as pl
 
@@ -34,6 +33,7 @@ from shoal.policy.multi_table import MultiTablePolicy
 from shoal.policy.references import Reference, ReferenceEnd
 from shoal.privacy import ModelFinding
 from shoal.privacy.base import SensitiveModel
+from shoal.results.multi_table_manifest import JoinedGroupResult, JoinedRiskResult, KeyGroupResult
 from shoal.schema import Role
 from shoal.schema.type_detection import detect
 
@@ -111,44 +111,40 @@ class JoinedRisk:
     def alone(self) -> int:
         return max((one.alone for one in self.groups), default=0)
 
-    def to_dict(self) -> dict[str, Any]:
+    def result(self) -> JoinedRiskResult:
         worst = self.worst
-        return {
-            "k": None if worst is None else worst.k,
-            "people": None if worst is None else worst.people,
-            "alone": None if worst is None else worst.alone,
-            "tables": [] if worst is None else list(worst.tables),
-            "required": self.required,
-            "met": self.met,
-            "accepted": self.accepted,
-            "counted": self.counted,
-            "keys": [_told(group) for group in self.keys],
-            "by_key": [
-                {
-                    "columns": [f"{table}.{column}" for table, column in one.group.columns],
-                    "tables": list(one.tables),
-                    "k": one.k,
-                    "people": one.people,
-                    "alone": one.alone,
-                    "exact": one.exact,
-                }
+        return JoinedRiskResult(
+            k=None if worst is None else worst.k,
+            people=None if worst is None else worst.people,
+            alone=None if worst is None else worst.alone,
+            tables=() if worst is None else worst.tables,
+            required=self.required,
+            met=self.met,
+            accepted=self.accepted,
+            counted=self.counted,
+            keys=tuple(KeyGroupResult(columns=_ends(one), names_people=one.names_people) for one in self.keys),
+            by_key=tuple(
+                JoinedGroupResult(
+                    columns=_ends(one.group),
+                    tables=one.tables,
+                    k=one.k,
+                    people=one.people,
+                    alone=one.alone,
+                    exact=one.exact,
+                )
                 for one in self.groups
-            ],
-            "models": [model.to_dict() for model in self.models],
-        }
+            ),
+            models=self.models,
+        )
 
 
-def _told(group: KeyGroup) -> dict[str, object]:
-    return {
-        "columns": [f"{table}.{column}" for table, column in group.columns],
-        "names_people": group.names_people,
-    }
+def _ends(group: KeyGroup) -> tuple[str, ...]:
+    return tuple(f"{table}.{column}" for table, column in group.columns)
 
 
-def groups_from_manifest(told: object) -> tuple[KeyGroup, ...]:
+def groups_from_manifest(keys: Sequence[KeyGroupResult]) -> tuple[KeyGroup, ...]:
     """The keys as a manifest has them."""
-    entries = told if isinstance(told, list) else []
-    ends = [([ReferenceEnd.parse(text) for text in one["columns"]], bool(one["names_people"])) for one in entries]
+    ends = [([ReferenceEnd.parse(text) for text in one.columns], one.names_people) for one in keys]
     return tuple(KeyGroup(tuple((end.table, end.column) for end in group), people) for group, people in ends)
 
 
@@ -229,7 +225,7 @@ class _Keys:
         self._values: dict[ReferenceEnd, pl.DataFrame] = {}
 
     def has(self, end: ReferenceEnd) -> bool:
-        return end.column in self.present.get(end.table, ()) and "aggregate" not in self.tables[end.table].table_steps
+        return end.column in self.present.get(end.table, ()) and self.tables[end.table].kind.has_records
 
     def is_quasi(self, end: ReferenceEnd) -> bool:
         return end.column in self.tables[end.table].quasi_identifiers
@@ -326,7 +322,7 @@ def kept_together(
         policy = several.tables[end.table]
         attribute = policy.attributes.get(end.column)
         released = attribute is not None and attribute.is_released
-        if released or {"shuffle_rows", "aggregate"} & policy.table_steps.keys():
+        if released or "shuffle_rows" in policy.table_steps or not policy.kind.has_records:
             continue
         with explained(sources[end.table]):
             column = pl.col(end.column).cast(pl.String).alias(KEY)

@@ -17,7 +17,7 @@ from shoal.errors import InputError
 from shoal.measurement.formal_models import SENSITIVE
 from shoal.privacy import ModelFinding
 from shoal.results.measured_table import MeasuredTable
-from shoal.results.release_folder import person_in, roles_of
+from shoal.results.measurement_result import MultiTableMeasurementResult
 from shoal.schema import Role
 
 
@@ -91,13 +91,16 @@ class MultiTableMeasurement:
     def doubts(self) -> tuple[str, ...]:
         return tuple(f"{name}: {doubt}" for name, measured in self.tables.items() for doubt in measured.doubts)
 
+    def result(self) -> MultiTableMeasurementResult:
+        return MultiTableMeasurementResult(
+            joined=self.joined.result(),
+            tables={name: measured.result() for name, measured in self.tables.items()},
+            without_quasi_identifiers=self.without_quasi,
+            models=self.models,
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "joined": self.joined.to_dict(),
-            "tables": {name: measured.to_dict() for name, measured in self.tables.items()},
-            "without_quasi_identifiers": list(self.without_quasi),
-            "models": [finding.to_dict() for finding in self.models],
-        }
+        return self.result().to_dict()
 
 
 def measure_tables(
@@ -135,12 +138,11 @@ def _request(tables: TableSet, name: str, wanted: AssessmentOptions) -> MeasureR
     if policy is not None:
         return MeasureRequest.by(policy, wanted=wanted)
     wanted.need_harm()
-    folder = tables.folder(name)
-    roles = roles_of(folder)
-    quasi, sensitive = (
-        tuple(one for one, own in roles.items() if own is role) for role in (Role.QUASI, Role.SENSITIVE)
-    )
-    return MeasureRequest(quasi, sensitive, person_in(folder), wanted=wanted)
+    manifest = tables.folder(name).manifest
+    if manifest is None:
+        return MeasureRequest((), (), None, wanted=wanted)
+    person = None if manifest.person is None else manifest.person.attribute
+    return MeasureRequest(manifest.with_role(Role.QUASI), manifest.with_role(Role.SENSITIVE), person, wanted=wanted)
 
 
 def _refuse_unasked(thresholds: MultiTableThresholds, requests: Mapping[str, MeasureRequest]) -> None:

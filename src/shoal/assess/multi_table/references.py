@@ -15,11 +15,13 @@ import polars as pl
 from shoal.errors import BugError, DataError
 from shoal.io import ReferenceSource, Source, explained
 from shoal.kernels.group_counts import count_groups
-from shoal.policy.model import EVERYTHING_ELSE, Policy
+from shoal.policy.default_attribute import EVERYTHING_ELSE
+from shoal.policy.model import Policy
 from shoal.policy.multi_table import MultiTablePolicy
 from shoal.policy.references import Reference, ReferenceEnd, is_released, outcome, why_apart
-from shoal.pseudonyms.canonical_text import canonical_text
+from shoal.results.multi_table_manifest import ReferenceResult
 from shoal.schema import Role
+from shoal.schema.canonical_text import canonical_text
 
 KEY = "key"
 RECORDS = "records"
@@ -65,15 +67,15 @@ class FollowedReference:
     left_out: int = 0
     """Records of the child that have become orphans, because the record they refer to was left out."""
 
-    def to_dict(self) -> dict[str, object]:
-        return {
-            "from": str(self.reference.child),
-            "to": str(self.reference.parent),
-            "kept": self.kept,
-            "orphans": self.orphans,
-            "left_out": self.left_out,
-            "found": self.reference.reason,
-        }
+    def result(self) -> ReferenceResult:
+        return ReferenceResult(
+            child=str(self.reference.child),
+            parent=str(self.reference.parent),
+            kept=self.kept,
+            orphans=self.orphans,
+            left_out=self.left_out,
+            found=self.reference.reason,
+        )
 
 
 def references_of(several: MultiTablePolicy, sources: Mapping[str, Source]) -> tuple[Reference, ...]:

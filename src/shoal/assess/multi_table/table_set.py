@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -20,7 +19,9 @@ from shoal.io.frames import source_at
 from shoal.measurement.risk.joined_tables import ROW, KeyGroup
 from shoal.policy import Policy
 from shoal.policy.multi_table import TABLE_NAME, MultiTablePolicy, load_any
-from shoal.results.release_folder import MANIFEST, data_file, manifest_of_tables, roles_of
+from shoal.results.manifest import MANIFEST
+from shoal.results.multi_table_manifest import MultiTableManifest
+from shoal.results.release_folder import ReleaseFolder
 from shoal.schema import Role
 
 
@@ -31,12 +32,14 @@ class TableSet:
     place: str
     sources: Mapping[str, Source]
     several: MultiTablePolicy | None
-    manifest: Mapping[str, Any] | None
+    manifest: MultiTableManifest | None
     """Of the whole release; None where these are the tables before."""
+    folders: Mapping[str, ReleaseFolder] = field(default_factory=dict)
+    """Of each table, where it was released."""
 
-    def folder(self, table: str) -> str:
+    def folder(self, table: str) -> ReleaseFolder:
         """The release folder of one table."""
-        return str(Path(self.place) / table)
+        return self.folders.get(table) or ReleaseFolder.at(str(Path(self.place) / table))
 
     def policy(self, table: str) -> Policy | None:
         return None if self.several is None else self.several.tables[table]
@@ -45,7 +48,8 @@ class TableSet:
         policy = self.policy(table)
         if policy is not None:
             return policy.quasi_identifiers
-        return tuple(name for name, role in roles_of(self.folder(table)).items() if role is Role.QUASI)
+        manifest = self.folder(table).manifest
+        return () if manifest is None else manifest.with_role(Role.QUASI)
 
     def keys(self, frames: Mapping[str, pl.LazyFrame]) -> tuple[KeyGroup, ...]:
         """What joins the tables as they are; without a policy, what joined them when they were released.
@@ -66,11 +70,10 @@ class TableSet:
         """What the manifest says; None where it says nothing that can be read."""
         if self.manifest is None:
             return ()
-        told = self.manifest.get("joined")
-        try:
-            groups = groups_from_manifest(told["keys"])  # type: ignore[index]  # caught below
-        except (KeyError, TypeError, AttributeError):
+        joined = self.manifest.joined
+        if joined is None or joined.keys is None:
             return None
+        groups = groups_from_manifest(joined.keys)
         return tuple(group for group in groups if set(group.tables) <= self.sources.keys())
 
     def joined(self) -> JoinedRisk:
@@ -99,9 +102,10 @@ class TableSet:
         )
 
 
-def table_set_at(data: str, policy: Path | None) -> TableSet | None:
+def table_set_at(place: str | ReleaseFolder, policy: Path | None) -> TableSet | None:
     """None where the data, or the policy, is of one table."""
-    manifest = manifest_of_tables(data)
+    folder = ReleaseFolder.at(place) if isinstance(place, str) else place
+    data, manifest = folder.place, folder.tables
     several = None
     plain = Path(data).is_dir() and not (Path(data) / MANIFEST).exists()
     if policy is not None and (manifest is not None or plain):
@@ -111,13 +115,15 @@ def table_set_at(data: str, policy: Path | None) -> TableSet | None:
             raise InputError(f"{policy}: is a policy of one table, and {data} is a release of several")
     if manifest is None:
         return None if several is None else TableSet(data, files_of(several, data), several, None)
-    names = tuple(manifest["tables"])
+    names = tuple(manifest.tables)
     if not names or not all(TABLE_NAME.match(name) for name in names):
         raise SourceError(f"{data}: is not a release of several tables")
     if several is not None and set(names) != set(several.tables):
         raise InputError(f"{policy}: has other tables than {data}")
     ordered = names if several is None else tuple(several.tables)
-    return TableSet(data, {name: source_at(data_file(str(Path(data) / name))) for name in ordered}, several, manifest)
+    folders = {name: ReleaseFolder.at(str(Path(data) / name)) for name in ordered}
+    sources = {name: source_at(folder.data) for name, folder in folders.items()}
+    return TableSet(data, sources, several, manifest, folders)
 
 
 def files_of(several: MultiTablePolicy, folder: str) -> dict[str, Source]:

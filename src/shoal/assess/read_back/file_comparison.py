@@ -13,7 +13,6 @@ import polars as pl
 from shoal.assess.comparison.counting_unit import CountingUnit, in_order
 from shoal.assess.comparison.paired_tables import bound_hierarchies
 from shoal.assess.read_back.judgement import EXEMPT, LOOKED_AT, is_accepted
-from shoal.engine import HIDDEN
 from shoal.kernels.arrays import Integers
 from shoal.measurement.read_back import DisclosureRule, KnownQuasi, Levels, ReadBack, TrainingRecords
 from shoal.measurement.read_back.readings import ColumnReading
@@ -21,6 +20,7 @@ from shoal.measurement.read_back.recount import class_sizes, disclosures_in, res
 from shoal.measurement.read_back.search import search
 from shoal.policy import Policy
 from shoal.policy.treatment import Treatment, treatments
+from shoal.schema.hidden_columns import HIDDEN
 
 
 def read_back_files(  # noqa: PLR0913  # two tables, and how they are counted

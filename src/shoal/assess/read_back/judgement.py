@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from shoal.engine import HIDDEN
 from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy
 from shoal.kernels.arrays import Integers, Mask
@@ -30,7 +29,7 @@ from shoal.measurement.read_back.recount import (
     starred,
 )
 from shoal.measurement.read_back.search import LearntReadings, search
-from shoal.plan import Plan
+from shoal.plan import Plan, SuppressCellsStep
 from shoal.plan.hidden_columns.original_values import original_of
 from shoal.plan.hidden_columns.person_tag import PERSON
 from shoal.policy import Policy
@@ -38,7 +37,7 @@ from shoal.policy.read_back_rules import AcceptedDisclosure
 from shoal.policy.treatment import Treatment, treatments
 from shoal.results.read_back_outcome import NAMED, ReadBackOutcome
 from shoal.schema import Role, Scope
-from shoal.techniques.suppression.suppress_cells import SuppressCellsStep
+from shoal.schema.hidden_columns import HIDDEN
 
 LOOKED_AT = 200_000
 """Records that are kept in memory to learn from; of larger tables, every n-th."""

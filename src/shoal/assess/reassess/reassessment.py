@@ -12,7 +12,7 @@ less than the release promised. A value that a hierarchy doesn't know can only b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from shoal.assess.attack.table_attack import read_table
 from shoal.assess.comparison.compatibility import ReleaseProvenance
 from shoal.assess.comparison.label_vocabulary import Vocabulary
 from shoal.assess.comparison.person_bounds import PersonBounds
-from shoal.assess.reassess.history import history_of, keep_history
 from shoal.attack.battery import without_suppressed
 from shoal.attack.matching.coverage import Match
 from shoal.errors import DataError, FieldName, FieldText, InputError
@@ -30,8 +29,9 @@ from shoal.policy import Policy
 from shoal.policy.treatment import Treatment
 from shoal.privacy import ModelFinding
 from shoal.randomness import now
+from shoal.results.history import ReassessmentResult
 from shoal.results.record_counts import CountBasis
-from shoal.results.release_folder import data_file, manifest_of, promised_k, require_untouched, roles_of
+from shoal.results.release_folder import ReleaseFolder
 from shoal.schema import Role
 
 
@@ -74,8 +74,11 @@ class Reassessment:
             return False
         return True if self.shown and not self.perhaps_below else None
 
+    def result(self) -> ReassessmentResult:
+        return ReassessmentResult.model_validate(self)
+
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self) | {"holds": self.holds}
+        return self.result().to_dict()
 
     def findings(self, bounds: Mapping[str, float]) -> tuple[ModelFinding, ...]:
         """That nobody is among fewer than k, or what is required instead; and that anything was shown at all."""
@@ -112,34 +115,33 @@ def reassessment_bounds(require: Sequence[str]) -> dict[str, float]:
 
 
 def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reassessment:
-    """Link new outside data with a release folder and add the result to its history."""
-    if manifest_of(release) is None:
+    """Link new outside data with a release folder. What is found is not kept: see ``release.history``."""
+    folder = ReleaseFolder.at(release)
+    manifest = folder.manifest
+    if manifest is None:
         raise InputError(
             FieldText(f"{release}: is not a release folder; ", FieldName("auxiliary"), " re-assesses releases")
         )
-    past, k = history_of(release), promised_k(release)
-    require_untouched(release)
-    shown, people = read_table(data_file(release), "release"), read_table(auxiliary, "auxiliary table")
-    treatment = ReleaseProvenance.of(policy, release).treatment
+    k = folder.promised_k
+    folder.require_untouched()
+    shown, people = read_table(folder.data, "release"), read_table(auxiliary, "auxiliary table")
+    treatment = ReleaseProvenance.of(policy, folder).treatment
     common = tuple(name for name in shown.columns if name in people.columns)
     altered = tuple(name for name in common if treatment.get(name) is Treatment.ALTERED)
     common = tuple(name for name in common if name not in altered)
     if not common:
         also = " that was not altered" if altered else ""
         raise DataError(f"the auxiliary table has no column in common with the release{also}")
-    roles = roles_of(release)
-    quasi = tuple(name for name in shown.columns if roles.get(name) is Role.QUASI)
+    quasi = tuple(name for name in shown.columns if manifest.roles.get(name) is Role.QUASI)
     shown = without_suppressed(shown, quasi)
     words = Vocabulary.of(people, shown, treatment, policy)
-    whose = PersonBounds.of(release, shown, treatment, policy)
+    whose = PersonBounds.of(folder, shown, treatment, policy)
     context = _Context(k, people.height, whose, int(words.unknown.sum()), altered if treatment else None, auxiliary)
     tried = []
     for names in _sets(tuple(name for name in quasi if name in common), common):
         match = Match.of(shown, words.people, names, words.labels)
         tried.append(context.judged(match, names, by_classes=set(names) <= set(quasi)))
-    found = max(tried, key=_badness)
-    keep_history(release, [*past, found.to_dict()])
-    return found
+    return max(tried, key=_badness)
 
 
 def _sets(quasi: tuple[str, ...], common: tuple[str, ...]) -> Sequence[tuple[str, ...]]:

@@ -42,26 +42,28 @@ def attack(
     from shoal.cli.views.attacks import print_attacks
     from shoal.results.attack_report import attack_bounds
     from shoal.results.attack_roles import AttackRoles
+    from shoal.results.release_folder import ReleaseFolder
 
     refuse_junit(junit)
-    tables = table_set_at(release, policy)
+    folder = ReleaseFolder.around(release)
+    tables = table_set_at(folder, policy)
     if tables is not None:
         columns = {"--qi": qi, "--sensitive": sensitive, "--person": person}
         refuse_for_multi_table({**columns, "--auxiliary": auxiliary, "--control": control})
         _attack_tables(tables, original, require or [], trials=trials, seed=seed, safe=safe, junit=junit, as_json=json)
         return
-    roles = AttackRoles.of(release, policy=policy, qi=qi, sensitive=sensitive, person=person)
+    roles = AttackRoles.of(folder, policy=policy, qi=qi, sensitive=sensitive, person=person)
     bounds = attack_bounds(require or [])
-    with progress() as report:
+    with progress() as monitor:
         found = attack_data(
-            release,
+            folder,
             roles,
             original=original,
             auxiliary=auxiliary,
             control=control,
             trials=trials,
             seed=seed,
-            progress=None if report is None else lambda done, total: report("attack", done, total),
+            progress=monitor.progress("attack"),
         )
     for doubt in found.doubts:
         warn(doubt)
@@ -89,9 +91,8 @@ def _attack_tables(
     from shoal.results.attack_report import attack_bounds
 
     bounds = attack_bounds(require)
-    with progress() as report:
-        tell = None if report is None else lambda done, total: report("attack", done, total)
-        found = attack_tables(tables, original, trials=trials, seed=seed, progress=tell)
+    with progress() as monitor:
+        found = attack_tables(tables, original, trials=trials, seed=seed, progress=monitor.progress("attack"))
     for doubt in found.doubts:
         warn(doubt)
     if as_json:

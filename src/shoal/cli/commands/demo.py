@@ -38,21 +38,21 @@ def demo(
 
 def _release(folder: Path, *, force: bool) -> Release:
     from shoal.assess.attack.table_attack import read_table
-    from shoal.assess.evidence.study import EvidenceStudy
     from shoal.examples import hospital
     from shoal.io import write_atomic
     from shoal.policy import Policy
-    from shoal.release.run import release_folder
+    from shoal.release.request import RunRequest
+    from shoal.release.run import Run
 
     folder.mkdir(parents=True, exist_ok=True)
     hospital.write(folder / "hospital.csv")
     write_atomic(folder / "hospital.yaml", hospital.policy())
     hospital.write(folder / "control.csv", seed=OTHERS)
     policy = Policy.load(folder / "hospital.yaml")
-    with progress() as report:
-        tell = None if report is None else lambda done, total: report("attack", done, total)
-        study = EvidenceStudy(read_table(str(folder / "control.csv"), "control group"), tell)
-        return release_folder(policy, folder / "release", force=force, study=study, progress=report)
+    control = read_table(str(folder / "control.csv"), "control group")
+    with progress() as monitor:
+        request = RunRequest(policy=policy, output=folder / "release", force=force, control=control)
+        return Run(request, monitor).execute()
 
 
 COMMAND = CommandEntry(demo, place=110)

@@ -13,6 +13,7 @@ from shoal.cli.terminal.lists import listed, numbers
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import print_json, progress
 from shoal.cli.terminal.pages import refuse_page
+from shoal.errors import Cancelled
 
 if TYPE_CHECKING:
     from shoal.assess.exploration import ExplorationSetting
@@ -66,13 +67,13 @@ def _explored(
 
     tries: list[ExplorationTrial] = []
     complete = False
-    with progress() as report:
-        explorer = PolicyExplorer(policy, data, seed=seed)
+    with progress() as monitor:
+        explorer = PolicyExplorer(policy, data, seed=seed, monitor=monitor)
         try:
-            for one in explorer.tries(settings, report):
+            for one in explorer.tries(settings):
                 tries.append(one)  # noqa: PERF402  # one by one, so that an interrupt leaves what is there
             complete = True
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Cancelled):
             if not tries:
                 raise
     return Exploration(policy.name, explorer.label, explorer.problem.records, tuple(tries), complete)

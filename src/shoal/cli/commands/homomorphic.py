@@ -123,11 +123,12 @@ def _column(release: Path, name: str) -> pl.Series:
 
     from shoal.io import explained
     from shoal.io.frames import source_at
-    from shoal.results.release_folder import data_file, require_untouched
+    from shoal.results.release_folder import ReleaseFolder
     from shoal.schema.registry import did_you_mean
 
-    require_untouched(str(release))
-    source = source_at(data_file(str(release)))
+    folder = ReleaseFolder.at(str(release))
+    folder.require_untouched()
+    source = source_at(folder.data)
     with explained(source):
         frame = source.scan()
         names = tuple(frame.collect_schema())

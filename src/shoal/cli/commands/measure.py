@@ -82,7 +82,7 @@ def measure(
     from shoal.assess.multi_table.table_set import table_set_at
     from shoal.cli.terminal.ci_gates import finish, refuse_junit
     from shoal.cli.views.measurement import print_measurement
-    from shoal.results.release_folder import data_file
+    from shoal.results.release_folder import ReleaseFolder
 
     said = circumstances(
         harm=harm,
@@ -108,7 +108,8 @@ def measure(
         records=records is not None,
     )
     refuse_junit(junit)
-    tables = table_set_at(data, policy)
+    folder = ReleaseFolder.around(data)
+    tables = table_set_at(folder, policy)
     if tables is not None:
         columns = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--rule": rule, "--target": target}
         looked_at = {"--suda": suda, "--log-linear": log_linear, "--unsafe": unsafe, "--records": records}
@@ -119,7 +120,7 @@ def measure(
         )
         return
     _refuse_senseless(force=force and records is None, useful=original is None and bool(target or purpose))
-    lines = None if records is None else records_target(records, data_file(data), original, policy, force=force)
+    lines = None if records is None else records_target(records, folder.data, original, policy, force=force)
     if auxiliary is not None:
         alone = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--original": original, "--rule": rule}
         single = {"--weight": weight, "--missing": missing, "--unsafe": unsafe, "--records": records}
@@ -143,7 +144,7 @@ def measure(
         population=population,
         by_records=by_records,
     )
-    measured = measure_data(data, request, original=original)
+    measured = measure_data(folder, request, original=original)
     for doubt in measured.doubts:
         warn(doubt)
     if lines is not None:
@@ -193,13 +194,14 @@ def _measure_tables(
 def _reassess(
     release: str, auxiliary: str, require: Sequence[str], *, policy: Path | None, as_json: bool
 ) -> tuple[ModelFinding, ...]:
-    from shoal.assess.reassess.history import HISTORY
-    from shoal.assess.reassess.reassessment import reassess, reassessment_bounds
+    from shoal.assess.reassess.reassessment import reassessment_bounds
     from shoal.cli.views.reassessment import reassessment_lines
     from shoal.policy import Policy
+    from shoal.release.history import reassess_release
+    from shoal.results.history import HISTORY
 
     bounds = reassessment_bounds(require)
-    found = reassess(release, auxiliary, None if policy is None else Policy.load(policy))
+    found = reassess_release(release, auxiliary, None if policy is None else Policy.load(policy))
     findings = found.findings(bounds)
     if as_json:
         print_json(found.to_dict())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,8 +14,8 @@ from shoal.cli.vault.connection import KeyFileOption, PersonOption, PlaceOption,
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.policy.multi_table import MultiTablePolicy
-    from shoal.pseudonyms import Secrets
+    from shoal.release.destinations import Release
+    from shoal.release.multi_table.summary import MultiTableRelease
 
 
 def run(
@@ -48,110 +47,69 @@ def run(
     Example: shoal run policy.yaml --input patients.csv --output release/
     """
     from shoal.assess.attack.table_attack import read_table
-    from shoal.assess.evidence.study import EvidenceStudy
-    from shoal.assess.exploration import exploration_of
-    from shoal.cli.terminal.ci_gates import finish
-    from shoal.cli.views.attacks import evidence_findings, print_evidence
-    from shoal.cli.views.summary import in_words, print_release, verdict
     from shoal.policy.multi_table import MultiTablePolicy, load_any
-    from shoal.release.run import release_folder
+    from shoal.release.multi_table.run import MultiTableRun
+    from shoal.release.multi_table.summary import MultiTableRelease
+    from shoal.release.request import RunOptions
+    from shoal.release.run import Run
 
     chosen = load_any(policy)
-    if isinstance(chosen, MultiTablePolicy):
-        if control is not None:
-            raise InputError("--control: a control group is for one table, and the policy has several")
-        if explore:
-            raise InputError("--explore: tries are of one table, and the policy has several")
-        with secrets_for(chosen.tables.values(), vault, person, key_file, service) as secrets:
-            _run_tables(
-                chosen,
-                data=input,
-                output=output,
-                engine=engine,
-                master=master,
-                parts=parts or None,
-                seed=seed,
-                force=force,
-                evidence=evidence,
-                safe=safe,
-                pdf=pdf,
-                as_json=json,
-                secrets=secrets,
-            )
-        return
+    several = isinstance(chosen, MultiTablePolicy)
+    if several and control is not None:
+        raise InputError("--control: a control group is for one table, and the policy has several")
+    if several and explore:
+        raise InputError("--explore: tries are of one table, and the policy has several")
     if explore and engine != "polars":
         raise InputError("--explore: tries are made on this machine", advice="shoal explore takes a part of the data")
-    folder = output or Path(f"{chosen.name}-release")
     strangers = None if control is None else read_table(control, "control group")
-    with secrets_for([chosen], vault, person, key_file, service) as secrets, progress() as report:
-        tell = None if report is None else lambda done, total: report("attack", done, total)
-        release = release_folder(
-            chosen,
-            folder,
-            data=input,
+    policies = chosen.tables.values() if isinstance(chosen, MultiTablePolicy) else [chosen]
+    with secrets_for(policies, vault, person, key_file, service) as secrets, progress() as monitor:
+        options = RunOptions(
+            output=output,
             engine=engine,
             master=master,
             parts=parts or None,
             seed=seed,
             force=force,
-            study=EvidenceStudy(strangers, tell) if evidence or safe or control is not None else None,
-            explore=partial(exploration_of, chosen, input, seed=seed, progress=report) if explore else None,
+            evidence=evidence or safe,
             pdf=pdf,
-            progress=report,
             secrets=secrets,
         )
-    note(in_words(release.manifest.solution))
-    if json:
+        if isinstance(chosen, MultiTablePolicy):
+            asked = options.for_tables(chosen, None if input is None else Path(input))
+            finished: Release | MultiTableRelease = MultiTableRun(asked, monitor).execute()
+        else:
+            finished = Run(options.for_table(chosen, input, control=strangers, explore=explore), monitor).execute()
+    if isinstance(finished, MultiTableRelease):
+        _show_tables(finished, safe=safe, as_json=json)
+    else:
+        _show(finished, f"shoal run {policy}", safe=safe, as_json=json)
+
+
+def _show(release: Release, command: str, *, safe: bool, as_json: bool) -> None:
+    from shoal.cli.terminal.ci_gates import finish
+    from shoal.cli.views.attacks import evidence_findings, print_evidence
+    from shoal.cli.views.summary import in_words, print_release, verdict
+
+    note(in_words(release.solution))
+    if as_json:
         print_json(release.manifest.to_dict())
     else:
         print_release(release)
-        print_evidence(release.manifest.evidence)
-    findings = [*verdict(release), *(evidence_findings(release.manifest.evidence) if safe else ())]
-    finish(f"shoal run {policy}", findings, None)
+        print_evidence(release.manifest)
+    findings = [*verdict(release), *(evidence_findings(release.manifest) if safe else ())]
+    finish(command, findings, None)
 
 
-def _run_tables(
-    several: MultiTablePolicy,
-    *,
-    data: str | None,
-    output: Path | None,
-    engine: str,
-    master: str | None,
-    parts: bool | None,
-    seed: int | None,
-    force: bool,
-    evidence: bool,
-    safe: bool,
-    pdf: bool,
-    as_json: bool,
-    secrets: Secrets | None = None,
-) -> None:
-    from shoal.assess.evidence.study import EvidenceStudy
+def _show_tables(whole: MultiTableRelease, *, safe: bool, as_json: bool) -> None:
     from shoal.cli.terminal.ci_gates import finish
     from shoal.cli.views.multi_table import print_tables, release_findings
-    from shoal.release.multi_table.run import release_tables
 
-    with progress() as report:
-        tell = None if report is None else lambda done, total: report("attack", done, total)
-        whole = release_tables(
-            several,
-            output or Path(f"{several.name}-release"),
-            data=None if data is None else Path(data),
-            engine=engine,
-            master=master,
-            parts=parts,
-            seed=seed,
-            force=force,
-            study=EvidenceStudy(None, tell) if evidence or safe else None,
-            pdf=pdf,
-            progress=report,
-            secrets=secrets,
-        )
     if as_json:
         print_json(whole.to_dict())
     else:
         print_tables(whole)
-    finish(f"shoal run {several.name}", list(release_findings(whole, safe=safe)), None)
+    finish(f"shoal run {whole.name}", list(release_findings(whole, safe=safe)), None)
 
 
 COMMAND = CommandEntry(run, place=10)

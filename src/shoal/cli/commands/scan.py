@@ -46,9 +46,8 @@ def scan(
     refuse_junit(junit)
     if html is not None:
         refuse_page(html)
-    with progress() as report:
-        tell = None if report is None else lambda done, total: report("scan", done, total)
-        found = scan_places(places, annotate_by(threshold), everything=everything, progress=tell)
+    with progress() as monitor:
+        found = scan_places(places, annotate_by(threshold), everything=everything, progress=monitor.progress("scan"))
     if html is not None:
         write_page(found, title_of(places), html)
     if json:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from shoal.cli.terminal.flags import flag, with_flags
+from shoal.cli.terminal.signals import command_token
 from shoal.cli.terminal.streams import last_words
 from shoal.errors import BugError, PolicyError, ShoalError, printable, styled
 
+if TYPE_CHECKING:
+    from shoal.schema.progress import Monitor, ProgressEvent
+
 PIPED_WIDTH = 120
 """Columns of a table that goes to a file or a pipe."""
-
-Report = Callable[[str, int, int | None], None]
 
 
 def print_json(value: object) -> None:
@@ -86,10 +88,13 @@ def _error_dict(error: ShoalError) -> dict[str, Any]:
 
 
 @contextmanager
-def progress() -> Iterator[Report | None]:
-    """A progress line on stderr, if that is a terminal."""
+def progress() -> Iterator[Monitor]:
+    """A progress line on stderr, if that is a terminal; signals that ask the command to end stop the work."""
+    from shoal.schema.progress import Advanced, Monitor
+
+    cancel = command_token()
     if not sys.stderr.isatty():
-        yield None
+        yield Monitor(cancel=cancel)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -98,9 +103,10 @@ def progress() -> Iterator[Report | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
-        def report(phase: str, done: int, total: int | None) -> None:
-            if phase not in tasks:
-                tasks[phase] = bar.add_task(phase, total=total)
-            bar.update(tasks[phase], completed=done, total=total)
+        def show(event: ProgressEvent) -> None:
+            if isinstance(event, Advanced):
+                if event.task not in tasks:
+                    tasks[event.task] = bar.add_task(event.task, total=event.total)
+                bar.update(tasks[event.task], completed=event.done, total=event.total)
 
-        yield report
+        yield Monitor(show, cancel)

@@ -41,13 +41,13 @@ def decrypt(  # noqa: PLR0913, PLR0917  # one parameter for each option
     """
     from shoal.io import explained, file_target
     from shoal.io.frames import source_at
-    from shoal.results.release_folder import data_file
+    from shoal.results.release_folder import ReleaseFolder
 
     if policy is not None and (scheme is not None or domain is not None):
         raise InputError("--policy: says which scheme and domain; leave them out")
     technique = _from_options(scheme, domain) if policy is None else _from_policy(policy, column)
     _refuse_scheme(technique)
-    source = source_at(data_file(data))
+    source = source_at(ReleaseFolder.at(data).data)
     target = file_target(output, like=source, private=True)
     with explained(source):
         frame = source.scan()

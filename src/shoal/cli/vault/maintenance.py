@@ -40,9 +40,9 @@ def rotate(
     """
     if domain is None and not master:
         raise InputError("name a domain, or --master")
-    with door.open() as vault, progress() as report:
+    with door.open() as vault, progress() as monitor:
         if domain is not None:
-            vault.rotate(domain, None if report is None else lambda done, total: report("rotate", done, total))
+            vault.rotate(domain, None if monitor.sink is None else monitor.progress("rotate"))
         if master:
             vault.change_master()
     if json:
@@ -202,9 +202,8 @@ def restore(
 @contextmanager
 def _working(phase: str) -> Iterator[None]:
     """A sign of life on long work, if stderr is a terminal."""
-    with progress() as report:
-        if report is not None:
-            report(phase, 0, None)
+    with progress() as monitor:
+        monitor.progress(phase)(0, None)
         yield
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import inf
-from typing import Any
 
 import typer
 
@@ -15,6 +13,7 @@ from shoal.cli.terminal.output import print_table
 from shoal.errors import styled
 from shoal.privacy import ModelFinding
 from shoal.results.attack_report import AttackReport, in_words, share_tried
+from shoal.results.manifest import Manifest
 from shoal.results.number_format import count, percent
 
 HEADER = ("attack", "on", "right", "95 % interval", "guessing", "strangers", "p", "verdict")
@@ -66,41 +65,36 @@ def _print_doubts(report: AttackReport) -> None:
         )
 
 
-def print_evidence(evidence: Mapping[str, Any], table: str | None = None) -> None:
+def print_evidence(manifest: Manifest, table: str | None = None) -> None:
     """What the attacks of `run --evidence` came to: one line for each that found something, or might."""
     whose = "" if table is None else f"{table}: "
-    tried, unjudged = evidence.get("attacks"), evidence.get("attacks_unjudged", [])
+    tried, unjudged = manifest.attacks, manifest.attacks_unjudged or ()
     if tried is None:
         return
     for one in tried:
-        if one["found"]:
-            on = f" of {one['attribute']}" if one["attribute"] else ""
-            against = f"{percent(one['success']['share'])} right, {percent(_yardstick(one))} by the yardstick"
-            typer.echo(f"FOUND: {whose}{one['title']}{on}: {against}")
+        if one.found:
+            on = f" of {one.attribute}" if one.attribute else ""
+            against = f"{percent(one.success.share)} right, {percent(one.limit)} by the yardstick"
+            typer.echo(f"FOUND: {whose}{one.title}{on}: {against}")
     for name in unjudged:
-        typer.echo(f"NOT JUDGED: {whose}{name}: {styled(evidence['attacks_skipped'][name], flag)}")
-    found = sum(one["found"] for one in tried)
+        typer.echo(f"NOT JUDGED: {whose}{name}: {styled((manifest.attacks_skipped or {})[name], flag)}")
+    found = sum(one.found for one in tried)
     left = f"; {len(unjudged)} could not be judged" if unjudged else ""
     typer.echo(f"attacks:  {whose}{len(tried)} tried, {found or 'none'} found something{left}")
 
 
-def evidence_findings(evidence: Mapping[str, Any]) -> tuple[ModelFinding, ...]:
+def evidence_findings(manifest: Manifest) -> tuple[ModelFinding, ...]:
     """For `run --safe`: that no attack gets more than its yardstick, or might."""
-    if "attacks" not in evidence:
+    if manifest.attacks is None:
         return (ModelFinding("attacks on the release", 0, inf, met=False),)
     judged = [
-        ModelFinding(one["attack"] + (f" of {one['attribute']}" if one["attribute"] else ""), _yardstick(one),
-                one["success"]["share"], not one["found"])
-        for one in evidence["attacks"]
-    ]  # fmt: skip
-    return (
-        *(ModelFinding(f"{name}: what it finds", 0, inf, met=False) for name in evidence["attacks_unjudged"]),
-        *judged,
-    )
-
-
-def _yardstick(one: Mapping[str, Any]) -> float:
-    return float(one["limit"])
+        ModelFinding(
+            one.attack + (f" of {one.attribute}" if one.attribute else ""), one.limit, one.success.share, not one.found
+        )
+        for one in manifest.attacks
+    ]
+    unjudged = manifest.attacks_unjudged or ()
+    return (*(ModelFinding(f"{name}: what it finds", 0, inf, met=False) for name in unjudged), *judged)
 
 
 def attack_row(attack: Attack) -> tuple[str, ...]:

@@ -24,13 +24,13 @@ def print_demo(release: Release, folder: Path) -> None:
             for name in before.columns
         ]
         print_table(f"Record {row + 1}", ("attribute", "before", "after"), rows)
-    k_before, k_after = manifest.before.risk, manifest.after.risk
-    typer.echo(f"people: {manifest.data.rows:,}, suppressed: {manifest.suppressed_records:,}")
+    k_before, k_after = manifest.risk_before or release.risk, release.risk
+    typer.echo(f"people: {manifest.data.rows:,}, suppressed: {manifest.suppressed.records:,}")
     typer.echo(f"k before: {k_before.k} ({k_before.uniques:,} people stand alone)")
     typer.echo(f"k after:  {k_after.k} (by age, sex, city, occupation and day nobody is one of fewer than {k_after.k})")
-    typer.echo(f"          {manifest.k_effective} for whoever knows what an illness tells of a patient")
-    tried = manifest.evidence.get("attacks", [])
-    found = sum(attack["found"] for attack in tried)
+    typer.echo(f"          {k_after.k_effective} for whoever knows what an illness tells of a patient")
+    tried = manifest.attacks or ()
+    found = sum(attack.found for attack in tried)
     typer.echo(f"attacks:  {len(tried)} tried, {found or 'none'} found more than guessing, strangers or k leave open")
     for warning in manifest.warnings:
         typer.echo(f"warning:  {warning}")

@@ -15,7 +15,7 @@ from shoal.cli.terminal.flags import flag
 from shoal.cli.terminal.output import print_table, warn
 from shoal.cli.views.attacks import HEADER, attack_row, evidence_findings, print_attacks, print_evidence
 from shoal.cli.views.measurement import print_verdicts
-from shoal.cli.views.summary import verdict
+from shoal.cli.views.summary import k_before, verdict
 from shoal.errors import styled
 from shoal.privacy import ModelFinding
 from shoal.release.multi_table.summary import MultiTableRelease
@@ -29,7 +29,7 @@ def release_findings(whole: MultiTableRelease, *, safe: bool) -> Iterator[ModelF
     """What each table has to meet; with ``safe``, that no attack on one succeeds and that nobody stands out by joining,
     whatever was accepted."""
     for name, release in whole.releases.items():
-        own = (*verdict(release), *(evidence_findings(release.manifest.evidence) if safe else ()))
+        own = (*verdict(release), *(evidence_findings(release.manifest) if safe else ()))
         yield from (replace(one, name=f"{name}: {one.name}") for one in own)
     if safe and not whole.joined.met:
         required = whole.joined.required
@@ -41,14 +41,14 @@ def print_tables(whole: MultiTableRelease) -> None:
         warn(warning)
     typer.echo(joined_line(whole.joined))
     rows = [
-        (name, f"{told.data.rows:,}", f"{told.suppressed_records:,}", told.before.risk.k, told.after.risk.k)
-        for name, told in ((name, release.manifest) for name, release in whole.releases.items())
+        (name, f"{told.data.rows:,}", f"{told.suppressed.records:,}", k_before(told), release.risk.k)
+        for name, release, told in ((name, one, one.manifest) for name, one in whole.releases.items())
     ]
     print_table(whole.name, ("table", "records", "suppressed", "k before", "k after"), rows)
     for followed in whole.references:
         typer.echo(_in_words(followed))
     for name, release in whole.releases.items():
-        print_evidence(release.manifest.evidence, name)
+        print_evidence(release.manifest, name)
     typer.echo(f"release:  {whole.folder}")
     typer.echo(f"report:   {whole.folder / 'report.html'}")
 
@@ -74,10 +74,9 @@ def print_measured(measured: MultiTableMeasurement) -> None:
     typer.echo(f"{joined_line(measured.joined)}\n")
     rows = []
     for name, one in measured.tables.items():
-        told = one.to_dict()
-        sizes, risk = told["class_size"], told["risk"]
-        size = f"{sizes['min']:,} to {sizes['max']:,}"
-        rows.append((name, f"{told['rows']:,}", f"{told['suppressed']:,}", f"{told['classes']:,}", size, risk["k"]))
+        told = one.result()
+        size = f"{told.class_size.min:,} to {told.class_size.max:,}"
+        rows.append((name, f"{told.rows:,}", f"{told.suppressed:,}", f"{told.classes:,}", size, str(told.risk.k)))
     rows += [(name, "", "", "", "", "") for name in measured.without_quasi]
     print_table("Tables", ("table", "records", "suppressed", "classes", "class size", "k"), rows)
     if measured.models:

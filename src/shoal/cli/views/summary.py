@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import nan
+from math import inf, nan
 
 import typer
 
@@ -11,31 +11,36 @@ from shoal.cli.terminal.output import warn
 from shoal.policy import PRESETS, UseCase
 from shoal.privacy import ModelFinding
 from shoal.release import Release
+from shoal.results.manifest import Manifest
 from shoal.results.number_format import number
 from shoal.solve import Solution
 
 
 def print_release(release: Release) -> None:
     manifest = release.manifest
-    before, after = manifest.before.risk, manifest.after.risk
+    after, solution = release.risk, release.solution
     for warning in manifest.warnings:
         warn(warning)
-    cells = f", {manifest.suppressed_cells:,} cells starred in others" if manifest.suppressed_cells else ""
-    typer.echo(f"{manifest.data.rows:,} records written, {manifest.suppressed_records:,} suppressed{cells}")
-    if manifest.solution.levels:
-        levels = ", ".join(_level(name, level, manifest.heights) for name, level in manifest.solution.levels.items())
-        optimal = "the least loss possible" if manifest.solution.optimal else "the least loss found"
-        if manifest.nothing_left:
+    starred, suppressed = manifest.suppressed.cells, manifest.suppressed.records
+    cells = f", {starred:,} cells starred in others" if starred else ""
+    typer.echo(f"{manifest.data.rows:,} records written, {suppressed:,} suppressed{cells}")
+    if solution is not None and manifest.solution is not None and solution.levels:
+        heights = manifest.solution.heights
+        levels = ", ".join(_level(name, level, heights) for name, level in solution.levels.items())
+        optimal = "the least loss possible" if solution.optimal else "the least loss found"
+        if release.nothing_left:
             optimal = "NOTHING is left that tells records apart"
-        up_to = "" if manifest.solution.cells is None else " up to"
-        typer.echo(f"levels{up_to}: {levels} (loss {manifest.solution.loss:.3f}, {optimal})")
+        up_to = "" if solution.cells is None else " up to"
+        typer.echo(f"levels{up_to}: {levels} (loss {solution.loss:.3f}, {optimal})")
     if after.k:
-        typer.echo(f"k: {before.k} before, {after.k} after; highest risk {number(after.prosecutor_max)}")
+        typer.echo(f"k: {k_before(manifest)} before, {after.k} after; highest risk {number(after.prosecutor_max)}")
     if manifest.read_back is not None:
-        cells = f", {manifest.read_back.cells:,} telling cells suppressed" if manifest.read_back.cells else ""
-        typer.echo(f"k with what other columns tell: {manifest.k_effective}{cells}")
+        telling = manifest.read_back.suppressed_cells
+        cells = f", {telling:,} telling cells suppressed" if telling else ""
+        typer.echo(f"k with what other columns tell: {after.k_effective}{cells}")
     for finding in manifest.models:
-        typer.echo(f"{finding.name}: required {finding.required:g}, achieved {finding.achieved:g}")
+        achieved = inf if finding.achieved is None else finding.achieved
+        typer.echo(f"{finding.name}: required {finding.required:g}, achieved {achieved:g}")
     if manifest.state is not None:
         told = manifest.state.words.removeprefix("The file holds ").removesuffix(".")
         typer.echo(f"state: {told}")
@@ -54,22 +59,24 @@ def _level(name: str, level: int, heights: Mapping[str, int]) -> str:
 
 def verdict(release: Release) -> tuple[ModelFinding, ...]:
     """What a release has to meet besides its models, which nothing is written without."""
-    evidence, case = release.manifest.evidence, release.manifest.use_case
+    manifest, case = release.manifest, release.manifest.use_case
     found = []
-    if (assessed := evidence.get("assessment")) is not None:
-        found.append(
-            ModelFinding("reidentification", assessed["threshold"], assessed["probability"], met=assessed["within"])
-        )
+    if (assessed := manifest.assessment) is not None:
+        found.append(ModelFinding("reidentification", assessed.threshold, assessed.probability, met=assessed.within))
     if case is not None and PRESETS[UseCase(case)].attacks:
-        tried, open_ones = evidence.get("attacks"), evidence.get("attacks_unjudged", ())
-        succeed = nan if not tried else sum(attack["found"] for attack in tried) + len(open_ones)
+        tried, open_ones = manifest.attacks, manifest.attacks_unjudged or ()
+        succeed = nan if not tried else sum(attack.found for attack in tried) + len(open_ones)
         found.append(ModelFinding(f"attacks that succeed, or may ({case})", 0, succeed, met=succeed == 0))
     return tuple(found)
 
 
-def in_words(solution: Solution) -> str | None:
+def k_before(manifest: Manifest) -> int:
+    return 0 if manifest.risk_before is None else manifest.risk_before.k
+
+
+def in_words(solution: Solution | None) -> str | None:
     """How the solution was found; nothing where there was nothing to solve."""
-    if not solution.levels:
+    if solution is None or not solution.levels:
         return None
     looked = f"{solution.nodes_checked:,} of {solution.nodes_total:,} nodes looked at"
     found = "optimal" if solution.optimal else "not proven optimal"

@@ -16,14 +16,14 @@ from shoal.engine.polars.batch_source import streaming
 from shoal.engine.polars.counting import count
 from shoal.engine.polars.record_order import reordered
 from shoal.engine.polars.table import PolarsTable
-from shoal.engine.protocol import HIDDEN, ORIGINAL, OutputSample
+from shoal.engine.protocol import OutputSample
 from shoal.errors import DataError
 from shoal.io import FileTarget, QuotesNeeded, Source, Target, refuse_specials
 from shoal.kernels.batch_streams import Batches, ahead
 from shoal.schema import ROW, Column, Columns, Counts, Scope, Step
+from shoal.schema.hidden_columns import HIDDEN, ORIGINAL
+from shoal.schema.progress import CancelToken, Progress
 from shoal.schema.type_detection import detect
-
-Progress = Callable[[int], None]
 
 BATCH_ROWS = 100_000
 """Measured: below 50,000 the overhead per batch shows, above 250,000 the cores wait for each other."""
@@ -33,17 +33,27 @@ class PolarsEngine:
     name: ClassVar[str] = "polars"
 
     def __init__(
-        self, *, batch_rows: int = BATCH_ROWS, progress: Progress | None = None, spool: Path | None = None
+        self,
+        *,
+        batch_rows: int = BATCH_ROWS,
+        spool: Path | None = None,
+        progress: Progress | None = None,
+        cancel: CancelToken | None = None,
     ) -> None:
+        """``progress`` is told of every batch that is written; ``cancel`` is looked at in every batch that is made."""
         self.batch_rows = batch_rows
-        self.progress = progress
         self.spool = spool
+        self.progress = progress
+        self.cancel = cancel
 
     def scan(self, source: Source) -> PolarsTable:
         return PolarsTable.over(source.scan(), getattr(source, "rows", None))
 
     def columns(self, table: PolarsTable) -> tuple[str, ...]:
         return tuple(name for name in table.schema if not name.startswith(HIDDEN))
+
+    def schema(self, table: PolarsTable) -> pl.Schema:
+        return table.schema
 
     def describe(self, table: PolarsTable, names: Sequence[str], declared: Columns) -> dict[str, Column]:
         with self._frame(table, tuple(names)) as frame:
@@ -64,12 +74,12 @@ class PolarsEngine:
             return replace(table, order=step)
         if step.scope is Scope.INSERT:
             return replace(table.joined_by(step.inserts), order=step)
-        before = [table.nothing(step.reads), *table.batches(step.reads, self.batch_rows)]
+        before = [table.nothing(step.reads), *self._batches(table, step.reads)]
         return table.after_whole(step, pl.concat(before))
 
     def reduce(self, table: PolarsTable, step: Step) -> PolarsTable:
         nothing = step.apply(table.nothing(step.reads))
-        partial = [step.apply(batch) for batch in table.batches(step.reads, self.batch_rows)]
+        partial = [step.apply(batch) for batch in self._batches(table, step.reads)]
         return PolarsTable.over(step.finish(pl.concat([nothing, *partial])).lazy())
 
     def sink(
@@ -131,12 +141,18 @@ class PolarsEngine:
                     sample.take(batch)
                 written += batch.height
                 if self.progress:
-                    self.progress(written)
+                    self.progress(written, None)
                 yield batch.select(visible)
 
         with _HiddenColumnWriter(aside if hidden else None, table.nothing(hidden).drop(ROW)) as put_aside:
             write(table.nothing(visible).drop(ROW).schema, batches)
         return written
+
+    def _batches(self, table: PolarsTable, columns: tuple[str, ...]) -> Iterator[pl.DataFrame]:
+        for batch in table.batches(columns, self.batch_rows):
+            if self.cancel is not None:
+                self.cancel.check()
+            yield batch
 
     @contextmanager
     def _frame(self, table: PolarsTable, columns: tuple[str, ...]) -> Iterator[pl.LazyFrame]:
@@ -144,11 +160,11 @@ class PolarsEngine:
         if table.inserted is None and not table.pipeline.live(columns)[0]:
             yield table.source
             return
-        with streaming(table.nothing(columns).schema, lambda: table.batches(columns, self.batch_rows)) as frame:
+        with streaming(table.nothing(columns).schema, partial(self._batches, table, columns)) as frame:
             yield frame
 
     def _ordered(self, table: PolarsTable, columns: tuple[str, ...]) -> Iterator[pl.DataFrame]:
-        batches = table.batches(columns, self.batch_rows)
+        batches = self._batches(table, columns)
         return reordered(batches, table.order.order_key, self.spool) if table.order else batches
 
 

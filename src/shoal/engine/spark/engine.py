@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from shoal.engine.protocol import HIDDEN, ORIGINAL, OutputSample
+from shoal.engine.protocol import OutputSample
 from shoal.engine.spark.counting import count
 from shoal.engine.spark.error_transport import receiving_errors
 from shoal.engine.spark.output_staging import collected, move_aside, put_together, remove, stage, staging_target
@@ -28,6 +28,7 @@ from shoal.engine.step_pipeline import fitting
 from shoal.errors import DataError
 from shoal.io import FileTarget, PartsTarget, Source, Target
 from shoal.schema import Column, Columns, Counts, Scope, Step
+from shoal.schema.hidden_columns import HIDDEN, ORIGINAL
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,6 +64,9 @@ class SparkEngine:
 
     def columns(self, table: SparkTable) -> tuple[str, ...]:
         return tuple(name for name in table.schema if not name.startswith(HIDDEN))
+
+    def schema(self, table: SparkTable) -> pl.Schema:
+        return table.schema
 
     def describe(self, table: SparkTable, names: Sequence[str], declared: Columns) -> dict[str, Column]:
         with receiving_errors():

@@ -49,6 +49,10 @@ class ColumnarSource:
     def format(self) -> Format:
         return self.kind.key
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.path,)
+
     def scan(self) -> pl.LazyFrame:
         self.fingerprint.check(self.path, self.label)
         return _plain(self.kind.scan(self.path, self.schema, self.label), self.schema)

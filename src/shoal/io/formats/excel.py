@@ -52,8 +52,13 @@ _OLD: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 class ExcelSource:
     label: str
     sheet: str
+    path: Path
     frame: pl.DataFrame = field(repr=False)
     format: Format = KEY
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.path,)
 
     def scan(self) -> pl.LazyFrame:
         return self.frame.lazy()
@@ -78,7 +83,7 @@ def open_excel(path: Path, options: FileOptions) -> ExcelSource:
     frame.columns = list(names)
     if not frame.height:
         raise SourceError(f"{label}: the sheet '{chosen[0]}' has a header but no records")
-    return ExcelSource(label, chosen[0], frame)
+    return ExcelSource(label, chosen[0], path, frame)
 
 
 def sheets_of(path: Path, label: str) -> list[str]:

@@ -148,6 +148,10 @@ class PartsSource:
     texts: tuple[DelimitedSource, ...] = ()
     """Of text files, each part as a source of its own."""
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return self.paths
+
     def scan(self) -> pl.LazyFrame:
         for path, seen in zip(self.paths, self.fingerprints, strict=True):
             seen.check(path, self.label)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 RECORDS = 10
 SHARE = 0.95
@@ -51,21 +50,6 @@ class ColumnDisclosure:
     level: int
     """The finest level that is told; 0 is the original value."""
 
-    @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> ColumnDisclosure:
-        how = DisclosureMethod(told["how"])
-        return cls(tuple(told["columns"]), told["tells"], how, told["records"], told["share"], told["level"])
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "columns": list(self.columns),
-            "tells": self.attribute,
-            "how": str(self.how),
-            "records": self.records,
-            "share": self.share,
-            "level": self.level,
-        }
-
     @property
     def words(self) -> str:
         """
@@ -102,27 +86,3 @@ class ReadBack:
     """Those by which pairs of columns were compared."""
     lower_bound: bool = False
     """Whether k was counted in a part of the records, so that it may be higher in all of them."""
-
-    @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> ReadBack:
-        """As ``to_dict`` has it; KeyError, TypeError or ValueError where it has not."""
-        return cls(
-            int(told["k_effective"]),
-            int(told["below"]),
-            tuple(ColumnDisclosure.from_dict(one) for one in told["tells"]),
-            DisclosureRule(int(told["rule"]["records"]), float(told["rule"]["share"])),
-            int(told["records_looked_at"]),
-            int(told["pairs_looked_at"]),
-            bool(told["lower_bound"]),
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "k_effective": self.k,
-            "below": self.below,
-            "tells": [one.to_dict() for one in self.tellings],
-            "rule": {"records": self.rule.records, "share": self.rule.share},
-            "records_looked_at": self.looked_at,
-            "pairs_looked_at": self.pairs_looked_at,
-            "lower_bound": self.lower_bound,
-        }

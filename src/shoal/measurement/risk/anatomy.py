@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -39,9 +38,6 @@ class Diversity:
         """
         return self.distinct >= l and self.largest_share * l <= 1 + 1e-9
 
-    def to_dict(self) -> dict[str, float]:
-        return {"distinct": self.distinct, "largest_share": self.largest_share}
-
 
 @dataclass(frozen=True)
 class Anatomy:
@@ -53,13 +49,6 @@ class Anatomy:
     """Of the sensitive attributes together, as one value."""
     attributes: Mapping[str, Diversity] = field(default_factory=dict)
     """Of each of them by itself."""
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "classes": self.classes,
-            **self.together.to_dict(),
-            "attributes": {name: found.to_dict() for name, found in self.attributes.items()},
-        }
 
 
 def measure_anatomy(

@@ -21,7 +21,7 @@ the population, it is taken to be the table: the journalist's and marketer's fig
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -84,12 +84,9 @@ class Attackers:
     beyond: int = 0
     """Classes with more people in the table than in the population; their own size is taken instead."""
 
-    def to_dict(self) -> dict[str, object]:
-        """Plain JSON types."""
-        found = {**asdict(self), "basis": str(self.basis), "basis_in_words": self.basis.words}
-        for name, risk in (("prosecutor", self.prosecutor), ("journalist", self.journalist)):
-            found[name]["strict_average"] = risk.strict_average
-        return found
+    @property
+    def basis_in_words(self) -> str:
+        return self.basis.words
 
 
 def attackers_of(

@@ -22,13 +22,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from shoal.kernels.arrays import Floats
-from shoal.measurement.risk.near_identity import nearness
+from shoal.privacy.near_identity import nearness
 
 LOOKED_AT = 50_000
 """Records. A leak that is in one of 10,000 records of a larger table is missed with a chance of e⁻⁵, 0.7 %."""
@@ -82,15 +82,10 @@ class IdentifierLeaks:
     """Those that were looked at; of a further file with its name before a colon."""
     hits: tuple[IdentifierHit, ...] = field(default=())
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "looked_at": self.looked_at,
-            "sampled": bool(self.identifiers) and self.looked_at < self.rows,
-            "identifiers": list(self.identifiers),
-            "columns": len(self.columns),
-            "hits": len(self.hits),
-        }
+    @property
+    def sampled(self) -> bool:
+        """Whether only a part of the records was looked at."""
+        return bool(self.identifiers) and self.looked_at < self.rows
 
 
 @dataclass(frozen=True)

@@ -89,23 +89,6 @@ class Reidentification:
             f"Every person is among at least {self.k} who look alike, so an attempt succeeds with at most 1/{self.k}."
         )
 
-    def to_dict(self) -> dict[str, object]:
-        """Plain JSON types."""
-        return {
-            "k": self.k,
-            "harm": str(self.harm),
-            "motive": str(self.motive),
-            "controls": None if self.controls is None else str(self.controls),
-            "procedure": str(self.procedure),
-            "parts": dict(self.parts),
-            "attempt": self.attempt,
-            "success": self.success,
-            "probability": self.probability,
-            "threshold": self.threshold,
-            "within": self.within,
-            "words": list(self.words),
-        }
-
 
 def assess(  # noqa: PLR0913  # one argument per figure of the guide
     k: int,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import polars as pl
 
@@ -33,15 +32,6 @@ class UnsafeTable:
     unsafe_cells: int
     unsafe_records: int
     """Records in unsafe cells."""
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "keys": list(self.keys),
-            "threshold": self.threshold,
-            "cells": self.cells,
-            "unsafe_cells": self.unsafe_cells,
-            "unsafe_records": self.unsafe_records,
-        }
 
 
 @dataclass(frozen=True)

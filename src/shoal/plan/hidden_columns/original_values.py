@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from shoal.engine import ORIGINAL
 from shoal.schema import Step
+from shoal.schema.hidden_columns import ORIGINAL
 
 
 def original_of(name: str) -> str:

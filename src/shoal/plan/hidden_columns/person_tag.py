@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from shoal.engine import HIDDEN
 from shoal.schema import Step
+from shoal.schema.hidden_columns import HIDDEN
 
 PERSON = f"{HIDDEN}person__"
 

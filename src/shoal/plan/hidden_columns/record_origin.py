@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from shoal.engine import HIDDEN
 from shoal.schema import ROW, Step
+from shoal.schema.hidden_columns import HIDDEN
 
 ORIGIN = f"{HIDDEN}origin__"
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 
-from shoal.assess.evidence.study import EvidenceStudy
+from shoal.assess.evidence.last_look import look_between_tables
 from shoal.assess.multi_table.joined_risk import (
     JoinedRisk,
     in_same_order,
@@ -35,66 +37,130 @@ from shoal.io import FileOptions, Source, Staging, Target, open_source, open_tar
 from shoal.io.formats.delimited.formula_escapes import without_escapes
 from shoal.io.frames import source_at
 from shoal.plan.dry_run import check_against_data
+from shoal.policy import Policy
 from shoal.policy.multi_table import MultiTablePolicy
 from shoal.policy.references import Reference, is_released
 from shoal.pseudonyms import Secrets
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
-from shoal.release.last_look import look_between_tables
+from shoal.release.destinations import Release
 from shoal.release.multi_table.summary import MultiTableRelease, condensed_warnings, warnings_of
 from shoal.release.multi_table.unlinking import unlink
-from shoal.release.run import Release, release_folder
+from shoal.release.pipeline import RunPhase
+from shoal.release.request import MultiTableRunRequest, RunRequest
+from shoal.release.run import Run, StagedRelease
 from shoal.report import write_pdf
+from shoal.report.pdf import find_browser
 from shoal.report.render import render_multi_table, tell_joined
-from shoal.schema.progress import Progress
+from shoal.schema.progress import Monitor, NoteMade
+
+TOGETHER: Final = "together"
+"""The phase between those of the single tables and the commit of all of them."""
 
 
-def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
+def release_tables(  # noqa: PLR0913  # the fields of a request
     several: MultiTablePolicy,
     folder: Path,
     *,
     data: Path | None = None,
     engine: str = "polars",
-    master: str | None = None,
-    parts: bool | None = None,
     seed: int | None = None,
     force: bool = False,
-    study: EvidenceStudy | None = None,
+    evidence: bool = False,
     pdf: bool = False,
-    progress: Progress | None = None,
     secrets: Secrets | None = None,
+    monitor: Monitor | None = None,
 ) -> MultiTableRelease:
     """Write one release folder with a folder for each table. It appears whole, or not at all.
 
-    ``data`` is the folder that relative paths of sources are taken from, instead of the policy's.
+    ``MultiTableRunRequest`` says what the arguments mean, and has more of them.
     """
-    randomness = Randomness(seed)
-    shared = secrets or RunSecrets(randomness)
-    sources = sources_of(several, data)
-    references = references_of(several, sources)
-    if several.joined.unlink:
-        several, references = unlink(several, references, sources)
-    with Staging(folder, force=force) as staging:
-        targets = _targets(several)
-        kept = tuple(one for one in references if one.keep and is_released(several.tables, one))
-        before = {reference: ReferenceKeys.of(reference, sources) for reference in kept}
-        releases = {
-            name: release_folder(
-                policy.model_copy(update={"target": None}),
-                staging.path / name,
-                data=sources[name],
-                engine=engine,
-                master=master,
-                parts=parts,
-                seed=int.from_bytes(randomness.stream("table", name).key, "big"),
-                study=study,
-                pdf=pdf,
-                progress=progress,
-                secrets=shared,
-            )
-            for name, policy in several.tables.items()
+    request = MultiTableRunRequest(
+        policy=several,
+        output=folder,
+        data=data,
+        engine=engine,
+        seed=seed,
+        force=force,
+        evidence=evidence,
+        pdf=pdf,
+        secrets=secrets,
+    )
+    return MultiTableRun(request, monitor).execute()
+
+
+class MultiTableRun:
+    """A ``Run`` of each table, one after the other; then what they are together; then one commit of all of them."""
+
+    def __init__(self, request: MultiTableRunRequest, monitor: Monitor | None = None) -> None:
+        self.request = request
+        self.monitor = monitor or Monitor()
+        self._randomness = Randomness(request.seed)
+        self._secrets = request.secrets or RunSecrets(self._randomness)
+
+    def execute(self) -> MultiTableRelease:
+        request, several = self.request, self.request.policy
+        if request.pdf:
+            find_browser()
+        sources = sources_of(several, request.data)
+        references = references_of(several, sources)
+        if several.joined.unlink:
+            several, references = unlink(several, references, sources)
+        with Staging(request.folder, force=request.force) as staging, ExitStack() as stack:
+            targets = _targets(several)
+            before = _keys_before(several, references, sources)
+            tables = {
+                name: stack.enter_context(self._run(name, policy, sources[name], staging.path).staged())
+                for name, policy in several.tables.items()
+            }
+            with self.monitor.phase(TOGETHER):
+                joint = _JointRelease(several, sources, references, tables)
+                whole = joint.checked(before, staging.path, request.folder)
+                whole = _write_reports(whole, staging.path, tables, pdf=request.pdf)
+            with self.monitor.phase(RunPhase.COMMIT):
+                for table in tables.values():
+                    table.finish()
+                written = {name: _read_anew(table.release.data, sources[name]) for name, table in tables.items()}
+                write_all(
+                    [(target, _unescaped(several, name, written[name].scan())) for name, target in targets.items()]
+                )
+                staging.commit()
+        return whole
+
+    def _run(self, name: str, policy: Policy, source: Source, folder: Path) -> Run:
+        self.monitor.emit(NoteMade(f"table '{name}'"))
+        request = RunRequest(
+            policy=policy.model_copy(update={"target": None}),
+            source=source,
+            output=folder / name,
+            engine=self.request.engine,
+            master=self.request.master,
+            parts=self.request.parts,
+            seed=int.from_bytes(self._randomness.stream("table", name).key, "big"),
+            evidence=self.request.evidence,
+            pdf=self.request.pdf,
+            secrets=self._secrets,
+        )
+        return Run(request, self.monitor)
+
+
+@dataclass(frozen=True)
+class _JointRelease:
+    """Tables that are ready to be committed, looked at together."""
+
+    several: MultiTablePolicy
+    sources: Mapping[str, Source]
+    references: tuple[Reference, ...]
+    tables: Mapping[str, StagedRelease]
+
+    def checked(self, before: Mapping[Reference, ReferenceKeys], staged: Path, folder: Path) -> MultiTableRelease:
+        """Raises where the tables give away together what none of them does alone."""
+        several, sources, references = self.several, self.sources, self.references
+        releases = {name: table.release for name, table in self.tables.items()}
+        written = {
+            name: _read_anew(table.output.workspace / table.release.data.name, sources[name])
+            for name, table in self.tables.items()
         }
-        written = {name: _read_anew(release.data, sources[name]) for name, release in releases.items()}
         look_between_tables(
             {name: (policy, sources[name].scan(), written[name].scan()) for name, policy in several.tables.items()}
         )
@@ -105,26 +171,23 @@ def release_tables(  # noqa: PLR0913  # one argument per option of `shoal run`
         own, repeated = condensed_warnings(
             several, {name: release.manifest.warnings for name, release in releases.items()}
         )
-        whole = MultiTableRelease(
+        return MultiTableRelease(
             several.name,
             hashlib.sha256(several.text.encode()).hexdigest(),
             folder,
-            {name: _moved(release, staging.path, folder) for name, release in releases.items()},
+            {name: _moved(release, staged, folder) for name, release in releases.items()},
             followed,
             joined,
             (*warnings_of(followed, joined, together), *repeated),
             own,
         )
-        with writing(str(folder)):
-            (staging.path / "release.json").write_text(whole.to_json(), encoding="utf-8")
-            for name in ("report", "recipient"):
-                html = render_multi_table(whole.facts(), recipient=name == "recipient")
-                (staging.path / f"{name}.html").write_text(html, encoding="utf-8")
-        releases = _led(whole, staging.path, pdf=pdf)
-        whole = replace(whole, releases=releases)
-        write_all([(target, _unescaped(several, name, written[name].scan())) for name, target in targets.items()])
-        staging.commit()
-    return whole
+
+
+def _keys_before(
+    several: MultiTablePolicy, references: tuple[Reference, ...], sources: Mapping[str, Source]
+) -> dict[Reference, ReferenceKeys]:
+    kept = (one for one in references if one.keep and is_released(several.tables, one))
+    return {reference: ReferenceKeys.of(reference, sources) for reference in kept}
 
 
 def check_tables(several: MultiTablePolicy, data: Path | None) -> tuple[Reference, ...]:
@@ -187,8 +250,8 @@ def _follow(
 
 def _lost_records(release: Release) -> bool:
     """Or may have: invented records could make up for the number."""
-    manifest = release.manifest
-    return manifest.data.rows != manifest.before.rows or manifest.solution.decoys > 0
+    records = release.manifest.records
+    return records is None or bool(records.dropped or records.not_sampled or records.invented)
 
 
 def _joined(
@@ -202,7 +265,7 @@ def _joined(
     frames = {name: source.scan() for name, source in written.items()}
     manifests = {name: release.manifest for name, release in releases.items()}
     people = {name: manifest.person for name, manifest in manifests.items() if manifest.person is not None}
-    rows = {name: manifest.data.rows for name, manifest in manifests.items()}
+    rows = {name: manifest.data.rows or 0 for name, manifest in manifests.items()}
     in_order = in_same_order(several.tables, references, sources, rows)
     return joined_risk(
         frames,
@@ -210,23 +273,31 @@ def _joined(
         (*key_groups(several.tables, references, frames), *in_order),
         several=several,
         rows=sum(rows.values()),
-        most_records={name: int(told["most_records"]) for name, told in people.items()},
+        most_records={name: told.most_records for name, told in people.items()},
     )
 
 
-def _led(whole: MultiTableRelease, staged: Path, *, pdf: bool) -> dict[str, Release]:
-    """Each table's report begins with what all tables say together, where that is worse than what it says itself."""
+def _write_reports(
+    whole: MultiTableRelease, staged: Path, tables: Mapping[str, StagedRelease], *, pdf: bool
+) -> MultiTableRelease:
+    """The manifest and the reports of the whole. Each table's own report begins with what all tables say together,
+    where that is worse than what it says itself."""
     facts, led = whole.facts(), dict(whole.releases)
-    for name, release in whole.releases.items():
-        html = tell_joined(release.html, facts)
-        if html is None:
-            continue
-        led[name] = replace(release, html=html)
-        with writing(str(whole.folder)):
-            (staged / name / "report.html").write_text(html, encoding="utf-8")
+    with writing(str(whole.folder)):
+        (staged / "release.json").write_text(whole.manifest().to_json(), encoding="utf-8")
+        for name in ("report", "recipient"):
+            html = render_multi_table(facts, recipient=name == "recipient")
+            (staged / f"{name}.html").write_text(html, encoding="utf-8")
+        for name, release in whole.releases.items():
+            html_of_table = tell_joined(release.html, facts)
+            if html_of_table is None:
+                continue
+            led[name] = replace(release, html=html_of_table)
+            report = tables[name].output.workspace / "report.html"
+            report.write_text(html_of_table, encoding="utf-8")
             if pdf:
-                write_pdf(staged / name / "report.html", staged / name / "report.pdf")
-    return led
+                write_pdf(report, report.with_suffix(".pdf"))
+    return replace(whole, releases=led)
 
 
 def _moved(release: Release, was: Path, folder: Path) -> Release:

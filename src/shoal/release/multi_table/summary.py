@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,12 @@ from shoal.assess.multi_table.joined_risk import JoinedRisk, in_words
 from shoal.assess.multi_table.references import FollowedReference
 from shoal.policy.checks import identifier_warnings, released_identifiers
 from shoal.policy.multi_table import MultiTablePolicy
+from shoal.policy.release_kind import ReleaseKind
 from shoal.policy.vault_needs import warnings_without_vault
 from shoal.randomness import now
-from shoal.release.run import Release
+from shoal.release.destinations import Release
 from shoal.report.multi_table import JoinedFacts, MultiTableFacts, ReferenceFacts, TableFacts
+from shoal.results.multi_table_manifest import MultiTableManifest
 
 
 @dataclass(frozen=True)
@@ -34,28 +36,34 @@ class MultiTableRelease:
     of_tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What else is to be known of single tables."""
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "shoal": __version__,
-            "name": self.name,
-            "policy_sha256": self.policy_sha256,
-            "tables": {name: f"{name}/release.json" for name in self.releases},
-            "references": [one.to_dict() for one in self.references],
-            "joined": self.joined.to_dict(),
-            "warnings": list(self.warnings),
-        }
+    created: datetime = field(default_factory=lambda: now().replace(microsecond=0))
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    def manifest(self) -> MultiTableManifest:
+        return MultiTableManifest(
+            shoal=__version__,
+            kind=ReleaseKind.TABLES,
+            created=self.created,
+            name=self.name,
+            policy_sha256=self.policy_sha256,
+            tables={name: f"{name}/release.json" for name in self.releases},
+            references=tuple(one.result() for one in self.references),
+            joined=self.joined.result(),
+            warnings=self.warnings,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.manifest().to_dict()
 
     def facts(self) -> MultiTableFacts:
-        tables = [(name, release.manifest) for name, release in self.releases.items()]
         return MultiTableFacts(
             self.name,
-            now(),
+            self.created,
             __version__,
             self.policy_sha256,
-            tuple(TableFacts(name, name, manifest.data.rows, manifest.after.risk.k) for name, manifest in tables),
+            tuple(
+                TableFacts(name, name, release.manifest.data.rows or 0, release.risk.k)
+                for name, release in self.releases.items()
+            ),
             tuple(
                 ReferenceFacts(str(told.child), str(told.parent), one.kept, one.orphans, told.reason)
                 for told, one in ((one.reference, one) for one in self.references)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from shoal.assess.multi_table.references import RECORDS, keys_in
 from shoal.io import Source
+from shoal.policy.default_attribute import EVERYTHING_ELSE
 from shoal.policy.linkage import keys_by_policy, unlinked
-from shoal.policy.model import EVERYTHING_ELSE
 from shoal.policy.multi_table import MultiTablePolicy
 from shoal.policy.references import Reference, ReferenceEnd, is_released
 

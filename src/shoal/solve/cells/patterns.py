@@ -8,20 +8,19 @@ people could go to, so nobody is stranded by neighbours who had a choice.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import prod
 
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Integers, Mask
+from shoal.schema.progress import Progress
 from shoal.solve.cells.table import SAME_PRICE, CellTable, Pattern
 
 MOST_PATTERNS = 1 << 14
 """Patterns looked at one by one; with more of them, the costlier ones are left to the chain."""
 MOST_AT_ONCE = 128
-
-Progress = Callable[[int, int], None]
 
 
 def pattern_count(table: CellTable) -> int:

@@ -27,8 +27,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from shoal.kernels.arrays import Floats
+from shoal.schema.progress import Progress
 from shoal.solve.blas_threads import one_blas_thread
-from shoal.solve.cells.patterns import Progress, pattern_count, settle_by_chain, settle_by_pattern
+from shoal.solve.cells.patterns import pattern_count, settle_by_chain, settle_by_pattern
 from shoal.solve.cells.regrouping import join_nearest, put_back, regroup
 from shoal.solve.cells.table import CellTable
 from shoal.solve.cells.verification import verified

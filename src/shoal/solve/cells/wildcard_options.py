@@ -7,18 +7,17 @@ records agree with it on all other attributes. That stays so whatever else is st
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Integers, Mask
+from shoal.schema.progress import Progress
 from shoal.solve.cells.table import SAME_PRICE, number_rows
 
 MOST_PATTERNS = 1 << 14
 """Patterns looked at one by one; with more of them, what is left is found by putting cells back one after the other."""
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

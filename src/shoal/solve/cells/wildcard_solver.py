@@ -26,11 +26,12 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.schema.progress import Progress
 from shoal.solve.blas_threads import one_blas_thread
 from shoal.solve.cells.table import Levels, number_rows
 from shoal.solve.cells.verification import solution_of_cells
 from shoal.solve.cells.wildcard_cover import WildcardCover
-from shoal.solve.cells.wildcard_options import CombinationRows, Progress, StarOptions, cheapest_options
+from shoal.solve.cells.wildcard_options import CombinationRows, StarOptions, cheapest_options
 from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution
 

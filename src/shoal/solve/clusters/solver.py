@@ -27,6 +27,7 @@ import numpy as np
 
 from shoal.errors import InfeasibleError, InputError
 from shoal.kernels.arrays import Integers
+from shoal.schema.progress import Progress
 from shoal.solve.blas_threads import one_blas_thread
 from shoal.solve.cells.verification import verified
 from shoal.solve.clusters.information_loss import Clustered, Numeric, Shapes, common_levels, information_loss
@@ -51,13 +52,14 @@ class Clusters:
 
 
 @one_blas_thread
-def solve_clusters(
+def solve_clusters(  # noqa: PLR0913  # the method, its limits, and who listens
     problem: Problem,
     k: int,
     *,
     second_level: bool = True,
     numeric: Numeric | None = None,
     worse_than: float | None = None,
+    progress: Progress | None = None,
 ) -> Clusters:
     """``worse_than`` is the loss per record above which a cluster is split; the average unless it is given."""
     if k < 1:
@@ -72,7 +74,10 @@ def solve_clusters(
     split = 0
     if second_level and smaller < k:
         first = shapes.of(_numbered(blocks, problem.counts.size))
-        for place in _losing(first, worse_than):
+        losing = _losing(first, worse_than)
+        for place in losing:
+            if progress:
+                progress(split, len(losing))
             widest_first = np.argsort(-first.widths[place], kind="stable").tolist()
             parts, rest = _cut(_sorted(shapes, np.array(blocks[place]), widest_first), records, smaller)
             blocks[place], *others = parts
@@ -81,7 +86,7 @@ def solve_clusters(
             split += 1
     member = _numbered(blocks, problem.counts.size)
     clusters = shapes.of(member)
-    _place(shapes, clusters, member, surplus)
+    _place(shapes, clusters, member, surplus, progress)
     sizes = clusters.size.astype(np.int64)
     return Clusters(k, smaller if split else k, member, sizes, split, float(clusters.losses.sum()))
 
@@ -143,9 +148,13 @@ def _losing(clusters: Clustered, worse_than: float | None) -> list[int]:
     return [int(place) for place in np.flatnonzero(each > limit)]
 
 
-def _place(shapes: Shapes, clusters: Clustered, member: Integers, surplus: list[int]) -> None:
+def _place(
+    shapes: Shapes, clusters: Clustered, member: Integers, surplus: list[int], progress: Progress | None
+) -> None:
     """Each surplus combination joins the cluster where the sum of losses rises least."""
-    for row in surplus:
+    for done, row in enumerate(surplus):
+        if progress:
+            progress(done, len(surplus))
         widths = shapes.with_row(clusters, row)
         rise = (clusters.size + shapes.records[row]) * widths.sum(axis=1) - clusters.losses
         best = int(rise.argmin())

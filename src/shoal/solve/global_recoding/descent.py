@@ -14,13 +14,14 @@ The result is not proven to be the best. ``relaxation`` says below what no node 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from math import inf, prod
 
 import numpy as np
 
 from shoal.kernels.arrays import Integers
+from shoal.schema.progress import Progress
 from shoal.solve.global_recoding.advice import infeasible
 from shoal.solve.global_recoding.budget import Budget
 from shoal.solve.global_recoding.node_evaluation import NodeEvaluation, NodeEvaluator
@@ -28,8 +29,6 @@ from shoal.solve.problem import Problem
 from shoal.solve.rollup import Node, Rollup
 from shoal.solve.solution import Solution
 from shoal.solve.utility import make_utility
-
-Progress = Callable[[int, int], None]
 
 FIRST_TRIED = 6
 """Steps that are tried at once, of those that are expected to be best."""

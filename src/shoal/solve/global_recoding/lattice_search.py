@@ -17,12 +17,13 @@ it out is searched for by bisection.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf, prod
 
 import numpy as np
 
 from shoal.kernels.arrays import Mask
+from shoal.schema.progress import Progress
 from shoal.solve.global_recoding.advice import infeasible
 from shoal.solve.global_recoding.budget import Budget
 from shoal.solve.global_recoding.node_evaluation import CandidateClasses, NodeEvaluation, NodeEvaluator
@@ -30,8 +31,6 @@ from shoal.solve.problem import Problem
 from shoal.solve.rollup import ClassTable, Node, Rollup
 from shoal.solve.solution import Solution
 from shoal.solve.utility import Utility, box
-
-Progress = Callable[[int, int], None]
 
 MANY_NODES = 500
 

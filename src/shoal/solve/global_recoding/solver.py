@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
+from shoal.schema.progress import Progress
 from shoal.solve.blas_threads import one_blas_thread
 from shoal.solve.global_recoding.budget import Budget
 from shoal.solve.global_recoding.descent import Descent, raise_lowest
-from shoal.solve.global_recoding.lattice_search import LatticeSearch, Progress
+from shoal.solve.global_recoding.lattice_search import LatticeSearch
 from shoal.solve.global_recoding.relaxation import relaxed_bound
 from shoal.solve.problem import Problem
 from shoal.solve.solution import Solution

@@ -7,19 +7,19 @@ have served. This is one sort of the free combinations per node, and they become
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import ceil, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.arrays import Floats, Integers, Mask
+from shoal.schema.progress import Progress
 from shoal.solve.local_recoding.admissible_classes import ClassAdmission
 from shoal.solve.local_recoding.class_trimming import Trimmer
 from shoal.solve.problem import Problem
 
 Node = tuple[int, ...]
-Progress = Callable[[int, int], None]
 
 NODES = 8192
 """How many of the cheapest nodes are swept; what is then still free climbs."""

@@ -13,11 +13,12 @@ import numpy as np
 
 from shoal.errors import InfeasibleError
 from shoal.kernels.arrays import Integers, Mask
+from shoal.schema.progress import Progress
 from shoal.solve.blas_threads import one_blas_thread
 from shoal.solve.local_recoding.admissible_classes import ClassAdmission
 from shoal.solve.local_recoding.class_joining import Joiner
 from shoal.solve.local_recoding.labelled_classes import Levels, label, without_blank
-from shoal.solve.local_recoding.lattice_sweep import Progress, Sweep
+from shoal.solve.local_recoding.lattice_sweep import Sweep
 from shoal.solve.local_recoding.regrouping import regroup
 from shoal.solve.local_recoding.released_table import LocalRelease, coarser, judged, top_node
 from shoal.solve.problem import Problem

@@ -26,7 +26,7 @@ import polars as pl
 from pydantic import AfterValidator, Field, model_validator
 
 from shoal.errors import BugError, DataError
-from shoal.pseudonyms.canonical_text import canonical_text
+from shoal.schema.canonical_text import canonical_text
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, ScrubRequest, Step, Technique

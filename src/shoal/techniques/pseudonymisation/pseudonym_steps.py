@@ -11,9 +11,9 @@ from shoal.crypto import Key
 from shoal.crypto.keyed_digests import Algorithm
 from shoal.errors import DataError
 from shoal.kernels.memo import Memo, StringIndex
-from shoal.pseudonyms.canonical_text import canonical_text
 from shoal.pseudonyms.derivation import derive
 from shoal.pseudonyms.formats.base import PseudonymFormat
+from shoal.schema.canonical_text import canonical_text
 from shoal.schema.steps import SidecarFile, Step
 
 

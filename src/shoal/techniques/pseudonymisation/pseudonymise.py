@@ -37,11 +37,11 @@ from shoal.crypto import Key
 from shoal.crypto.keyed_digests import Algorithm
 from shoal.errors import BugError, DataError, FieldName, FieldText, InputError
 from shoal.pseudonyms import PseudonymFormat, Secrets, Uniqueness, pseudonym_formats
-from shoal.pseudonyms.canonical_text import canonical_text
 from shoal.pseudonyms.derivation import derive, derived_uniqueness, stays_within
 from shoal.pseudonyms.formats.base32 import Base32
 from shoal.pseudonyms.issuance import issued_uniqueness, pseudonyms_of
 from shoal.randomness import Stream
+from shoal.schema.canonical_text import canonical_text
 from shoal.schema.columns import Column
 from shoal.schema.registry_choices import item
 from shoal.schema.roles import Role

@@ -45,6 +45,10 @@ class DelimitedSource:
     quoted: bool = True
     """Whether a quotation mark stands anywhere in the file; if not, Polars parses it in a sixth less time."""
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.path,)
+
     def scan(self) -> pl.LazyFrame:
         self.fingerprint.check(self.path, self.label)
         if self.dialect.encoding != "utf-8":

@@ -17,7 +17,7 @@ from shoal.crypto import Key
 from shoal.crypto.deterministic import encrypt_column
 from shoal.crypto.text_encoding import TextEncoding
 from shoal.kernels.memo import Memo
-from shoal.pseudonyms.canonical_text import canonical_text
+from shoal.schema.canonical_text import canonical_text
 from shoal.techniques.base import Step
 
 _CHARACTERS: Mapping[TextEncoding, frozenset[str]] = MappingProxyType(

@@ -16,7 +16,7 @@ from shoal.crypto import Key
 from shoal.crypto.ff1 import Ff1
 from shoal.errors import DataError
 from shoal.kernels.memo import Memo
-from shoal.pseudonyms.canonical_text import canonical_text
+from shoal.schema.canonical_text import canonical_text
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
 from shoal.techniques.base import Step

@@ -80,6 +80,7 @@ class Aggregate(TableTechnique):
     key = "aggregate"
     stage = Stage.AFTER_SOLVING
     turn = 10
+    leaves_records = False
     facts = Facts(
         title="Aggregation",
         clause="ISO/IEC 20889, 9.1.3",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.measurement.risk.near_identity import _within
+from shoal.privacy.near_identity import _within
 
 pytestmark = pytest.mark.requirement("S-01")
 

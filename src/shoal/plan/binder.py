@@ -1,4 +1,4 @@
-"""Bind a policy to a table, step by step, in this order:
+"""Bind: from a policy and what has to be known of the data to a plan, in this order:
 
 1. combine attributes (they read the columns as they are),
 2. suppress records by rule, sample, put identities aside for the vault,
@@ -6,13 +6,14 @@
 4. what the solver found: one level per quasi-identifier, the classes to withhold,
 5. cut sensitive columns off, shuffle the records; or aggregate them.
 
-Each binding may ask the engine for counts of the table *as the steps so far leave it*.
+Each binding may ask for counts of the table *as the steps so far leave it*; the plan says behind which step. Binding
+itself touches no row: it adds nodes to a ``PlannedTable`` and puts queries to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Generic
 
 import polars as pl
@@ -22,12 +23,15 @@ from shoal.engine.protocol import TableT
 from shoal.errors import DataError, FieldName, FieldText, InputError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.kinds.flat import FlatHierarchy
+from shoal.plan.binding_queries import CountQuery, DescribeQuery
 from shoal.plan.column_match import match_columns, needs_description
 from shoal.plan.completeness import BoundParts, need_all_bound
+from shoal.plan.execution import PlannedTable
 from shoal.plan.hidden_columns.original_values import KeepOriginals
 from shoal.plan.hidden_columns.person_tag import PERSON, TagPerson
 from shoal.plan.identifier_check import refuse_unaltered
-from shoal.plan.nodes import Plan, PlannedStep
+from shoal.plan.nodes import Plan, PlannedStep, PlanStage, QueryPurpose
+from shoal.plan.rewrite_rules import RULES, RewriteRule
 from shoal.plan.text_scrubbers import ScrubberFactory
 from shoal.plan.whole_numbers import WholeNumberStep
 from shoal.policy import Attribute, Policy
@@ -35,7 +39,7 @@ from shoal.policy.role_propagation import refuse_weaker_roles
 from shoal.pseudonyms import Secrets
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
-from shoal.schema import Column, Counts, Scope, Step, ValueType
+from shoal.schema import Column, Counts, Step, ValueType
 from shoal.schema.registry import did_you_mean
 from shoal.schema.type_detection import AmbiguousDate
 from shoal.techniques import Context, Stage, TableTechnique, Technique
@@ -43,41 +47,24 @@ from shoal.techniques.generalisation.generalise import Generalise
 from shoal.techniques.pseudonymisation.identity import Identity
 
 
-@dataclass
-class PlannedTable(Generic[TableT]):
-    """A table with the plan that leads to it."""
-
-    engine: Engine[TableT]
-    table: TableT
-    plan: Plan = field(default_factory=Plan)
-
-    def add(self, planned: PlannedStep) -> None:
-        step = planned.step
-        if step.scope is Scope.ROW:
-            self.table = self.engine.map(self.table, [step])
-        elif step.scope in (Scope.TABLE, Scope.ORDER, Scope.INSERT):
-            self.table = self.engine.shuffle(self.table, step)
-        else:
-            self.table = self.engine.reduce(self.table, step)
-        self.plan += planned
-
-
-class PlanBuilder(Generic[TableT]):
-    def __init__(
+class PlanBinder(Generic[TableT]):
+    def __init__(  # noqa: PLR0913  # what a plan is made of
         self,
         policy: Policy,
         engine: Engine[TableT],
         table: TableT,
         randomness: Randomness,
         secrets: Secrets | None = None,
+        *,
+        rules: Sequence[RewriteRule] = RULES,
     ) -> None:
         refuse_weaker_roles(policy)
         self.policy = policy
         self.randomness = randomness
         self.secrets = secrets or RunSecrets(randomness)
-        self.source = table
-        self.now = PlannedTable(engine, table)
-        self.attributes = self._matched = match_columns(policy, engine.columns(table))
+        self.planned = PlannedTable(engine, table, rules)
+        self.source_columns = self.planned.columns
+        self.attributes = self.matched = match_columns(policy, self.planned.columns)
         self.bound = BoundParts()
         self.columns = self._describe(self.attributes)
         self.described = dict(self.columns)
@@ -85,11 +72,17 @@ class PlanBuilder(Generic[TableT]):
         self.source_records = self._records_before()
         self.from_text = {name for name, column in self.columns.items() if column.storage == pl.String()}
 
+    @property
+    def plan(self) -> Plan:
+        """As it was bound so far."""
+        return self.planned.plan
+
     def bind_techniques(self) -> None:
         """Everything that needs no solver, up to the quasi-identifiers' levels."""
         if self.policy.person:
             key = self.randomness.stream("person").key
-            self.now.add(PlannedStep(TagPerson(self.policy.person, key), "person", ""))
+            tag = TagPerson(self.policy.person, key)
+            self.planned.add(PlannedStep(tag, "person", "", stage=PlanStage.PREPARATION))
         self._bind_combinations()
         self._keep_originals()
         self._bind_table_techniques(Stage.BEFORE_ATTRIBUTES)
@@ -106,18 +99,19 @@ class PlanBuilder(Generic[TableT]):
 
     def _keep_originals(self) -> None:
         """An aggregated table has no records in which anything could be read back."""
-        if "aggregate" not in self.policy.table_steps and (quasi := self.quasi_identifiers()):
-            self.now.add(PlannedStep(KeepOriginals(quasi), "originals", ""))
+        if self.policy.kind.has_classes and (quasi := self.quasi_identifiers()):
+            step = KeepOriginals(quasi)
+            self.planned.add(PlannedStep(step, "originals", "", stage=PlanStage.BEFORE_ATTRIBUTES))
 
     def quasi_identifiers(self) -> tuple[str, ...]:
-        present = self.now.engine.columns(self.now.table)
+        present = self.planned.columns
         return tuple(name for name in present if name in self.policy.quasi_identifiers)
 
     def bind_ending(self) -> None:
-        left = self.now.engine.columns(self.now.table)
+        left = self.planned.columns
         self._bind_table_techniques(Stage.AFTER_SOLVING)
-        final = self.now.engine.columns(self.now.table)
-        need_all_bound(self.policy, self._matched, self.bound, left, final)
+        final = self.planned.columns
+        need_all_bound(self.policy, self.matched, self.bound, left, final)
 
     @property
     def person(self) -> str | None:
@@ -126,14 +120,17 @@ class PlanBuilder(Generic[TableT]):
 
     def _describe(self, wanted: Mapping[str, Attribute]) -> dict[str, Column]:
         """Value types of those columns that exist by now and are worth a look; the others are taken as text."""
-        present = self.now.engine.columns(self.now.table)
+        present = self.planned.columns
         declared = {name: attribute.declared(name) for name, attribute in wanted.items()}
         names = [name for name in needs_description(self.policy, dict(wanted)) if name in present]
         known = {name: column for name, column in declared.items() if column is not None}
-        described = self.now.engine.describe(self.now.table, names, known)
+        described = self._ask_types(tuple(names), known)
         if any(not column.rows for column in described.values()):
             raise DataError("there are no records to release")
         return {name: described.get(name, Column(name)) for name in wanted if name in present}
+
+    def _ask_types(self, names: tuple[str, ...], declared: Mapping[str, Column]) -> dict[str, Column]:
+        return self.planned.ask(DescribeQuery(names, declared), QueryPurpose.COLUMNS) if names else {}
 
     def _bind_combinations(self) -> None:
         """New columns first, in an order in which each finds its inputs: one may be made of another."""
@@ -152,11 +149,11 @@ class PlanBuilder(Generic[TableT]):
             made = {new: self.attributes[new] for new in technique.creates()}
             self.columns |= self._describe(made)
             self.described |= {new: self.columns[new] for new in made}
-        present = self.now.engine.columns(self.now.table)
+        present = self.planned.columns
         self.attributes = {name: attribute for name, attribute in self.attributes.items() if name in present}
 
     def _inputs_there(self, name: str, technique: Technique) -> bool:
-        present = self.now.engine.columns(self.now.table)
+        present = self.planned.columns
         return all(read in present for read in (name, *technique.also_reads()))
 
     def _bind_attribute(self, name: str, attribute: Attribute) -> None:
@@ -176,7 +173,9 @@ class PlanBuilder(Generic[TableT]):
         context = self.context(purpose, technique.wants(name), hierarchy, people=technique.counts_people)
         step = technique.bind(column, context)
         detail = ", ".join(filter(None, (_in_words(technique), step.told)))
-        self.now.add(PlannedStep(step, technique.key, technique.facts.clause, name, detail))
+        stage = PlanStage.of(technique, suppressed=self.attributes[name].is_suppressed)
+        given = technique.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+        self.planned.add(PlannedStep(step, technique.key, technique.facts.clause, name, detail, stage, given))
         self.bound.techniques.add((name, place))
         self.columns[name] = technique.leaves(column)
 
@@ -192,7 +191,7 @@ class PlanBuilder(Generic[TableT]):
             if name in self.from_text and self.attributes[name].is_released
         )
         if whole:
-            self.now.add(PlannedStep(WholeNumberStep(whole), "tidy", ""))
+            self.planned.add(PlannedStep(WholeNumberStep(whole), "tidy", ""))
 
     def _bind_table_techniques(self, stage: Stage) -> None:
         chosen: dict[str, TableTechnique] = self.policy.table_steps
@@ -207,10 +206,13 @@ class PlanBuilder(Generic[TableT]):
             if reason:
                 raise DataError(f"{key}: {reason}")
             step: Step = technique.bind(self.context(("table", key), technique.wants()))
-            self.now.add(PlannedStep(step, key, technique.facts.clause))
+            given = technique.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+            place = PlanStage(stage.value)
+            self.planned.add(PlannedStep(step, key, technique.facts.clause, stage=place, parameters=given))
             self.bound.table_techniques.add(key)
             if key == "suppress_records":
-                self.suppressed_by_rule = self._records_before() - self.counts(()).total_records
+                left = self.planned.ask(CountQuery(()), QueryPurpose.CHECK)
+                self.suppressed_by_rule = self._records_before() - left.total_records
 
     def _identity(self, technique: Identity) -> Identity:
         if not self.secrets.lasting:
@@ -223,7 +225,7 @@ class PlanBuilder(Generic[TableT]):
         return technique if technique.by else technique.model_copy(update={"by": self.quasi_identifiers()})
 
     def _refuse_missing(self, where: str, names: tuple[str, ...]) -> None:
-        present = self.now.engine.columns(self.now.table)
+        present = self.planned.columns
         for name in names:
             if name not in present:
                 raise DataError(f"{where}: there is no column '{name}' at this point{did_you_mean(name, present)}")
@@ -247,7 +249,7 @@ class PlanBuilder(Generic[TableT]):
         )
 
     def counts(self, attributes: tuple[str, ...], person: str | None = None) -> Counts:
-        return self.now.engine.counts(self.now.table, attributes, person)
+        return self.planned.ask(CountQuery(attributes, person))
 
     def bind_hierarchy(self, name: str, counts: Counts) -> BoundHierarchy:
         hierarchy = self.attributes[name].hierarchy or FlatHierarchy()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.engine import HIDDEN
 from shoal.errors import DataError
 from shoal.measurement.risk.identifier_leaks import (
     ACROSS,
@@ -27,6 +26,7 @@ from shoal.policy import EVERYTHING_ELSE, Policy
 from shoal.policy.role_propagation import accepted_tells
 from shoal.results.manifest import WrittenFile
 from shoal.schema import Role
+from shoal.schema.hidden_columns import HIDDEN
 
 _PLACE, _WAS = f"{HIDDEN}place__", f"{HIDDEN}was_"
 BATCH = 200_000
@@ -39,7 +39,7 @@ def identifiers_of(policy: Policy) -> tuple[str, ...]:
         name
         for name, attribute in policy.attributes.items()
         if attribute.role is Role.DIRECT and name != EVERYTHING_ELSE
-        if not (attribute.because and "aggregate" in policy.table_steps)
+        if not (attribute.because and not policy.kind.has_records)
         if not any(step.searches_text for step in attribute.steps)
     )
 
@@ -52,7 +52,7 @@ def take_last_look(  # noqa: PLR0913, PLR0917  # what there is to look at, and w
     present = source.collect_schema().names()
     sought = tuple(name for name in identifiers_of(policy) if name in present)
     columns = tuple(output.collect_schema())
-    texts = {file.told.path: _as_text(file.frame) for file in files if file.told.for_recipient}
+    texts = {file.told.path: _as_text(file.frame) for file in files if file.beside.for_recipient}
     beside = {f"{path}: {name}": (frame, name) for path, frame in texts.items() for name in frame.collect_schema()}
     if not sought:
         return IdentifierLeaks(rows, 0)

@@ -1,0 +1,255 @@
+"""The output of a run, measured as it was written, by code that does not know the solver."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shoal.assess.measure.missing_values import read_stars_by_policy
+from shoal.assess.read_back.judgement import SampledRecords, Taught, WrittenRecords, as_written, judge_read_back
+from shoal.errors import BugError
+from shoal.hierarchy import BoundHierarchy
+from shoal.hierarchy.value_order import ValueOrder
+from shoal.kernels.arrays import Mask
+from shoal.kernels.group_counts import count_groups
+from shoal.measurement import Measurement, SensitiveKnowledge, measure_classes
+from shoal.measurement.risk.identifier_uniqueness import unique_shares
+from shoal.measurement.risk.population_classes import need_enough_people
+from shoal.measurement.usefulness.information_loss import Generalised, cell_figures, class_figures
+from shoal.plan import Plan, Solution
+from shoal.plan.cell_recoding import labels_of
+from shoal.plan.hidden_columns.person_tag import PERSON
+from shoal.policy import Policy
+from shoal.privacy import Classes, ModelFinding
+from shoal.results.manifest import Timing
+from shoal.results.read_back_outcome import ReadBackOutcome
+from shoal.schema import Counts, Role
+from shoal.schema.steps import SidecarFile, Step
+
+
+@dataclass(frozen=True)
+class ReadBackLearning:
+    """Some of the records as they were written, with their originals, and what is learnt from them in the meantime."""
+
+    sampled: SampledRecords
+    taught: Future[Taught]
+
+
+@dataclass(frozen=True)
+class RewriteResult:
+    """What a rewrite leaves behind besides the output itself."""
+
+    plan: Plan
+    solution: Solution
+    before: Measurement
+    hierarchies: Mapping[str, BoundHierarchy]
+    counts: Counts
+    records: int
+    suppressed_by_rule: int
+    timing: Timing = field(default_factory=Timing)
+    known: Mapping[str, SensitiveKnowledge] = field(default_factory=dict)
+    """What the output doesn't show of the sensitive attributes that models look at."""
+    population: NDArray[np.int64] | None = None
+    """Of each combination of the counts, how many records the population has."""
+    files: tuple[SidecarFile, ...] = ()
+    """What the release has beside the data, to be made of what was put aside."""
+    k_without_decoys: int | None = None
+    """What is left of k for whoever can tell invented records from real ones."""
+    source_records: int = 0
+    read_back_learning: ReadBackLearning | None = field(default=None, repr=False)
+    """What other columns give back, which is being found."""
+    rewrite_with: Callable[[Step], Plan] | None = field(default=None, repr=False)
+    """Writes the release once more with some cells suppressed."""
+
+    @property
+    def altered(self) -> dict[str, float]:
+        """Where levels differ from cell to cell: per quasi-identifier, the share of records whose cell is altered.
+
+        Records that are suppressed as a whole are not among them.
+        """
+        cells = self.solution.cells
+        if cells is None:
+            return {}
+        changed = (cells > 0) & ~self.solution.withheld[:, None]
+        return {name: self._share(changed[:, place]) for place, name in enumerate(self.counts.attributes)}
+
+    @property
+    def withheld(self) -> float:
+        """The share of records that are suppressed as a whole, so that the models hold."""
+        return self._share(self.solution.withheld)
+
+    def _share(self, combinations: Mask) -> float:
+        return int(self.counts.records[combinations].sum()) / max(1, self.counts.total_records)
+
+    @property
+    def suppressed_cells(self) -> int:
+        """Starred cells of records that are not suppressed as a whole, where levels differ from cell to cell."""
+        cells = self.solution.cells
+        if cells is None:
+            return 0
+        tops = np.array([self.hierarchies[name].height for name in self.counts.attributes])
+        starred = (cells == tops).sum(axis=1)
+        return int((starred * self.counts.records)[~self.solution.withheld].sum())
+
+
+@dataclass(frozen=True)
+class RecountResult:
+    """The output, measured by code that does not know the solver."""
+
+    after: Measurement
+    models: tuple[ModelFinding, ...]
+    utility: dict[str, float]
+    most_records: int = 1
+    """Of one person."""
+    pseudonyms: Mapping[str, float] = field(default_factory=dict)
+    """By direct identifier that is released in another form, the share of people whom that still tells apart."""
+
+
+def recount(policy: Policy, output: pl.LazyFrame, done: RewriteResult, *, aside: Path) -> RecountResult:
+    """Measure the output as written. If it breaks what the solver promised, that is our bug and nothing leaves."""
+    quasi, present = done.counts.attributes, output.collect_schema().names()
+    person, most = None, 1
+    if policy.person and aside.exists():
+        people = pl.scan_ipc(aside).select(PERSON)
+        output = pl.concat([output, people], how="horizontal")
+        person, most = PERSON, _most_records(people)
+    aggregated = not policy.kind.has_classes
+    sensitive = () if aggregated else policy.modelled
+    after = measure_classes(output, () if aggregated else quasi, person, sensitive, done.known)
+    after = replace(after.nobody_kept(), suppressed=0) if aggregated else _of_the_source(policy, after, done)
+    after = read_stars_by_policy(replace(after, population=_population(done)), policy)
+    findings = after.find(policy.models)
+    if not all(finding.met for finding in findings):
+        raise BugError("the written table does not meet the privacy models that were solved for")
+    utility = {} if aggregated else class_figures(after)
+    if quasi and not aggregated:
+        utility |= _cells(policy, after, done)
+    direct = () if aggregated else [name for name in policy.with_role(Role.DIRECT) if name in present]
+    pseudonyms = unique_shares(output, direct, person, done.records)
+    return RecountResult(after, findings, utility, most, {name: share for name, share in pseudonyms.items() if share})
+
+
+def check_read_back(
+    scan: Callable[[], pl.LazyFrame], done: RewriteResult, after: Measurement, *, aside: Path
+) -> tuple[RewriteResult, ReadBackOutcome | None]:
+    """What other columns give back of the quasi-identifiers; cells that tell are suppressed if the policy says so.
+
+    Raises where k would not hold.
+    """
+    started = time.perf_counter()
+    if done.read_back_learning is None or done.rewrite_with is None:
+        return done, None
+    written = WrittenRecords.of(done.read_back_learning.sampled, lambda: as_written(aside, scan()))
+    outcome = judge_read_back(written, after.k, done.read_back_learning.taught.result())
+    if outcome.suppression is not None:
+        done = replace(done, plan=done.rewrite_with(outcome.suppression))
+    taken = done.timing.model_copy(update={"read_back_s": time.perf_counter() - started})
+    return replace(done, timing=taken, read_back_learning=None, rewrite_with=None), outcome
+
+
+def _of_the_source(policy: Policy, after: Measurement, done: RewriteResult) -> Measurement:
+    """With what became of the source's records that the output doesn't show."""
+    solved, solution = done.counts.total_records, done.solution
+    if solution.suppressed == solved:
+        after = after.nobody_kept()
+    by_model = solution.suppressed if policy.solve.drop_suppressed else 0
+    return replace(
+        after,
+        dropped=done.suppressed_by_rule + by_model,
+        not_sampled=done.source_records - done.suppressed_by_rule - solved,
+        invented=solution.decoys,
+    )
+
+
+def sensitive_knowledge(
+    policy: Policy, readings: Mapping[str, ValueOrder], counts: Counts
+) -> dict[str, SensitiveKnowledge]:
+    """Where suppressed records are left out, the output doesn't show what the table was like with them."""
+    dropped = policy.solve.drop_suppressed
+    return {
+        name: SensitiveKnowledge(reading, counts.value_counts(reading.column.name) if dropped else None)
+        for name, reading in readings.items()
+    }
+
+
+def source_measurement(counts: Counts, population: pl.DataFrame | None) -> Measurement:
+    """The table as it was, by its own quasi-identifiers, as they were counted."""
+    people = counts.people_in(np.arange(counts.size), counts.size)
+    there = counts.records > 0
+    classes = Classes(counts.records, people, attributes=counts.attributes, pairs=counts.shared).only(there)
+    before = Measurement(counts.total_records, 0, classes, counts.total_people)
+    if population is None:
+        return before
+    need_enough_people(before.people, population)
+    starred = pl.Series(np.zeros(len(classes), dtype=bool))
+    return replace(before, released=counts.frame().filter(pl.Series(there)), starred=starred, population=population)
+
+
+def _population(done: RewriteResult) -> pl.DataFrame | None:
+    """What the population would look like, had it been released in the same way."""
+    if done.population is None:
+        return None
+    counts, solution = done.counts, done.solution
+    levels = solution.cells
+    if levels is None:
+        levels = np.tile(np.array(list(solution.levels.values()), dtype=np.int8), (counts.size, 1))
+    columns = [
+        labels_of(done.hierarchies[name], counts.values[place], counts.codes[:, place], levels[:, place]).alias(name)
+        for place, name in enumerate(counts.attributes)
+    ]
+    everyone = pl.DataFrame([*columns, pl.Series("records", done.population)])
+    # People who look like suppressed records are not known to be absent: nobody sees who was suppressed.
+    return everyone.filter(~pl.Series(solution.withheld))
+
+
+def _cells(policy: Policy, after: Measurement, done: RewriteResult) -> dict[str, float]:
+    """What is left of the cells, by the levels in use."""
+    counts, solution = done.counts, done.solution
+    if solution.decoys:
+        after = replace(after, released=_real(after.released, done), rows=after.rows - after.invented, invented=0)
+    found = cell_figures(
+        after,
+        {
+            name: Generalised.by(
+                done.hierarchies[name],
+                counts.value_counts(name),
+                solution.levels[name],
+                policy.attributes[name].weight,
+            )
+            for name in counts.attributes
+        },
+    )
+    if not found:
+        raise BugError("the written table has labels that no level has")
+    rolled_up = any(planned.technique == "roll_up" for planned in done.plan)
+    return {name: value for name, value in found.items() if not (rolled_up and name.startswith("entropy"))}
+
+
+def _real(released: pl.DataFrame, done: RewriteResult) -> pl.DataFrame:
+    """The released combinations without the records that fill them up."""
+    counts, filling = done.counts, done.solution.filling
+    if filling is None:
+        return released
+    alike = counts.frame().filter(pl.Series(filling > 0))
+    labels = [
+        done.hierarchies[name].generalise(alike[name], level).cast(pl.String)
+        for name, level in done.solution.levels.items()
+    ]
+    invented = pl.DataFrame([*labels, pl.Series("invented", filling[filling > 0])])
+    invented = invented.group_by(counts.attributes).agg(pl.col("invented").sum())
+    shown = released.with_columns(pl.col(counts.attributes).cast(pl.String))
+    both = shown.join(invented, on=counts.attributes, how="left", nulls_equal=True)
+    return both.with_columns(pl.col("records") - pl.col("invented").fill_null(0)).drop("invented")
+
+
+def _most_records(people: pl.LazyFrame) -> int:
+    """Of one person; all records without one count as one person's."""
+    counted = count_groups(people, [PERSON], "records")["records"]
+    return int(counted.max() or 1)  # type: ignore[arg-type]  # whole numbers

@@ -1,0 +1,78 @@
+"""A plan on the terminal: a line for each column, then what is done to the whole table and what is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import typer
+
+from shoal.cli.terminal.output import print_table
+from shoal.errors import printable
+from shoal.plan.description import ColumnDescription, PlanDescription, StepDescription
+from shoal.results.number_format import count, percent
+
+HEADER = ("column", "role", "type", "what is done", "what the reader sees")
+
+
+def print_plan(described: PlanDescription, title: str) -> None:
+    rows = [_row(column) for column in described.columns]
+    print_table(_heading(described, title), HEADER, rows)
+    for line in _lines(described):
+        typer.echo(printable(line))
+
+
+def _heading(described: PlanDescription, title: str) -> str:
+    if not described.bound:
+        return f"{title}: what the policy alone tells"
+    return f"{title}: {count(described.records or 0, 'record')} of {described.source}"
+
+
+def _row(column: ColumnDescription) -> tuple[str, ...]:
+    name = "every other column" if column.name == "*" else column.name
+    done = "; then ".join(map(_step, column.steps)) or "nothing"
+    return (name, column.role, column.type or "", done, column.reader_sees)
+
+
+def _step(step: StepDescription) -> str:
+    return f"{_words(step)} ({', '.join(_circumstances(step))})"
+
+
+def _words(step: StepDescription) -> str:
+    given = ", ".join(f"{key} {_value(value)}" for key, value in step.parameters.items() if value is not None)
+    return f"{step.technique}: {given}" if given else step.technique
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_value(inner)}" for key, inner in value.items())
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _circumstances(step: StepDescription) -> Iterator[str]:
+    yield "the solver chooses" if step.chosen_by == "solver" else step.stage
+    if step.clause:
+        yield step.clause
+    if step.scope == "table":
+        yield "sees its columns whole"
+    if step.barrier:
+        yield f"bound after step {step.barrier} has run"
+
+
+def _lines(described: PlanDescription) -> Iterator[str]:
+    for step in described.table:
+        yield f"table:    {_step(step)}"
+    for model in described.models:
+        yield f"model:    {model.title}: {model.promise}"
+    if described.solve is not None:
+        limit = described.solve["suppression_limit"]
+        allowed = f"up to {percent(limit)} of records" if limit else "no record"
+        yield f"solver:   recoding {described.solve['recoding']}, {allowed} may be suppressed"
+    if described.suppressed:
+        names = ("every other column" if name == "*" else name for name in described.suppressed)
+        yield f"left out: {', '.join(names)}"
+    if described.passes is not None:
+        passes = described.passes
+        yield (
+            f"passes:   {passes.total} over the data: {passes.questions} to learn what binding and the solver need, "
+            f"{passes.whole_table} for steps that see columns whole, {passes.write} to write"
+        )
