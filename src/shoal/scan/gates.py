@@ -25,7 +25,7 @@ class ScanGate:
     def parse(cls, text: str, recognisers: RecogniserSet | None = None) -> ScanGate:
         """
         >>> ScanGate.parse("email=0")
-        Gate(type='email', most=0)
+        ScanGate(type='email', most=0)
         """
         kind, equals, most = text.partition("=")
         if text == NONE:
