@@ -25,11 +25,12 @@ test: lint docs  ## everything that must pass: lint, types, import contracts, do
 bench: $(READY)  ## the benchmarks, as ratios
 	$(BIN)/python -m benchmarks
 
-lint: $(READY)  ## ruff, mypy, import contracts
+lint: $(READY)  ## ruff, mypy, import contracts, declared dependencies
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/deptry src
 
 docs: $(READY)  ## the documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -15,7 +15,7 @@ from fastfpe import ff1
 
 from benchmarks.result import Result, paired, seconds
 from shoal.crypto import Key
-from shoal.crypto.ff1 import Ff1
+from shoal.crypto.hazmat.ff1 import Ff1
 from shoal.pseudonyms.formats.base32 import Base32
 from shoal.schema import Step
 from shoal.techniques.cryptographic.encryption.deterministic import DeterministicStep

@@ -25,16 +25,28 @@ not write has a default in the schema. The version grows when something would ha
 | Schema | Of |
 |---|---|
 """
-TAIL = """
+TAIL = '''
 What the keys mean is in [release.json](release-json.md) and [measure and attack as JSON](measure-json.md). In Python:
 
 ```python
+import polars as pl
+
+import shoal
 from shoal.results.manifest import Manifest
 
-manifest = Manifest.load("release/")
-manifest.kind, manifest.risk.k, manifest.data.sha256
+policy = shoal.Policy.from_text("""
+shoal: 1
+name: towns
+attributes:
+  town: {role: quasi}
+privacy: [{k_anonymity: {k: 2}}]
+""")
+pl.DataFrame({"town": ["north", "north", "south", "south"]}).write_csv("people.csv")
+shoal.anonymise("people.csv", policy, output="release")
+manifest = Manifest.load("release")
+assert (manifest.kind, manifest.risk.k, manifest.source.name) == ("records", 2, "people.csv")
 ```
-"""
+'''
 
 
 def files() -> dict[str, str]:

@@ -13,6 +13,18 @@
 >>> table = pl.DataFrame({"name": ["Asha", "Bela", "Chan", "Devi"], "age": [31, 34, 52, 57]})
 >>> shoal.anonymise(table, policy).data["age"].to_list()
 ['30-39', '30-39', '50-59', '50-59']
+
+The public names, all of them in ``shoal``; whatever else a page of the documentation imports is listed in
+``docs/reference/python.md``, and the rest may change without notice.
+
+| for | names |
+|---|---|
+| releasing | `Policy` says what is wanted, `anonymise` makes a `Release` of it; `UseCase` names what a release is for |
+| judging | `measure` reckons risk and usefulness, `explore` compares settings of a policy |
+| knowing the data | `profile` says what a table holds, `suggest` drafts a policy from a profile |
+| text | `Annotator` and `standard_annotator` find, a `Scrubber` replaces |
+| pseudonyms | a `Vault` keeps keys and identity mappings |
+| errors | `ShoalError` is the root of all |
 """
 
 from __future__ import annotations
@@ -20,19 +32,47 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
-__all__ = ["Policy", "Release", "ShoalError", "anonymise", "measure"]
+__all__ = [
+    "Annotator",
+    "Policy",
+    "Release",
+    "Scrubber",
+    "ShoalError",
+    "UseCase",
+    "Vault",
+    "anonymise",
+    "explore",
+    "measure",
+    "profile",
+    "standard_annotator",
+    "suggest",
+]
 
 if TYPE_CHECKING:
+    from shoal.assess.exploration import explore
+    from shoal.discover import profile
+    from shoal.discover.suggestion.policy_draft import suggest
     from shoal.errors import ShoalError
-    from shoal.policy import Policy
+    from shoal.policy import Policy, UseCase
     from shoal.release import Release, anonymise, measure
+    from shoal.scrub.scrubber import Scrubber, standard_annotator
+    from shoal.text import Annotator
+    from shoal.vault import Vault
 
 _HOMES = {
+    "Annotator": "shoal.text",
     "Policy": "shoal.policy",
     "Release": "shoal.release",
+    "Scrubber": "shoal.scrub.scrubber",
     "ShoalError": "shoal.errors",
+    "UseCase": "shoal.policy",
+    "Vault": "shoal.vault",
     "anonymise": "shoal.release",
+    "explore": "shoal.assess.exploration",
     "measure": "shoal.release",
+    "profile": "shoal.discover",
+    "standard_annotator": "shoal.scrub.scrubber",
+    "suggest": "shoal.discover.suggestion.policy_draft",
 }
 
 

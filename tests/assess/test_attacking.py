@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from shoal.assess.attack.request import AttackRequest
 from shoal.assess.attack.table_attack import attack_data, attack_frames, read_table
 from shoal.attack import Attack, Rate
 from shoal.errors import InputError
@@ -159,7 +160,7 @@ def files(folder: Path, **tables: pl.DataFrame) -> list[str]:
 def test_an_original_of_which_nothing_is_in_the_release(tmp_path: Path) -> None:
     strange = people().with_columns(age=pl.col("age") + 500, city=pl.lit("Elsewhere"), ill=pl.lit("D"))
     release, original = files(tmp_path, release=strange, original=people())
-    says = refusal(lambda: attack_data(release, ROLES, original=original))
+    says = refusal(lambda: attack_data(release, AttackRequest(roles=ROLES, original=original)))
     assert says == "the original and the release have no value in common: they can't belong together"
 
 
@@ -176,7 +177,7 @@ def test_an_original_of_which_nothing_is_in_the_release(tmp_path: Path) -> None:
 )
 def test_an_original_that_may_belong(tmp_path: Path, altered: pl.DataFrame) -> None:
     release, original = files(tmp_path, release=altered, original=people())
-    assert attack_data(release, ROLES, original=original, trials=50, seed=1).rows == 120
+    assert attack_data(release, AttackRequest(roles=ROLES, original=original, trials=50, seed=1)).rows == 120
 
 
 def test_tables_are_read_or_refused(tmp_path: Path) -> None:
@@ -186,7 +187,9 @@ def test_tables_are_read_or_refused(tmp_path: Path) -> None:
         assert name in says
     (whole,) = files(tmp_path, whole=people().with_columns(stay=pl.lit(timedelta(days=2))))
     assert read_table(whole, "release")["stay"].unique().to_list() == [172_800_000_000]
-    assert "--trials" in refusal(lambda: attack_data(whole, ROLES, original=whole, trials=0))
+    assert "trials: at least one" in refusal(
+        lambda: attack_data(whole, AttackRequest(roles=ROLES, original=whole, trials=0))
+    )
 
 
 def folder(path: Path, manifest: object) -> str:
@@ -289,7 +292,9 @@ def test_of_a_dictionary_it_is_said_how_much_was_gone_through() -> None:
 def test_a_manifest_that_is_none(tmp_path: Path, manifest: object) -> None:
     release = folder(tmp_path / "r", manifest)
     by = {"policy": None, "qi": "age", "sensitive": None}
-    says = refusal(lambda: attack_data(release, AttackRoles.of(release, **by), original=f"{release}/data.csv"))
+    says = refusal(
+        lambda: attack_data(release, AttackRequest(roles=AttackRoles.of(release, **by), original=f"{release}/data.csv"))
+    )
     assert says == f"{release}/release.json: is not the manifest of a release"
 
 

@@ -73,7 +73,7 @@ def manifest(release: str) -> dict[str, Any]:
 
 def measured(data: str, original: bool = False, **options: Any) -> MeasuredTable:
     folder = Path(data).parent if Path(data).is_dir() else Path(data).parent.parent
-    request = MeasureRequest.of(policy=folder / "policy.yaml", qi=None, **options)
+    request = MeasureRequest.parse(policy=folder / "policy.yaml", quasi=None, **options)
     return measure_data(data, request, original=str(folder / "visits.csv") if original else None)
 
 
@@ -106,7 +106,7 @@ def test_a_manifest_without_a_checksum_proves_nothing(release: Make) -> None:
 
 
 def test_a_release_is_known_to_be_counted_in_people_without_its_policy(release: Make) -> None:
-    found = measure_data(release(), MeasureRequest.of(policy=None, qi="age,sex"))
+    found = measure_data(release(), MeasureRequest.parse(policy=None, quasi="age,sex"))
     assert found.counted is CountBasis.AT_LEAST
     assert found.k == 6
 
@@ -131,7 +131,7 @@ def test_rows_out_of_order_tell_nobody_apart(release: Make, tmp_path: Path, rows
     table = pl.read_csv(data, infer_schema=False)
     moved = {"shuffled": table.sample(fraction=1, shuffle=True, seed=1), "cut": table[:-1], "turned round": table[::-1]}
     moved[rows].write_csv(data)
-    with pytest.raises(DataError, match=r"no column 'who', so people can't be counted by it \(give --original"):
+    with pytest.raises(DataError, match=r"no column 'who', so people can't be counted by it \(give original"):
         measured(str(data), original=True)
     with pytest.raises(DataError, match="people can't be counted"):
         measured(str(data.parent), original=True)
@@ -147,12 +147,12 @@ def away(folder: str) -> str:
 def test_the_data_file_of_a_release_has_its_manifest_beside_it(release: Make) -> None:
     at = release()
     assert measured(f"{at}/data.csv").to_dict() == measured(at).to_dict()
-    by_name = measure_data(f"{at}/data.csv", MeasureRequest.of(policy=None, qi="age,sex"))
+    by_name = measure_data(f"{at}/data.csv", MeasureRequest.parse(policy=None, quasi="age,sex"))
     assert (by_name.counted, by_name.k) == (CountBasis.AT_LEAST, manifest(at)["risk"]["k"])
     roles = AttackRoles.of(f"{at}/data.csv", policy=None, qi="age,sex", sensitive=None)
     assert roles.person == "who"
     (Path(at) / "release.json").write_text("[]")
-    with pytest.raises(DataError, match="--by-records"):
+    with pytest.raises(DataError, match="by_records"):
         measured(f"{at}/data.csv")
 
 
@@ -163,12 +163,12 @@ def test_without_a_quasi_identifier_no_order_is_shown() -> None:
 
 def test_a_file_that_nothing_is_known_of_is_refused_and_records_are_counted_if_asked(release: Make) -> None:
     at = away(release())
-    with pytest.raises(DataError, match="--by-records"):
+    with pytest.raises(DataError, match="by_records"):
         measured(at)
     found = measured(at, by_records=True)
     assert (found.counted, found.k) == (CountBasis.RECORDS, 24)
     with pytest.raises(InputError, match="give one of them"):
-        MeasureRequest.of(policy=None, qi="age", person="who", by_records=True)
+        MeasureRequest.parse(policy=None, quasi="age", person="who", by_records=True)
 
 
 def test_an_altered_column_names_nobody(release: Make) -> None:

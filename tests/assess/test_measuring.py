@@ -51,7 +51,7 @@ def test_measuring_afterwards_finds_the_same(tmp_path: Path, recoding: str) -> N
     policy = shoal.Policy.load(tmp_path / "policy.yaml")
     shoal.anonymise(tmp_path / "people.csv", policy, output=tmp_path / "release", seed=1)
     written = json.loads((tmp_path / "release" / "release.json").read_text())["utility"]
-    request = MeasureRequest.of(policy=tmp_path / "policy.yaml", qi=None)
+    request = MeasureRequest.parse(policy=tmp_path / "policy.yaml", quasi=None)
     measured = measure_data(str(tmp_path / "release"), request, original=str(tmp_path / "people.csv"))
     assert {"loss", "precision", "entropy", "entropy_lost"} <= written.keys()
     assert measured.to_dict()["utility"] == pytest.approx(written, rel=1e-12)
@@ -65,7 +65,7 @@ def test_values_that_no_sample_would_have_are_known(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text(
         "shoal: 1\nname: people\nattributes:\n  pin: {role: quasi, hierarchy: {redact: {side: right}}}\n"
     )
-    request = MeasureRequest.of(policy=tmp_path / "policy.yaml", qi=None)
+    request = MeasureRequest.parse(policy=tmp_path / "policy.yaml", quasi=None)
     table = str(tmp_path / "people.parquet")
     assert measure_data(table, request, original=table).cells.figures == {
         "loss": 0,
@@ -99,7 +99,7 @@ def test_why_there_is_no_loss(technique: str | None, released: dict[str, list[st
 def test_the_reason_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     people(60).write_csv(tmp_path / "people.csv")
     table = str(tmp_path / "people.csv")
-    measured = measure_data(table, MeasureRequest.of(policy=None, qi="age,pin"), original=table)
+    measured = measure_data(table, MeasureRequest.parse(policy=None, quasi="age,pin"), original=table)
     reasons = {"loss", "precision", "detail_kept", "entropy", "entropy_lost"}
     assert measured.to_dict()["utility_reasons"].keys() == reasons
     print_measurement(measured)
@@ -115,4 +115,4 @@ def test_a_release_of_nothing_but_stars_has_nothing_to_measure(tmp_path: Path) -
     policy = shoal.Policy.load(tmp_path / "policy.yaml")
     shoal.anonymise(tmp_path / "people.csv", policy, output=tmp_path / "release", seed=1)
     with pytest.raises(DataError, match="every record is suppressed"):
-        measure_data(str(tmp_path / "release"), MeasureRequest(("age", "pin")))
+        measure_data(str(tmp_path / "release"), MeasureRequest(quasi=("age", "pin")))

@@ -56,7 +56,7 @@ def released(folder: Path, models: str = K_MAP, solve: str = "suppression_limit:
 
 
 def measured(folder: Path, data: str = "release", original: str | None = None, **options: Any) -> MeasuredTable:
-    request = MeasureRequest.of(policy=folder / "policy.yaml", qi=None, **options)
+    request = MeasureRequest.parse(policy=folder / "policy.yaml", quasi=None, **options)
     return measure_data(str(folder / data), request, original=None if original is None else str(folder / original))
 
 
@@ -87,9 +87,9 @@ def test_measuring_afterwards_finds_what_the_run_found(tmp_path: Path, models: s
 def test_a_population_can_be_named_for_any_table(tmp_path: Path) -> None:
     everyone().cast({"age": pl.Float64}).write_parquet(tmp_path / "everyone.parquet")
     sample().write_csv(tmp_path / "sample.csv")
-    request = MeasureRequest.of(
+    request = MeasureRequest.parse(
         policy=None,
-        qi="age,town",
+        quasi="age,town",
         population=str(tmp_path / "everyone.parquet"),
         require=["k_map=1", "delta_presence=0.5", "journalist_max=0.2"],
     )

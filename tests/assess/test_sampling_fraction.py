@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.assess.measure.options import AssessmentOptions, circumstances
 from shoal.assess.measure.request import MeasureRequest
-from shoal.assess.measure.risk_assessment import AssessmentOptions, circumstances
 from shoal.assess.measure.sampling_fraction import estimate_sampling_fraction
 from shoal.assess.measure.table_measurement import measure_data
 from shoal.errors import InputError, PolicyError
@@ -45,7 +45,7 @@ def measured(tmp_path: Path, wanted: AssessmentOptions, assess: str | None = Non
     policy = None if assess is None else tmp_path / "policy.yaml"
     if policy is not None:
         policy.write_text(POLICY.format(assess=assess))
-    request = MeasureRequest.of(policy=policy, qi="age,job" if policy is None else None, wanted=wanted)
+    request = MeasureRequest.parse(policy=policy, quasi="age,job" if policy is None else None, options=wanted)
     return measure_data(str(tmp_path / "people.csv"), request)
 
 
@@ -62,14 +62,16 @@ def measured(tmp_path: Path, wanted: AssessmentOptions, assess: str | None = Non
 def test_the_best_that_is_known_counts(
     tmp_path: Path, said: dict[str, float], weight: str | None, share: SamplingFraction
 ) -> None:
-    wanted = AssessmentOptions(circumstances(**said), suda=True, weight=weight)
+    wanted = AssessmentOptions(circumstances=circumstances(**said), suda=True, weight=weight)
     found = measured(tmp_path, wanted).to_dict()["suda"]
     assert (found["fraction"], found["fraction_from"]) == (share.fraction, str(share.known))
     assert found["dis_max"] == suda(TABLE, KEYS, fraction=share.fraction).dis.max()
 
 
 def test_a_larger_share_is_a_larger_chance(tmp_path: Path) -> None:
-    asked = [AssessmentOptions(circumstances(population_size=size), suda=True) for size in (800, 80, 16, 8)]
+    asked = [
+        AssessmentOptions(circumstances=circumstances(population_size=size), suda=True) for size in (800, 80, 16, 8)
+    ]
     chances = [measured(tmp_path, wanted).to_dict()["suda"]["dis_max"] for wanted in asked]
     assert chances == sorted(chances)
     assert chances[0] < 0.1
@@ -91,13 +93,13 @@ def test_no_table_is_more_than_its_population() -> None:
 
 def test_a_share_is_a_size_to_the_models_of_population_uniques(tmp_path: Path) -> None:
     by_size, by_share = (
-        measured(tmp_path, AssessmentOptions(circumstances(**said))).to_dict()
+        measured(tmp_path, AssessmentOptions(circumstances=circumstances(**said))).to_dict()
         for said in ({"population_size": 32}, {"sampling_fraction": 0.25})
     )
     assert by_share["population_uniques"] == by_size["population_uniques"]
     assert by_share["attackers"] == by_size["attackers"]
     assert by_share["attackers"]["basis"] == "estimate"
-    everybody = measured(tmp_path, AssessmentOptions(circumstances(sampling_fraction=1.0))).to_dict()
+    everybody = measured(tmp_path, AssessmentOptions(circumstances=circumstances(sampling_fraction=1.0))).to_dict()
     assert everybody["population_uniques"]["dankar"] == 2
 
 
@@ -113,7 +115,7 @@ def test_a_share_is_a_size_to_the_models_of_population_uniques(tmp_path: Path) -
 def test_what_is_said_counts_more_than_the_policy(
     tmp_path: Path, assess: str, said: dict[str, float], fraction: float
 ) -> None:
-    found = measured(tmp_path, AssessmentOptions(circumstances(**said), suda=True), assess)
+    found = measured(tmp_path, AssessmentOptions(circumstances=circumstances(**said), suda=True), assess)
     assert found.to_dict()["suda"]["fraction"] == fraction
 
 
@@ -128,7 +130,9 @@ def test_a_release_is_judged_by_the_population_of_its_original(tmp_path: Path) -
     shoal.anonymise(tmp_path / "people.csv", policy, output=tmp_path / "release", seed=1)
     found = json.loads((tmp_path / "release" / "release.json").read_text())
     assert found["data"]["rows"] == 6
-    said = MeasureRequest.of(policy=None, qi="age,job", wanted=AssessmentOptions(circumstances(population_size=32)))
+    said = MeasureRequest.parse(
+        policy=None, quasi="age,job", options=AssessmentOptions(circumstances=circumstances(population_size=32))
+    )
     assert found["attackers"] == measure_data(str(tmp_path / "release"), said).to_dict()["attackers"]
 
 
@@ -136,5 +140,5 @@ def test_both_at_once_are_refused() -> None:
     both = "sampling_fraction: 0.2, population_size: 16"
     with pytest.raises(PolicyError, match="either the size of the population or the share"):
         shoal.Policy.from_text(POLICY.format(assess=both))
-    with pytest.raises(InputError, match=r"^--sampling-fraction: give either the size"):
+    with pytest.raises(InputError, match=r"^sampling_fraction: give either the size"):
         circumstances(population_size=16, sampling_fraction=0.2)

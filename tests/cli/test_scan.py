@@ -196,8 +196,8 @@ def test_lines_are_counted_over_blocks(tmp_path: Path, longest: int) -> None:
 def test_ctrl_c_leaves_no_page(tmp_path: Path, drive: Path) -> None:
     code = (
         "import sys, time\n"
-        "from shoal.scan import walking\n"
-        "walking.scan_text = lambda *a, **k: (print('begun', flush=True), time.sleep(60))\n"
+        "from shoal.scan import source_walk\n"
+        "source_walk.scan_text = lambda *a, **k: (print('begun', flush=True), time.sleep(60))\n"
         "from shoal.cli import main\n"
         "sys.argv = ['shoal', 'scan', 'drive/app.log', '--html', 'findings.html']\n"
         "main()\n"

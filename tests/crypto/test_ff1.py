@@ -11,7 +11,7 @@ from ffx import FF1
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.crypto.ff1 import SMALLEST_DOMAIN, Ff1
+from shoal.crypto.hazmat.ff1 import SMALLEST_DOMAIN, Ff1
 from shoal.errors import DataError, InputError
 
 pytestmark = pytest.mark.requirement("T-21")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, hypergeom
 
 from shoal.crypto import Key
-from shoal.crypto.hypergeometric import COINS, TERMS, Coins, _fall, _half_fall, _logarithm, _under, lower_half
-from shoal.crypto.order_preserving import BLOCK, OrderPreserving
+from shoal.crypto.hazmat.hypergeometric import COINS, TERMS, Coins, _fall, _half_fall, _logarithm, _under, lower_half
+from shoal.crypto.hazmat.order_preserving import BLOCK, OrderPreserving
 from shoal.errors import IntegrityError
 from shoal.randomness import Randomness
 

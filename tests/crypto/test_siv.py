@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.crypto import Key
-from shoal.crypto.deterministic import FEW_VALUES, LONG_BYTES, decrypt_column, encrypt_column
-from shoal.crypto.siv import Siv
+from shoal.crypto.hazmat.deterministic import FEW_VALUES, LONG_BYTES, Siv, decrypt_column, encrypt_column
 from shoal.crypto.text_encoding import TextEncoding, read, write
 from shoal.errors import IntegrityError
 

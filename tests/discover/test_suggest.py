@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.discover import profile
-from shoal.discover.suggestion.one_table import Suggestion, suggest
+from shoal.discover.suggestion.policy_draft import Suggestion, suggest
 from shoal.discover.suggestion.policy_yaml import comment, setting
 from shoal.discover.table_links import LinkableTable, domains
 from shoal.errors import DataError

@@ -13,7 +13,7 @@ from tests.documents.packed import PACKAGE, package, parts_of
 from shoal import documents
 from shoal.documents import DocumentAccount
 from shoal.documents.cleaning_account import EditRecorder
-from shoal.documents.office.formulas import RenamedReferences, cleaned
+from shoal.documents.office.excel import RenamedReferences, cleaned
 from shoal.errors import SourceError
 
 SML = "application/vnd.openxmlformats-officedocument.spreadsheetml"

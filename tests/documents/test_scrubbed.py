@@ -19,6 +19,7 @@ from shoal.errors import InputError, SourceError
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.sandbox import parent_process
+from shoal.scrub.files import rewrite_document
 from shoal.scrub.scrubber import Scrubber
 from shoal.text import Annotator
 from shoal.text.matching.patterns import PatternFinder
@@ -39,7 +40,7 @@ def scrubber(replace: str) -> Scrubber:
 def cleaned(folder: Path, name: str, replace: str) -> Path:
     path = folder / name
     path.write_bytes(MADE[name]())
-    account = documents.open(path).rewrite(path, path, scrubber(replace).scrub)
+    account = rewrite_document(documents.open(path), path, path, scrubber(replace))
     assert account.by_type()["email"] >= 1
     return path
 
@@ -77,7 +78,7 @@ def test_no_part_of_a_package_holds_it(tmp_path: Path, name: str, replace: str) 
 def test_a_second_time_changes_nothing(tmp_path: Path, name: str, replace: str) -> None:
     path = cleaned(tmp_path, name, replace)
     once = contents(path)
-    documents.open(path).rewrite(path, path, scrubber(replace).scrub)
+    rewrite_document(documents.open(path), path, path, scrubber(replace))
     assert contents(path) == once
 
 
@@ -93,7 +94,7 @@ def test_a_redacted_pdf_has_nothing_to_scrub_and_stays(tmp_path: Path, replace: 
     path = cleaned(tmp_path, "a.pdf", replace)
     once = path.read_bytes()
     with pytest.raises(SourceError, match="page 1 has no text"):
-        documents.open(path).rewrite(path, path, scrubber(replace).scrub)
+        rewrite_document(documents.open(path), path, path, scrubber(replace))
     assert path.read_bytes() == once
 
 

@@ -183,7 +183,7 @@ class TestFrames:
 
 class TestMaster:
     def test_it_is_about_spark(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"--master says where Spark runs \(add --engine spark"):
+        with pytest.raises(InputError, match=r"master says where Spark runs \(add engine=spark"):
             make_engine("polars", spool=tmp_path, master="local[1]")
         engine = make_engine("spark", spool=tmp_path, master="spark://there:7077")
         assert engine.master == "spark://there:7077"  # type: ignore[attr-defined]

@@ -70,7 +70,7 @@ def test_nothing_is_there_before_the_commit(tmp_path: Path, way: str) -> None:
 
 def test_replacing_needs_force(tmp_path: Path, way: str) -> None:
     release(tmp_path / "out")
-    with pytest.raises(TargetError, match=r"out: exists already \(--force replaces it\)"), Staging(tmp_path / "out"):
+    with pytest.raises(TargetError, match=r"out: exists already \(force replaces it\)"), Staging(tmp_path / "out"):
         pytest.fail("work began")
     assert contents(tmp_path / "out") == whole("1")
     release(tmp_path / "out", "2", force=True)

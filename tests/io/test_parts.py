@@ -181,7 +181,7 @@ class TestReleases:
 
     def test_it_can_be_measured_and_its_parts_are_guarded(self, tmp_path: Path, ending: str) -> None:
         self._released(tmp_path, ending)
-        measured = measure_data(str(tmp_path / "release"), MeasureRequest(("a",), ()))
+        measured = measure_data(str(tmp_path / "release"), MeasureRequest(quasi=("a",), sensitive=()))
         assert measured.measurement.risk.k >= 5
         ReleaseFolder.at(str(tmp_path / "release")).require_untouched()
         last = sorted((tmp_path / "release" / f"data.{ending}").iterdir())[-1]

@@ -239,7 +239,7 @@ def test_a_strict_bound_is_not_met_by_its_figure(tmp_path: object) -> None:
     pl.DataFrame(rows, schema=["a", "s"], orient="row").write_csv(path)
     delta = log((2 / 3) / (1 / 2))
     asked = [f"delta={max(delta, log(1.5))}", "recursive_c2=2", "recursive_c2=2.01", f"t={1 / 6}", "t.s=0.1"]
-    request = MeasureRequest.of(policy=None, qi="a", sensitive="s", require=asked)
+    request = MeasureRequest.parse(policy=None, quasi="a", sensitive="s", require=asked)
     found = measure_data(path, request)
     assert [finding.met for finding in found.models] == [False, False, True, True, False]
     assert [finding.name for finding in found.models][-1] == "t.s"

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.measurement.risk import attribute_sets, quasi_identifiers
+from shoal.measurement.risk import quasi_identifiers
 from shoal.measurement.risk.quasi_identifiers import QuasiAnalysis, analyse_quasi
 
 pytestmark = pytest.mark.requirement("D-06")
@@ -68,7 +68,7 @@ def test_counting_by_sorting_gives_the_same(rows: list[Row], data: st.DataObject
     table = as_table(rows).with_columns(pl.Series("who", people))
     distinct = table.unique(NAMES)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attribute_sets, "_few", lambda _keys, _most: False)
+        patch.setattr(quasi_identifiers, "_few", lambda _keys, _most: False)
         sorted_out = [analyse_quasi(each, NAMES, max_size=4) for each in (table, distinct)]
         sorted_people = analyse_quasi(table, NAMES, person="who")
     assert sorted_out == [analyse_quasi(each, NAMES, max_size=4) for each in (table, distinct)]
@@ -139,9 +139,9 @@ def test_values_stay_out_of_the_figures() -> None:
 
 def test_keys_beyond_a_word_are_made_compact_all_the_same() -> None:
     keys = pl.Series([2**62, 5, 2**62, 7]).to_numpy()
-    groups, number = attribute_sets._compact(keys, 2**62 + 1)
+    groups, number = quasi_identifiers._compact(keys, 2**62 + 1)
     assert (groups.tolist(), number) == ([2, 0, 2, 1], 3)
-    groups, number = attribute_sets._compact(keys % 2**40 + 2**40, 2**41)
+    groups, number = quasi_identifiers._compact(keys % 2**40 + 2**40, 2**41)
     assert (groups.tolist(), number) == ([0, 1, 0, 2], 3)
 
 

@@ -21,6 +21,7 @@ FORBIDDEN = {
     "terminal": ("release", "import rich"),
     "databases": ("release", "import sqlalchemy"),
     "randomness": ("techniques", "import random"),
+    "hazmat": ("vault", "import shoal.crypto.hazmat"),
 }
 ALLOWED = {
     "rooms": ("cli", "import shoal.schema"),
@@ -29,6 +30,7 @@ ALLOWED = {
     "terminal": ("cli", "import rich"),
     "databases": ("io", "import sqlalchemy"),
     "randomness": ("randomness.py", "import secrets"),
+    "hazmat": ("techniques", "import shoal.crypto.hazmat"),
 }
 
 
@@ -44,7 +46,7 @@ def lint(*, contract: str | None, path: Path) -> subprocess.CompletedProcess[str
 def house(tmp_path: Path) -> Path:
     """An empty package with the rooms of the real one."""
     package = tmp_path / "shoal"
-    for room in ("", *ROOMS, "engine/polars", "engine/spark"):
+    for room in ("", *ROOMS, "engine/polars", "engine/spark", "crypto/hazmat"):
         (package / room).mkdir(parents=True, exist_ok=True)
         (package / room / "__init__.py").touch()
     for module in ("errors.py", "randomness.py"):

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.assess.attack.request import AttackRequest
 from shoal.assess.attack.table_attack import attack_data
 from shoal.assess.measure.request import MeasureRequest
 from shoal.assess.measure.table_measurement import measure_data
@@ -235,7 +236,7 @@ def test_attacks_find_no_sensitive_value_in_the_data(tmp_path: Path) -> None:
     clinic().write_csv(tmp_path / "in.csv")
     release_folder(shoal.Policy.from_text(POLICY), tmp_path / "out", data=str(tmp_path / "in.csv"), seed=1)
     roles = AttackRoles.of(str(tmp_path / "out"), policy=None, qi=None, sensitive=None)
-    report = attack_data(str(tmp_path / "out"), roles, original=str(tmp_path / "in.csv"), seed=1)
+    report = attack_data(str(tmp_path / "out"), AttackRequest(roles=roles, original=str(tmp_path / "in.csv"), seed=1))
     assert report.roles.sensitive == ()
     assert {attack.key for attack in report.done.attacks}.isdisjoint({"homogeneity", "skewness", "learned_inference"})
 
@@ -245,7 +246,7 @@ def test_it_can_be_measured_by_its_policy(tmp_path: Path) -> None:
     clinic().write_csv(tmp_path / "in.csv")
     (tmp_path / "policy.yaml").write_text(POLICY)
     release_folder(shoal.Policy.from_text(POLICY), tmp_path / "out", data=str(tmp_path / "in.csv"), seed=1)
-    request = MeasureRequest.of(qi=None, policy=tmp_path / "policy.yaml")
+    request = MeasureRequest.parse(quasi=None, policy=tmp_path / "policy.yaml")
     found = measure_data(str(tmp_path / "out" / "data.csv"), request, original=str(tmp_path / "in.csv"))
     assert found.k >= 2
     assert dict(found.measurement.classes.sensitive) == {}

@@ -264,11 +264,12 @@ def test_an_error_while_they_are_written_leaves_nothing(tmp_path: Path, putting:
 
 
 def test_evidence_and_attacks_go_by_the_data_alone(tmp_path: Path, putting: Putting) -> None:
+    from shoal.assess.attack.request import AttackRequest
     from shoal.assess.attack.table_attack import attack_data
     from shoal.results.attack_roles import AttackRoles
 
     putting()
     out = released(tmp_path, evidence=True)
     roles = AttackRoles.of(str(out), policy=None, qi="city", sensitive=None)
-    found = attack_data(str(out), roles, original=str(tmp_path / "in.csv"), seed=1)
+    found = attack_data(str(out), AttackRequest(roles=roles, original=str(tmp_path / "in.csv"), seed=1))
     assert found.rows == 59

@@ -76,7 +76,7 @@ def test_manifest_and_measure_suppress_the_same_records(tmp_path: Path) -> None:
     bare = tmp_path / "elsewhere.csv"
     bare.write_bytes((release / "data.csv").read_bytes())
     for data in (release, bare):
-        measured = measure_data(str(data), MeasureRequest.of(policy=None, qi="town,job")).to_dict()
+        measured = measure_data(str(data), MeasureRequest.parse(policy=None, quasi="town,job")).to_dict()
         assert measured["suppressed"] == 10
         assert without_reading(measured["risk"]) == pytest.approx(without_reading(found["risk"]))
     assert Counter(row[:2] for row in rows(release / "data.csv"))[("\\*", "\\*")] == 10
@@ -117,7 +117,7 @@ def test_a_label_of_a_hierarchy_is_told_apart_too(tmp_path: Path) -> None:
 
 def test_a_star_in_the_original_is_a_value(tmp_path: Path) -> None:
     release = run(tmp_path, literal(), privacy="{k_anonymity: {k: 5}}", solve="{suppression_limit: 0.2}")
-    request = MeasureRequest.of(policy=tmp_path / "policy.yaml", qi=None)
+    request = MeasureRequest.parse(policy=tmp_path / "policy.yaml", quasi=None)
     found = measure_data(str(release), request, original=str(tmp_path / "table.csv"))
     assert found.before is not None
     assert (found.before.suppressed, found.before.k) == (0, 1)
@@ -170,7 +170,7 @@ def test_whoever_counts_finds_the_same(tmp_path: Path, cells: list[tuple[str, st
     found = told(release)
     written = Counter(row[:2] for row in rows(release / "data.csv"))
     starred = written.pop(("*", "*"), 0)
-    measured = measure_data(str(release), MeasureRequest.of(policy=None, qi="town,job")).to_dict()
+    measured = measure_data(str(release), MeasureRequest.parse(policy=None, quasi="town,job")).to_dict()
     assert found["risk"]["k"] == measured["risk"]["k"] == (min(written.values()) if written else measured["risk"]["k"])
     assert found["suppressed"]["records"] == measured["suppressed"]
     if written:

@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def measured(folder: Path) -> MeasuredTable:
-    request = MeasureRequest.of(policy=folder / "policy.yaml", qi=None)
+    request = MeasureRequest.parse(policy=folder / "policy.yaml", quasi=None)
     return measure_data(str(folder / "release"), request, original=str(folder / "people.csv"))
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import shoal
 from shoal.assess.reassess.reassessment import Reassessment
+from shoal.assess.reassess.request import ReassessRequest
 from shoal.errors import InputError
 from shoal.measurement.risk.attacker_risks import Basis
 from shoal.release.history import keep_history, reassess_release
@@ -78,7 +79,7 @@ def test_a_later_look_is_in_the_owners_report_and_only_there(tmp_path: Path) -> 
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert b"Nobody has looked at the release again" in before["report.html"]
     pl.DataFrame({"age": [35, 36], "sex": ["0", "1"]}).write_csv(tmp_path / "outside.csv")
-    found = reassess_release(str(out), str(tmp_path / "outside.csv"))
+    found = reassess_release(str(out), ReassessRequest(auxiliary=str(tmp_path / "outside.csv")))
     report = (out / "report.html").read_text()
     assert f"{found.fitting} fit; the fewest that one of them could be: {found.fewest}; nobody is among fewer" in report
     assert "linked by age, sex" in report
@@ -92,7 +93,7 @@ def test_a_release_that_no_longer_holds_says_so_first(tmp_path: Path) -> None:
     told = json.loads((out / "release.json").read_text())
     (out / "release.json").write_text(json.dumps(told | {"risk": told["risk"] | {"k": 1000}}))
     pl.DataFrame({"age": [35]}).write_csv(tmp_path / "outside.csv")
-    assert reassess_release(str(out), str(tmp_path / "outside.csv")).below == 1
+    assert reassess_release(str(out), ReassessRequest(auxiliary=str(tmp_path / "outside.csv"))).below == 1
     report = (out / "report.html").read_text()
     assert report.index("UTC: no longer holds") < report.index("The privacy model is met")
     assert "no longer holds" not in (out / "recipient.html").read_text()
@@ -120,10 +121,10 @@ def test_a_report_without_a_place_for_it_stays_as_it_is(tmp_path: Path) -> None:
     out = released(tmp_path)
     pl.DataFrame({"age": [35]}).write_csv(tmp_path / "outside.csv")
     (out / "report.html").write_bytes(b"<p>an older report \xff</p>")
-    reassess_release(str(out), str(tmp_path / "outside.csv"))
+    reassess_release(str(out), ReassessRequest(auxiliary=str(tmp_path / "outside.csv")))
     assert (out / "report.html").read_bytes() == b"<p>an older report \xff</p>"
     (out / "report.html").unlink()
-    reassess_release(str(out), str(tmp_path / "outside.csv"))
+    reassess_release(str(out), ReassessRequest(auxiliary=str(tmp_path / "outside.csv")))
     assert len(load_history(out)) == 2
     assert not (out / "report.html").exists()
 
@@ -135,12 +136,12 @@ def test_entries_that_can_not_be_told_are_refused_before_anything_is_written(
 ) -> None:
     out = released(tmp_path)
     pl.DataFrame({"age": [35]}).write_csv(tmp_path / "outside.csv")
-    reassess_release(str(out), str(tmp_path / "outside.csv"))
+    reassess_release(str(out), ReassessRequest(auxiliary=str(tmp_path / "outside.csv")))
     (good,) = [one.to_dict() for one in load_history(out)]
     (out / HISTORY).write_text(json.dumps([good | entry if entry else {}]))
     before = [(out / name).read_bytes() for name in (HISTORY, "report.html")]
     with pytest.raises(InputError, match="is not the history"):
-        reassess_release(str(out), str(tmp_path / "outside.csv"))
+        reassess_release(str(out), ReassessRequest(auxiliary=str(tmp_path / "outside.csv")))
     assert [(out / name).read_bytes() for name in (HISTORY, "report.html")] == before
 
 
@@ -159,8 +160,8 @@ def test_what_an_interrupt_left_out_of_the_report_is_in_it_after_the_next_look(
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Path, "replace", interrupted)
-        reassess_release(str(out), str(tmp_path / "outside.csv"))
+        reassess_release(str(out), ReassessRequest(auxiliary=str(tmp_path / "outside.csv")))
     assert not list(out.glob(".*"))
-    reassess_release(str(out), str(tmp_path / "outside.csv"))
+    reassess_release(str(out), ReassessRequest(auxiliary=str(tmp_path / "outside.csv")))
     looks = (out / "report.html").read_text().partition("Later looks at the release")[2].partition("</table>")[0]
     assert looks.count('class="result') == 2

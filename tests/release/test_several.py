@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -22,6 +21,9 @@ from shoal.randomness import Randomness
 from shoal.release.multi_table import run as job
 from shoal.release.multi_table.run import check_tables, release_tables
 from shoal.release.multi_table.summary import MultiTableRelease
+from shoal.release.request import RunRequest
+from shoal.release.run import Run
+from shoal.schema.progress import Monitor
 
 SHY = "Zyxwvut"
 """A value that stands in the data and must never leave."""
@@ -342,12 +344,11 @@ def test_what_can_t_be_is_a_bug_and_nothing_leaves(after: ReferenceKeys, lost: L
 
 def test_tables_that_come_apart_are_noticed_in_the_written_files(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each table with secrets of its own: what a mistake in here would do."""
-    whole: Callable[..., object] = job.release_folder
 
-    def apart(*given: object, **more: object) -> object:
-        return whole(*given, **{**more, "secrets": None})
+    def apart(request: RunRequest, monitor: Monitor) -> Run:
+        return Run(request.model_copy(update={"secrets": None}), monitor)
 
-    monkeypatch.setattr(job, "release_folder", apart)
+    monkeypatch.setattr(job, "Run", apart)
     with pytest.raises(BugError, match=r"visits\.patient → patients\.id"):
         release_tables(policy(clinic), clinic / "out")
     assert not (clinic / "out").exists()
@@ -366,15 +367,14 @@ def left_behind(folder: Path) -> list[str]:
 def test_an_end_in_the_second_table_leaves_nothing(
     clinic: Path, monkeypatch: pytest.MonkeyPatch, how: type[BaseException] | BaseException
 ) -> None:
-    whole: Callable[..., object] = job.release_folder
 
-    def second_fails(chosen: object, folder: Path, **more: object) -> object:
-        if folder.name == "visits":
-            assert (folder.parent / "patients" / "release.json").is_file(), "the first table is there"
+    def second_fails(request: RunRequest, monitor: Monitor) -> Run:
+        if request.folder.name == "visits":
+            assert list(request.folder.parent.glob(".patients.*/release.json")), "the first table is there"
             raise how
-        return whole(chosen, folder, **more)
+        return Run(request, monitor)
 
-    monkeypatch.setattr(job, "release_folder", second_fails)
+    monkeypatch.setattr(job, "Run", second_fails)
     with pytest.raises(how if isinstance(how, type) else type(how)):
         release_tables(policy(clinic), clinic / "out")
     assert left_behind(clinic) == []
@@ -400,12 +400,12 @@ def test_a_process_that_is_killed_leaves_nothing_that_the_next_doesn_t_remove(cl
     policy(clinic)
     code = (
         "import os, signal; from pathlib import Path; from shoal.policy.multi_table import load_any\n"
-        "from shoal.release import several as job\n"
-        "whole = job.release_folder\n"
-        "def killed(chosen, folder, **more):\n"
-        "    if folder.name == 'drugs': os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    return whole(chosen, folder, **more)\n"
-        "job.release_folder = killed\n"
+        "from shoal.release.multi_table import run as job\n"
+        "whole = job.Run\n"
+        "def killed(request, monitor):\n"
+        "    if request.folder.name == 'drugs': os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return whole(request, monitor)\n"
+        "job.Run = killed\n"
         "job.release_tables(load_any('policy.yaml'), Path('out'))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=clinic, check=False, capture_output=True)
@@ -428,7 +428,7 @@ def test_input_is_the_folder_that_the_files_are_in(clinic: Path) -> None:
     with pytest.raises(SourceError, match="no such file"):
         release_tables(chosen, clinic / "out")
     assert release_tables(chosen, clinic / "out", data=clinic / "other").references[0].orphans == 0
-    with pytest.raises(InputError, match="--input FOLDER"):
+    with pytest.raises(InputError, match="data=FOLDER"):
         release_tables(chosen, clinic / "out", data=clinic / "other" / "visits.csv", force=True)
 
 

@@ -20,6 +20,9 @@ from shoal.kernels.batch_streams import streamed
 from shoal.policy.multi_table import MultiTablePolicy, any_from_text
 from shoal.release.multi_table import run as job
 from shoal.release.multi_table.run import check_tables, release_tables
+from shoal.release.request import RunRequest
+from shoal.release.run import Run
+from shoal.schema.progress import Monitor
 
 __all__ = ["mariadb", "mariadb_url", "postgres", "postgres_url"]
 
@@ -166,14 +169,14 @@ def test_views_and_tables_elsewhere_refer_to_nothing(url: str, tmp_path: Path) -
 def test_nothing_is_written_to_the_database_until_every_table_is_good(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = job.release_folder
+    whole = job.Run
 
-    def second_fails(chosen: Any, folder: Path, **more: Any) -> Any:
-        if folder.name == "visits":
+    def second_fails(request: RunRequest, monitor: Monitor) -> Run:
+        if request.folder.name == "visits":
             raise KeyboardInterrupt
-        return whole(chosen, folder, **more)
+        return whole(request, monitor)
 
-    monkeypatch.setattr(job, "release_folder", second_fails)
+    monkeypatch.setattr(job, "Run", second_fails)
     with pytest.raises(KeyboardInterrupt):
         release_tables(policy(url), tmp_path / "out")
     monkeypatch.undo()

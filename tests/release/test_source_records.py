@@ -79,7 +79,7 @@ def recount(release: Path) -> dict[str, float]:
 def test_manifest_measure_and_recount_agree(tmp_path: Path, case: str) -> None:
     release = released(tmp_path, case)
     told, expected = manifest(release), recount(release)
-    found = measure_data(str(release), MeasureRequest.of(policy=None, qi="age,town")).to_dict()
+    found = measure_data(str(release), MeasureRequest.parse(policy=None, quasi="age,town")).to_dict()
     assert told["suppressed"]["records"] == found["suppressed"] == expected["suppressed"]
     assert told["records"] == found["records"]
     assert told["records"]["source"] == 100
@@ -103,7 +103,7 @@ def test_the_report_says_how_many_of_the_source_were_suppressed(tmp_path: Path, 
 def test_cells_of_records_that_were_left_out_are_lost(tmp_path: Path, case: str) -> None:
     """The same loss whether suppressed records are starred or left out, in the manifest and beside the original."""
     release = released(tmp_path, case)
-    request = MeasureRequest.of(policy=tmp_path / "policy.yaml", qi=None)
+    request = MeasureRequest.parse(policy=tmp_path / "policy.yaml", quasi=None)
     found = measure_data(str(release), request, original=str(tmp_path / "staff.csv")).to_dict()["utility"]
     told = manifest(release)["utility"]
     assert told["loss"] == pytest.approx(found["loss"])
@@ -130,6 +130,6 @@ def test_a_manifest_of_another_file_tells_nothing(tmp_path: Path) -> None:
     release = released(tmp_path, "dropped")
     data = release / "data.csv"
     data.write_text(data.read_text() + data.read_text().splitlines()[1] + "\n")
-    found = measure_data(str(release), MeasureRequest.of(policy=None, qi="age,town")).to_dict()
+    found = measure_data(str(release), MeasureRequest.parse(policy=None, quasi="age,town")).to_dict()
     assert found["suppressed"] == 0
     assert found["records"]["source"] == found["rows"]

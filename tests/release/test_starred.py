@@ -80,7 +80,9 @@ def test_stars_as_values_stay_the_default(folder: Path) -> None:
     assert release.risk.k == 3
     assert not hasattr(release.risk, "k_by_value")
     (folder / "default.yaml").write_text(text)
-    request = MeasureRequest.of(policy=folder / "default.yaml", qi=None, sensitive=None, person=None, require=["k=3"])
+    request = MeasureRequest.parse(
+        policy=folder / "default.yaml", quasi=None, sensitive=None, person=None, require=["k=3"]
+    )
     assert not measure_data(str(folder / "out"), request).met
 
 

@@ -214,7 +214,7 @@ def test_keys_come_from_the_vault_by_name() -> None:
 
 @pytest.mark.parametrize("secrets", [None, RunSecrets(Randomness(1))])
 def test_a_key_that_is_forgotten_is_refused(secrets: RunSecrets | None) -> None:
-    with pytest.raises(InputError, match=r"forgotten with this run.*--vault"):
+    with pytest.raises(InputError, match=r"forgotten with this run.*with vault"):
         encryption(key="people").bind(NAME, Context({}, Randomness(0).stream("x"), secrets=secrets))
 
 

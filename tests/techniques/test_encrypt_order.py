@@ -17,7 +17,7 @@ from pydantic import ValidationError
 import shoal
 from shoal.attack.codes.frequency_analysis import PairedColumn, cumulative, sorting
 from shoal.crypto import Key
-from shoal.crypto.order_preserving import OrderPreserving
+from shoal.crypto.hazmat.order_preserving import OrderPreserving
 from shoal.errors import DataError, InputError
 from shoal.schema import ROW, Column, ValueType
 from shoal.techniques.cryptographic.encryption.encrypt import Encrypt

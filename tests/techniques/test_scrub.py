@@ -12,8 +12,7 @@ from tests.text.known_forms import annotator
 import shoal
 from shoal.errors import DataError, InputError
 from shoal.plan.text_scrubbers import ScrubberFactory
-from shoal.pseudonyms.rehearsal_secrets import RehearsalSecrets
-from shoal.pseudonyms.run_secrets import RunSecrets
+from shoal.pseudonyms.run_secrets import RehearsalSecrets, RunSecrets
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts
 from shoal.techniques import Context

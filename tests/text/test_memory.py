@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
 import inspect
@@ -108,11 +109,72 @@ KEYS_OF_OURS = {
 
 def process_wide(module: types.ModuleType) -> Iterator[str]:
     """Caches of a module whose functions take an argument that can be a text."""
-    for name, value in vars(module).items():
+    classes = [one for one in vars(module).values() if inspect.isclass(one) and one.__module__ == module.__name__]
+    for name, value in [item for owner in (module, *classes) for item in vars(owner).items()]:
         if isinstance(value, functools._lru_cache_wrapper) and value.__module__ == module.__name__:
             taken = inspect.signature(value.__wrapped__).parameters.values()
             if any(str(one.annotation) not in {"float", "int", "bool"} for one in taken):
                 yield f"{module.__name__}.{name}"
+
+
+GROWING = {"setdefault", "append", "add", "update", "extend", "insert"}
+CONTAINERS = {"dict", "list", "set", "defaultdict", "OrderedDict", "Counter", "deque", "WeakValueDictionary"}
+KEPT_BY_MODULES = {
+    "shoal.attack.registry._REGISTERED": "attacks, by their names",
+    "shoal.io.atomic.unfinished._unfinished": "paths of files that are being written, until they are whole",
+}
+"""What grows in a module while the program runs, and holds no value of any data."""
+
+
+def growing(source: str) -> Iterator[str]:
+    """Containers of a module that its functions put something into."""
+    tree = ast.parse(source)
+    bound = {
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and _is_container(node.value)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)):
+        for node in ast.walk(function):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attribute)) if attribute in GROWING:
+                    pass
+                case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                    pass
+                case _:
+                    continue
+            if name in bound - _own_names(function):
+                yield name
+
+
+def _is_container(value: ast.expr | None) -> bool:
+    match value:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(value=ast.Name(id=name))):
+            return name in CONTAINERS
+    return isinstance(value, ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.SetComp)
+
+
+def _own_names(function: ast.AST) -> set[str]:
+    """What a function or a class calls something of its own."""
+    return {
+        node.arg if isinstance(node, ast.arg) else node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    }
+
+
+def test_what_grows_in_a_module_is_no_data() -> None:
+    found = {f"{module.__name__}.{name}" for module in modules() for name in growing(inspect.getsource(module))}
+    assert found - set(KEPT_BY_MODULES) == set()
+
+
+@pytest.mark.parametrize("line", ["_seen[text] = 1", "_seen.setdefault(text, 0)", "_seen.update({text: 1})"])
+def test_a_table_that_grows_would_be_seen(line: str) -> None:
+    assert list(growing(f"_seen: dict[str, int] = {{}}\ndef look(text):\n    {line}")) == ["_seen"]
+    assert list(growing(f"_seen = defaultdict(int)\ndef look(text):\n    {line}")) == ["_seen"]
+    assert list(growing(f"_seen = {{}}\ndef look(text, _seen):\n    {line}")) == []
 
 
 def test_no_cache_of_a_module_takes_texts() -> None:

@@ -225,13 +225,21 @@ ALTERATIONS = {
         "UPDATE shoal_domain_key SET domain = CASE domain WHEN 11 THEN 2 ELSE 1 END",
     ],
     "no keys": ["DELETE FROM shoal_domain_key"],
-    "the last audit entry": ["DELETE FROM shoal_audit WHERE number = (SELECT max(number) FROM shoal_audit)"],
-    "no audit entries": ["DELETE FROM shoal_audit"],
+    "the last audit entry": [
+        "DELETE FROM shoal_ledger_audit WHERE number = (SELECT max(number) FROM shoal_ledger_audit)"
+    ],
+    "no audit entries": ["DELETE FROM shoal_ledger_audit"],
+    "a key of the audit trail": ["UPDATE shoal_audit_key SET wrapped = zeroblob(60)"],
+    "no keys of the audit trail": ["DELETE FROM shoal_audit_key"],
+    "a checkpoint of the audit trail": [
+        "INSERT INTO shoal_ledger_audit_checkpoint VALUES (1, zeroblob(32), '', zeroblob(32), zeroblob(64))"
+    ],
     "no head": ["DELETE FROM shoal_head"],
     "two heads": ['INSERT INTO shoal_head SELECT 2, format, vault, generation, backup, "check" FROM shoal_head'],
     "another generation": ["UPDATE shoal_head SET generation = generation + 1"],
     "another name": ["UPDATE shoal_head SET vault = '../../etc'"],
-    "another format": ["UPDATE shoal_head SET format = 2"],
+    "another format": ["UPDATE shoal_head SET format = 3"],
+    "an older format": ["UPDATE shoal_head SET format = 1"],
     "a head of text": ["UPDATE shoal_head SET \"check\" = 'text'"],
     "no box": ["UPDATE shoal_person SET box = 'text'"],
     "nobody": ["DELETE FROM shoal_person"],
@@ -252,11 +260,12 @@ def test_what_was_altered_by_sql(known: Known, name: str) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "DELETE FROM shoal_audit WHERE number = 4",
-        "UPDATE shoal_audit SET sealed = (SELECT sealed FROM shoal_audit WHERE number = 3) WHERE number = 4",
-        "UPDATE shoal_audit SET sealed = 'text' WHERE number = 4",
-        'UPDATE shoal_audit SET "check" = zeroblob(32) WHERE number = 4',
-        "UPDATE shoal_audit SET number = 1000 - number WHERE number BETWEEN 4 AND 5",
+        "DELETE FROM shoal_ledger_audit WHERE number = 4",
+        "UPDATE shoal_ledger_audit SET payload = (SELECT payload FROM shoal_ledger_audit WHERE number = 3) "
+        "WHERE number = 4",
+        "UPDATE shoal_ledger_audit SET payload = 'text' WHERE number = 4",
+        "UPDATE shoal_ledger_audit SET hash = zeroblob(32) WHERE number = 4",
+        "UPDATE shoal_ledger_audit SET number = 1000 - number WHERE number BETWEEN 4 AND 5",
     ],
 )
 def test_an_audit_entry_that_was_altered_left_out_or_moved(known: Known, statement: str) -> None:

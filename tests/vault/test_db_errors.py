@@ -10,8 +10,8 @@ import pytest
 from tests.vault.conftest import ANITA, FORM, Room
 
 from shoal.errors import AccessError, IntegrityError, ShoalError, SourceError, TargetError
+from shoal.ledger.db_errors import database_error
 from shoal.vault import Vault
-from shoal.vault.db_errors import database_error
 from shoal.vault.padding import BLOCK, padded, unpadded
 
 
@@ -34,7 +34,7 @@ from shoal.vault.padding import BLOCK, padded, unpadded
     ],
 )
 def test_a_database_says_what_is_wrong(said: str, kind: type[ShoalError]) -> None:
-    error = database_error("people.vault", said.lower())
+    error = database_error("people.vault", said.lower(), "vault")
     assert type(error) is kind
     assert str(error).startswith("people.vault: ")
     assert said not in str(error)

@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import TypeGuard, get_args
 
-from shoal.errors import InfeasibleError, InputError
+from shoal.errors import Cancelled, InfeasibleError, InputError
 from shoal.io import Source
 from shoal.io.frames import FrameSource, as_lazy
 from shoal.measurement import Risk
@@ -29,6 +29,7 @@ from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.results.exploration import Exploration, ExplorationOutcome, ExplorationTrial
 from shoal.schema.progress import Monitor
 from shoal.schema.registry import did_you_mean
+from shoal.schema.requests import UseCaseRequest
 
 KS = (2, 3, 5, 10, 20)
 LIMITS = (0.0, 0.01, 0.02, 0.05, 0.1)
@@ -40,6 +41,18 @@ class ExplorationSetting:
     recoding: str
     k: int
     limit: float
+
+
+class ExploreRequest(UseCaseRequest):
+    ks: tuple[int, ...] = KS
+    limits: tuple[float, ...] = LIMITS
+    """Shares of the records that may be suppressed."""
+    recodings: tuple[str, ...] | None = None
+    """Without them, global and local; where the policy minimises something else than the loss, global alone."""
+    seed: int | None = None
+
+    def settings(self, policy: Policy) -> tuple[ExplorationSetting, ...]:
+        return grid(policy, self.ks, self.limits, self.recodings)
 
 
 def explore(  # noqa: PLR0913  # one argument per option of `shoal explore`
@@ -64,10 +77,30 @@ def exploration_of(
     policy: Policy, data: object = None, *, seed: int | None = None, monitor: Monitor | None = None
 ) -> Exploration:
     """The usual grid around a policy, for the report of its release."""
-    settings = grid(policy)
-    explorer = PolicyExplorer(policy, data, seed=seed, monitor=monitor)
-    tries = tuple(explorer.tries(settings))
-    return Exploration(policy.name, explorer.label, explorer.problem.records, tries)
+    return explore_policy(policy, data, ExploreRequest(seed=seed), monitor)
+
+
+def explore_policy(
+    policy: Policy,
+    data: object,
+    request: ExploreRequest,
+    monitor: Monitor | None = None,
+    *,
+    stoppable: bool = False,
+) -> Exploration:
+    """What is asked for; where that may be stopped, the tries that were made when it was, if there are any."""
+    settings = request.settings(policy)
+    explorer = PolicyExplorer(policy, data, seed=request.seed, monitor=monitor)
+    tries: list[ExplorationTrial] = []
+    complete = False
+    try:
+        for one in explorer.tries(settings):
+            tries.append(one)  # noqa: PERF402  # one by one, so that an interrupt leaves what is there
+        complete = True
+    except (KeyboardInterrupt, Cancelled):
+        if not (stoppable and tries):
+            raise
+    return Exploration(policy.name, explorer.label, explorer.problem.records, tuple(tries), complete)
 
 
 def grid(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from shoal.discover.column_profile import ColumnProfile
-from shoal.measurement.risk.identifier_leaks import LeakSearch, find_leaks
+from shoal.privacy.identifier_search import LeakSearch, find_leaks
 from shoal.schema import Role
 
 _WAS = "__shoal_was_"

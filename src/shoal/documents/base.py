@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, ClassVar, Final, Literal
 
-from shoal.documents.cleaning_account import DocumentAccount, EditRecorder
+from shoal.documents.cleaning_account import DocumentAccount, EditRecorder, IsOwn, is_written_here
 from shoal.documents.text_edits import Scrub
 from shoal.errors import InputError, SourceError
 from shoal.io import atomic_binary
@@ -104,14 +104,17 @@ class DocumentFormat(ABC):
         ending = Path(name).suffix.lower()
         return ending if ending in self.endings else self.endings[0]
 
-    def rewrite(self, path: Path, target: Path, scrub: Scrub) -> DocumentAccount:
-        """Write the cleaned file, whole or not at all; the target may be the source."""
+    def rewrite(self, path: Path, target: Path, scrub: Scrub, *, is_own: IsOwn = is_written_here) -> DocumentAccount:
+        """Write the cleaned file, whole or not at all; the target may be the source.
+
+        In the headers of a mail everything goes but what ``is_own`` knows as written by an earlier scrubbing.
+        """
         from shoal.documents import isolation
 
         with reading(path) as source, atomic_binary(target) as out:
             if not self.is_plain:
-                return isolation.rewrite(self, source, out, path.name, scrub)
-            ledger = EditRecorder(scrub)
+                return isolation.rewrite(self, source, out, path.name, scrub, is_own)
+            ledger = EditRecorder(scrub, is_own=is_own)
             self.clean(source, out, ledger, path.name)
         return ledger.account()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,8 @@ MOST_PLACES: Final = 10_000
 """Beyond these, places of a file are counted together."""
 ELSEWHERE: Final = "elsewhere"
 PERSON: Final = "[PERSON]"
-"""Stands for what is a name because of where it stands, whether the scrubber knows it or not."""
+ADDRESS: Final = "[EMAIL]"
+"""Stand for what is a name or an address because of where it stands, whether the scrubber knows it or not."""
 
 
 @dataclass(frozen=True, order=True)
@@ -47,11 +48,21 @@ class DocumentAccount:
         }
 
 
+IsOwn = Callable[[str], bool]
+"""Whether a text, from end to end, is what an earlier scrubbing wrote instead of something."""
+
+
+def is_written_here(text: str) -> bool:
+    """What this room writes by itself. What else a scrubber writes only that knows: ``[ASHA]`` may be a name."""
+    return text in (PERSON, ADDRESS)
+
+
 class EditRecorder:
     """Scrubs texts and counts what was done, while a carrier goes through a file."""
 
-    def __init__(self, scrub: Scrub, within: str = "") -> None:
+    def __init__(self, scrub: Scrub, within: str = "", *, is_own: IsOwn = is_written_here) -> None:
         self._scrub = scrub
+        self.is_own = is_own
         self._within = within
         self._cleaned: Counter[tuple[str, str]] = Counter()
         self._removed: Counter[tuple[str, str]] = Counter()
@@ -59,7 +70,7 @@ class EditRecorder:
 
     def inside(self, place: str) -> EditRecorder:
         """The same ledger for a file within the file."""
-        inner = EditRecorder(self._scrub, self._named(place) + ", ")
+        inner = EditRecorder(self._scrub, self._named(place) + ", ", is_own=self.is_own)
         inner._cleaned, inner._removed, inner._kept = self._cleaned, self._removed, self._kept
         return inner
 

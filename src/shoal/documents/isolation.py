@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from shoal import sandbox
-from shoal.documents.cleaning_account import AccountEntry, DocumentAccount, EditRecorder
+from shoal.documents.cleaning_account import AccountEntry, DocumentAccount, EditRecorder, IsOwn
 from shoal.documents.text_edits import Scrub, TextEdit, applied, edits_of
 from shoal.sandbox import DOCUMENTS, ReadRequest
 
@@ -33,10 +33,14 @@ def texts(carrier: DocumentFormat, source: BinaryIO, label: str) -> Iterator[Doc
             yield DocumentText(place, text, heading, unread)
 
 
-def rewrite(carrier: DocumentFormat, source: BinaryIO, target: BinaryIO, label: str, scrub: Scrub) -> DocumentAccount:
+def rewrite(  # noqa: PLR0913, PLR0917  # a file, where it goes, and the two questions that only the parent can answer
+    carrier: DocumentFormat, source: BinaryIO, target: BinaryIO, label: str, scrub: Scrub, is_own: IsOwn
+) -> DocumentAccount:
     """Write the document anew, with its texts scrubbed."""
 
     def answer(told: Mapping[str, Any]) -> dict[str, object]:
+        if told["ask"] == "is_own":
+            return {"is_own": is_own(told["text"])}
         found = edits_of(told["text"], scrub(told["text"]))
         return {"edits": [[one.start, one.end, one.new, one.type] for one in found]}
 
@@ -69,7 +73,10 @@ def send_texts(channel: Channel, key: str, options: dict[str, Any], label: str) 
 
 def write_anew(channel: Channel, key: str, options: dict[str, Any], label: str) -> None:
     """In the child."""
-    ledger = EditRecorder(lambda text: _ScrubReply.of(text, channel.ask({"ask": "scrub", "text": text})["edits"]))
+    ledger = EditRecorder(
+        lambda text: _ScrubReply.of(text, channel.ask({"ask": "scrub", "text": text})["edits"]),
+        is_own=lambda text: channel.ask({"ask": "is_own", "text": text})["is_own"] is True,
+    )
     with os.fdopen(channel.files[0], "rb") as source, os.fdopen(channel.files[1], "wb") as target:
         _format_by_key(key, options).clean(source, target, ledger, label)
     account = ledger.account()

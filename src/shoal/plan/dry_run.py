@@ -11,7 +11,7 @@ from shoal.plan.binder import PlanBinder
 from shoal.plan.solver_problem import BoundProblem, build_problem
 from shoal.policy import Policy
 from shoal.policy.sources import source_of
-from shoal.pseudonyms.rehearsal_secrets import RehearsalSecrets
+from shoal.pseudonyms.run_secrets import RehearsalSecrets
 from shoal.randomness import Randomness
 
 

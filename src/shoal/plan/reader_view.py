@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from shoal.policy import Attribute, Policy
-from shoal.policy.anatomy_checks import anatomised
+from shoal.policy.checks import anatomised
 from shoal.policy.treatment import Treatment, treatments
 from shoal.schema import Role
 

@@ -14,6 +14,7 @@ import polars as pl
 from shoal.engine.step_pipeline import StepPipeline, empty_frame
 from shoal.schema import ROW, Scope, Step
 from shoal.schema.hidden_columns import HIDDEN
+from shoal.techniques.suppression.suppress import SuppressStep
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,10 @@ class PlanShape:
 
 def _outcome(schema: pl.Schema, step: Step) -> tuple[pl.Schema, StepEffect]:
     """Whether a TABLE step leaves records out shows only when it runs, so it is taken to."""
+    if isinstance(step, SuppressStep):
+        # Of a wide table most columns go; each need not be tried on a frame of all the others.
+        left = pl.Schema({name: kind for name, kind in schema.items() if name != step.attribute})
+        return left, StepEffect(frozenset(), changes_records=False)
     if step.scope is Scope.ORDER:
         return schema, StepEffect(frozenset(), changes_records=False)
     if step.scope is Scope.INSERT:

@@ -1,23 +1,29 @@
-"""What a policy must keep to beyond its shape: problems that stop it, and warnings that a person should read."""
+"""What a policy must keep to beyond its shape: problems that stop it, and warnings that a person should read.
+
+Each attribute, what goes together with pseudonyms (whom a record is about must not be mixed up), with privacy models
+and with anatomisation. What roles, mappings and a vault ask for is checked in files of their own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from shoal.policy.anatomy_checks import problems_of_anatomy
+from shoal.errors import InputError
 from shoal.policy.data_state import problems_of_mappings
 from shoal.policy.default_attribute import EVERYTHING_ELSE
 from shoal.policy.presets import UseCase
-from shoal.policy.pseudonym_checks import problems_of_pseudonyms, warnings_of_pseudonyms
 from shoal.policy.role_propagation import problems_of_roles, warnings_of_roles
 from shoal.policy.vault_needs import warnings_without_vault
 from shoal.policy.yaml_tree import TreePath
 from shoal.privacy.models.delta_presence import DeltaPresence
 from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.pseudonyms import Uniqueness
+from shoal.pseudonyms.issuance import issued_uniqueness
 from shoal.schema import Role
 from shoal.schema.circumstances import Controls
 from shoal.schema.registry import did_you_mean
+from shoal.techniques.anatomisation.anatomise import Anatomise
 from shoal.techniques.generalisation.generalise import Generalise
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
 
@@ -228,3 +234,68 @@ def identifier_warnings(policy: Policy) -> Iterator[str]:
 
 def _passes_through(attribute: Attribute) -> bool:
     return not attribute.steps and attribute.hierarchy is None
+
+
+def anatomised(policy: Policy) -> Anatomise | None:
+    found = policy.table_steps.get(Anatomise.key)
+    return found if isinstance(found, Anatomise) else None
+
+
+def problems_of_anatomy(policy: Policy) -> Iterator[tuple[TreePath, str]]:
+    """The columns that are cut off are in another file, where nothing that goes by classes of records finds them."""
+    technique = anatomised(policy)
+    if technique is None:
+        return
+    path: TreePath = (Anatomise.key,)
+    for name in technique.sensitive:
+        attribute = policy.attributes.get(name)
+        if attribute is not None and (attribute.role is not Role.SENSITIVE or not attribute.is_released):
+            yield (*path, "sensitive"), f"'{name}' has to be a sensitive attribute that is released"
+    if "shuffle_rows" not in policy.table_steps:
+        yield path, "needs `shuffle_rows: true`: the order of the records could tell the values that are cut off"
+    if not policy.kind.has_records:
+        yield path, "is for records; an aggregated table has none"
+    if policy.solve.decoys is not None:
+        yield path, "counts on every record being real; leave solve.decoys out"
+    for place, model in enumerate(policy.privacy):
+        if cut := [name for name in model.sensitive if name in technique.sensitive]:
+            where: TreePath = ("privacy", place, model.key)
+            yield where, f"can't look at {', '.join(cut)}, which anatomise cuts off; its l is what protects them"
+
+
+def problems_of_pseudonyms(policy: Policy) -> Iterator[tuple[TreePath, str]]:
+    linking: set[str] = set()
+    for name, step in _pseudonymised(policy):
+        path: TreePath = ("attributes", name, "technique", step.key)
+        try:
+            domain = step.domain_of(name)
+        except InputError as error:
+            yield path, str(error)
+            continue
+        if _mixes_people_up(policy, name, step):
+            use = "a key" if step.is_key else "the person"
+            yield path, f"'{name}' is {use}, and people may share a pseudonym; use method: random or a wide format"
+        if step.double_coding and domain in linking:
+            yield path, f"the domain '{domain}' is coded twice already; name another `domain`"
+        if step.double_coding:
+            linking.add(domain)
+
+
+def warnings_of_pseudonyms(policy: Policy) -> Iterator[str]:
+    for name, step in _pseudonymised(policy):
+        if step.uniqueness is Uniqueness.MAY_COLLIDE:
+            yield f"'{name}': two people may get the same pseudonym ({step.format.key})"
+        if step.format.caution:
+            yield f"'{name}': {step.format.caution}"
+
+
+def _mixes_people_up(policy: Policy, name: str, step: Pseudonymise) -> bool:
+    """With ``key: true`` a derived pseudonym is judged by the data, before the run, if its format has one for each."""
+    if step.uniqueness is Uniqueness.UNIQUE or not (step.is_key or name == policy.person):
+        return False
+    return not step.is_key or issued_uniqueness(step.format) is Uniqueness.MAY_COLLIDE
+
+
+def _pseudonymised(policy: Policy) -> Iterator[tuple[str, Pseudonymise]]:
+    for name, attribute in policy.attributes.items():
+        yield from ((name, step) for step in attribute.steps if isinstance(step, Pseudonymise))

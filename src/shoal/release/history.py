@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from shoal.assess.reassess.reassessment import Reassessment, reassess
+from shoal.assess.reassess.request import ReassessRequest
 from shoal.io import write_atomic
-from shoal.policy import Policy
 from shoal.report import ReassessmentFacts, ReassessmentOutcome, add_reassessments
 from shoal.results.history import HISTORY, ReassessmentResult, history_text, load_history
 from shoal.results.number_format import count
@@ -21,10 +21,10 @@ REPORT: Final = "report.html"
 _OUTCOMES = {True: ReassessmentOutcome.HOLDS, False: ReassessmentOutcome.BROKEN, None: ReassessmentOutcome.OPEN}
 
 
-def reassess_release(release: str, auxiliary: str, policy: Policy | None = None) -> Reassessment:
+def reassess_release(release: str, request: ReassessRequest) -> Reassessment:
     """Link new outside data with a release folder and add the result to its history."""
     past = load_history(Path(release))
-    found = reassess(release, auxiliary, policy)
+    found = reassess(release, request)
     keep_history(release, [*past, found.result()])
     return found
 

@@ -15,6 +15,11 @@ from shoal.pseudonyms import Secrets
 AT_ONCE = 200_000
 
 
+def has_identities(plan: Plan) -> bool:
+    """Whether what was put aside is needed until the release is committed."""
+    return any(isinstance(planned.step, IdentityStep) for planned in plan)
+
+
 def keep_identities(plan: Plan, output: pl.LazyFrame, aside: Path, secrets: Secrets | None) -> None:
     for planned in plan:
         if isinstance(planned.step, IdentityStep) and secrets is not None:

@@ -11,7 +11,7 @@ from shoal.assess.evidence.report_facts import evidence_facts
 from shoal.measurement import Measurement
 from shoal.measurement.risk.attacker_risks import attackers_of
 from shoal.policy import Policy
-from shoal.policy.anatomy_checks import anatomised
+from shoal.policy.checks import anatomised
 from shoal.release.manifest_building import RunFindings
 from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
 from shoal.results.manifest import Manifest

@@ -29,7 +29,7 @@ from shoal.randomness import Randomness
 from shoal.release.destinations import Destination, FolderDestination, MemoryDestination, OpenOutput, Release
 from shoal.release.engines import make_engine
 from shoal.release.further_files import remove_aside
-from shoal.release.identities import keep_identities
+from shoal.release.identities import has_identities, keep_identities
 from shoal.release.manifest_building import RunFindings, build_manifest
 from shoal.release.pipeline import ReleasePipeline, RunPhase
 from shoal.release.report_facts import report_facts
@@ -181,6 +181,8 @@ class Run:
             before = MeasuredFrame(rewritten.before, self.source.scan())
             after = MeasuredFrame(recounted.after, output.scan())
             evidence = self._evidence(before, after, study, aside)
+        if not has_identities(rewritten.plan):
+            remove_aside(aside)
         findings = RunFindings(rewritten, recounted, read_back, files, leaks, anatomy, evidence)
         with self.monitor.phase(RunPhase.REPORT):
             release = self._report(output, findings, fingerprint, started)

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Thread
 
+from shoal.errors import SourceError
 from shoal.io import FileSource, PartFile, Source, sha256_of
 from shoal.io.formats.partitioned import checksum
 from shoal.results.manifest import SourceIdentity
 
 
 class SourceFingerprint:
-    """Begins when it is made. A database or a table in memory has none."""
+    """Begins when it is made, and is given up where the run ends early. A database or a table in memory has none."""
 
     def __init__(self, source: Source) -> None:
-        files = source.files if isinstance(source, FileSource) else ()
         self._found: Future[SourceIdentity] | None = None
-        if files:
-            pool = ThreadPoolExecutor(1, thread_name_prefix="shoal-checksum")
-            self._found = pool.submit(_identify, Path(source.label).name, files)
-            pool.shutdown(wait=False)
+        if isinstance(source, FileSource):
+            self._found = Future()
+            arguments = (self._found, source.label, source.files)
+            Thread(target=_identify, args=arguments, name="shoal-checksum", daemon=True).start()
 
     def identity(self) -> SourceIdentity | None:
         """Waits for what is left to be read."""
         return None if self._found is None else self._found.result()
 
 
-def _identify(name: str, files: tuple[Path, ...]) -> SourceIdentity:
+def _identify(found: Future[SourceIdentity], label: str, files: tuple[Path, ...]) -> None:
+    try:
+        found.set_result(SourceIdentity(name=Path(label).name, sha256=_checksum(files)))
+    except OSError:
+        found.set_exception(SourceError(f"{label}: can't be read any more"))
+
+
+def _checksum(files: tuple[Path, ...]) -> str:
     if len(files) == 1:
-        return SourceIdentity(name=name, sha256=sha256_of(files[0]))
-    return SourceIdentity(name=name, sha256=checksum([PartFile(path.name, 0, sha256_of(path)) for path in files]))
+        return sha256_of(files[0])
+    return checksum([PartFile(path.name, 0, sha256_of(path)) for path in files])

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from shoal.discover.column_profile import Profile
 from shoal.discover.profile import profile
-from shoal.discover.suggestion.multi_table import suggest_tables
-from shoal.discover.suggestion.one_table import Suggestion
+from shoal.discover.suggestion.policy_draft import Suggestion, suggest_tables
 from shoal.discover.table_links import LinkableTable, TableColumn
 from shoal.discover.text_mentions import Annotate
 from shoal.errors import FieldName, FieldStyle, SourceError

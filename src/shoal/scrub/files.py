@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from shoal.documents.base import DocumentFormat, reading
-from shoal.documents.cleaning_account import AccountEntry
-from shoal.documents.cleaning_account import DocumentAccount as CarrierAccount
+from shoal.documents.cleaning_account import AccountEntry, DocumentAccount
 from shoal.documents.plain_text import LOGS, TEXTS
 from shoal.errors import FieldName, FieldText, InputError, SourceError
 from shoal.io import atomic_binary
 from shoal.scrub.account import ScrubAccount
 from shoal.scrub.outcome import ScrubOutcome
+from shoal.scrub.own_replacements import is_own_replacement
 from shoal.scrub.scrubber import Scrubber
 from shoal.scrub.streams import read_together, scrub_together
 
@@ -98,13 +98,13 @@ class FileScrubber:
                 for action in scrubbed.actions:
                     now = scrubbed.text[action.new_start : action.new_end]
                     self.account.row(action, now, piece.text[action.start : action.end], place)
-        done = carrier.rewrite(path, target, lambda text: self.scrubber.scrub(text, path.name))
+        done = rewrite_document(carrier, path, target, self.scrubber)
         self.account.count(done.by_type(), self._told(done))
         for said, entries in (("left as they are", done.kept), ("taken out unread", done.removed)):
             for what, times in sorted(_by_kind(entries).items()):
                 self.account.warnings.append(f"{path.name}: {said}: {times:,} × {what}")
 
-    def _told(self, done: CarrierAccount) -> dict[str, object]:
+    def _told(self, done: DocumentAccount) -> dict[str, object]:
         """What the carrier tells, with places scrubbed too: the key of a JSON value may be somebody's address."""
         return {
             kind: [{**entry, "place": self.scrubber.scrub(str(entry["place"])).text} for entry in entries]
@@ -115,6 +115,13 @@ class FileScrubber:
         for action in scrubbed.actions:
             now = scrubbed.text[action.new_start : action.new_end]
             self.account.tell(action, now, text[action.start : action.end])
+
+
+def rewrite_document(document_format: DocumentFormat, path: Path, target: Path, scrubber: Scrubber) -> DocumentAccount:
+    """Write a document anew with its texts scrubbed; what an earlier scrubbing wrote stays as it is."""
+    return document_format.rewrite(
+        path, target, lambda text: scrubber.scrub(text, path.name), is_own=is_own_replacement
+    )
 
 
 def _by_kind(entries: Iterable[AccountEntry]) -> Counter[str]:

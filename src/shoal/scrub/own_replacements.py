@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from shoal.pseudonyms.formats.base32 import ALPHABET
 from shoal.scrub.age_ranges import RANGE, TOP
-from shoal.scrub.choices import AGES
+from shoal.scrub.choices import AGES, known_types
 from shoal.scrub.date_shift import marked_dates
 from shoal.scrub.piece_table import Range, ReservedRanges
 from shoal.scrub.surrogates import CODE_LENGTH, LOCALE, MARK, is_surrogate_name, is_surrogate_number
@@ -66,6 +66,11 @@ class OwnReplacements:
             start = _start_of_number(text, match.start())
             if start is not None:
                 yield start, match.end()
+
+
+def is_own_replacement(text: str) -> bool:
+    """Whether it is a label of a known type or a surrogate, from end to end, by a scrubber with the usual settings."""
+    return (0, len(text)) in OwnReplacements(known_types()).find(text)
 
 
 def _addresses(text: str) -> Iterator[Range]:

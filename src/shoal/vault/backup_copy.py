@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, Table, insert, select, update
 
 from shoal.errors import IntegrityError
 from shoal.vault.rollback_guard import VaultState
@@ -14,10 +14,10 @@ from shoal.vault.tables import domain, head, metadata
 _AT_ONCE = 50_000
 
 
-def copy_all(source: Connection, target: Connection) -> int:
+def copy_all(source: Connection, target: Connection, tables: Sequence[Table] = tuple(metadata.sorted_tables)) -> int:
     """Every row of every table; how many."""
     copied = 0
-    for table in metadata.sorted_tables:
+    for table in tables:
         result = source.execute(select(table), execution_options={"yield_per": _AT_ONCE})
         for part in result.partitions(_AT_ONCE):
             rows: list[Mapping[str, Any]] = [dict(row._mapping) for row in part]

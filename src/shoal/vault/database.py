@@ -1,108 +1,33 @@
-"""The database behind a vault: a SQLite file, or PostgreSQL. One writer at a time; readers see one moment.
-
-SQLite runs in WAL mode with every commit flushed to disk, and overwrites what is deleted. A file is never made, and
-one that is no vault is never changed, by opening it. Driver errors never leave here as they are: they may hold values.
-"""
+"""The database behind a vault: a SQLite file, or PostgreSQL. One writer at a time; readers see one moment."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import ClassVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Connection, select
 
-from shoal.errors import InputError, IntegrityError, ShoalError, SourceError, TargetError
-from shoal.vault.db_errors import database_error
+from shoal.ledger.database import TransactionalDatabase
 from shoal.vault.tables import domain_key, head, metadata
 
-PATIENCE_MS: Final = 600_000
-_HEADER_BYTES: Final = 100
-_MAGIC: Final = b"SQLite format 3"
-_LARGEST_PAGE: Final = 65_536
-"""Written as 1 in the header of a SQLite file."""
-_SETTINGS: Final = (
-    "PRAGMA page_size = 16384",
-    f"PRAGMA busy_timeout = {PATIENCE_MS}",
-    "PRAGMA synchronous = FULL",
-    "PRAGMA secure_delete = ON",
-    "PRAGMA cache_size = -65536",
-)
-_MAKING: Final = 0x53484F414C
-"""The advisory lock of whoever makes a vault in a PostgreSQL database."""
 
-
-class VaultDatabase:
-    def __init__(self, place: str) -> None:
-        self.label, url = _located(place)
-        self.is_file = url.get_backend_name() == "sqlite"
-        self.path = Path(url.database or "") if self.is_file else None
-        self.place = str(self.path) if self.path else self.label
-        settings: dict[str, Any] = {"isolation_level": "AUTOCOMMIT"} if self.is_file else {}
-        try:
-            self._engine: Engine = create_engine(url, poolclass=NullPool, hide_parameters=True, **settings)
-        except ModuleNotFoundError:
-            raise InputError(f"{self.label}: needs a driver", advice="pip install shoal[db]") from None
-        if self.is_file:
-            event.listen(self._engine, "connect", _set_up)
+class VaultDatabase(TransactionalDatabase):
+    kind: ClassVar[str] = "vault"
+    how_to_make: ClassVar[str | None] = "make one with `shoal vault init`"
 
     @contextmanager
     def filling(self) -> Iterator[Connection]:
         """A new vault: its tables and what is put in them, whole or not at all. Nothing that is there is touched."""
-        made = self.path is not None and _new_file(self.path, self.label)
-        try:
-            with self._plainly(), self._engine.connect() as connection:
-                if self.is_file:
-                    connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-                    connection.exec_driver_sql("BEGIN IMMEDIATE")
-                else:
-                    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MAKING})")
-                self._refuse_vault(connection)
-                metadata.create_all(connection)
-                yield connection
-                if self.is_file:
-                    connection.exec_driver_sql("COMMIT")
-                else:
-                    connection.commit()
-        except BaseException:
-            if made and self.path is not None:
-                for end in ("", "-wal", "-shm"):
-                    Path(f"{self.path}{end}").unlink(missing_ok=True)
-            raise
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """One moment of the vault, while others write."""
-        self._need_file()
-        with self._plainly(), self._engine.connect() as connection:
-            if self.is_file:
-                connection.exec_driver_sql("BEGIN")
-            else:
-                connection.execution_options(isolation_level="REPEATABLE READ")
+        with self.making(metadata, head, new_file=True) as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Alone: committed at the end, undone if anything fails."""
-        self._need_file()
-        with self._plainly(), self._engine.connect() as connection:
-            if not self.is_file:
-                connection.execute(select(head.c.generation).with_for_update())
-                yield connection
-                connection.commit()
-                return
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.exec_driver_sql("COMMIT")
-            except BaseException:
-                with suppress(SQLAlchemyError):
-                    connection.exec_driver_sql("ROLLBACK")
-                raise
+        with self.transaction(select(head.c.generation).with_for_update()) as connection:
+            yield connection
 
     def forget(self) -> None:
         """Nothing that was deleted stays in the file or in its log; of PostgreSQL's own log this can't be said."""
@@ -129,72 +54,6 @@ class VaultDatabase:
         files = [Path(f"{self.path}{end}") for end in ("", "-wal")]
         return any(_stands_in(path, secrets) for path in files if path.exists())
 
-    def close(self) -> None:
-        self._engine.dispose()
-
-    def _refuse_vault(self, connection: Connection) -> None:
-        if self._engine.dialect.has_table(connection, head.name):
-            raise TargetError(f"{self.label}: there is a vault already")
-
-    def _need_file(self) -> None:
-        if self.path is not None and not self.path.is_file():
-            raise SourceError(f"{self.label}: there is no such vault", advice="make one with `shoal vault init`")
-        if self.path is not None and _is_cut(self.path):
-            raise IntegrityError(f"{self.label}: is damaged: the file was cut short")
-
-    @contextmanager
-    def _plainly(self) -> Iterator[None]:
-        try:
-            yield
-        except ShoalError:
-            raise
-        except (SQLAlchemyError, OSError, self._engine.dialect.loaded_dbapi.Error) as error:
-            cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
-            raise database_error(self.label, str(cause).lower()) from None
-        except UnicodeDecodeError:
-            raise IntegrityError(f"{self.label}: is damaged: it holds text that is none") from None
-
-
-def _located(place: str) -> tuple[str, URL]:
-    """What to call the vault, and the address for SQLAlchemy."""
-    if "://" not in place:
-        return place, URL.create("sqlite+pysqlite", database=os.path.abspath(place))  # noqa: PTH100 - keeps links
-    try:
-        url = make_url(place)
-        backend = url.get_backend_name()
-    except (ArgumentError, NoSuchModuleError, ValueError):
-        raise InputError("the vault's address can't be read, as in postgresql://user@host/database") from None
-    label = url.set(password=None).render_as_string().split("?")[0]
-    if backend == "postgresql":
-        return label, url.set(drivername="postgresql+psycopg")
-    if backend == "sqlite" and url.database:
-        return label, url.set(drivername="sqlite+pysqlite")
-    raise InputError(f"{label}: a vault is a SQLite file or a PostgreSQL database")
-
-
-def _new_file(path: Path, label: str) -> bool:
-    """For its owner's eyes only, from the first byte on."""
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        raise TargetError(f"{label}: exists already") from None
-    except OSError as error:
-        raise TargetError(f"{label}: can't be made ({error.strerror})") from None
-    return True
-
-
-def _is_cut(path: Path) -> bool:
-    """Whether the file is shorter than it says itself. While there is a log, that may put it right."""
-    log = Path(f"{path}-wal")
-    if log.exists() and log.stat().st_size:
-        return False
-    with path.open("rb") as file:
-        start = file.read(_HEADER_BYTES)
-    if not start.startswith(_MAGIC):
-        return False
-    page, pages = int.from_bytes(start[16:18], "big"), int.from_bytes(start[28:32], "big")
-    return path.stat().st_size < (_LARGEST_PAGE if page == 1 else page) * pages
-
 
 def _stands_in(path: Path, secrets: Sequence[bytes]) -> bool:
     longest, before = max(map(len, secrets), default=1), b""
@@ -204,8 +63,3 @@ def _stands_in(path: Path, secrets: Sequence[bytes]) -> bool:
                 return True
             before = part[-longest:]
     return False
-
-
-def _set_up(connection: Any, _: object) -> None:
-    for setting in _SETTINGS:
-        connection.execute(setting)

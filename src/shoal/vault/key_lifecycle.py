@@ -67,7 +67,8 @@ def change_master(session: Session) -> VaultKeys:
     for row in session.connection.execute(select(person)).all():
         changed = with_master(Person.read(row), held)
         session.connection.execute(update(person).where(person.c.name == row.name).values(box=changed.box))
-    _reseal_small(session, held.master)
+    _reseal_requests(session, held.master)
+    audit.rewrap(session, held.master)
     return held
 
 
@@ -178,7 +179,7 @@ def shredded_before(session: Session, name: str) -> ShredCertificate | None:
     domain = domains.get(session, name)
     if not domain.shredded:
         return None
-    trail = audit.entries(session.connection, session.master)
+    trail = audit.entries(session)
     done = next(entry for entry in trail if entry.action == "shred" and entry.domain == name)
     told = done.details
     return ShredCertificate(
@@ -204,11 +205,9 @@ def dismiss(session: Session, name: str) -> None:
     audit.record(session, "dismiss", person=name)
 
 
-def _reseal_small(session: Session, master: Key) -> None:
-    """Requests and the audit trail, which are sealed with keys of the master key."""
+def _reseal_requests(session: Session, master: Key) -> None:
     for row in session.connection.execute(select(request)).all():
         bound = str(row.id).encode()
         told = unseal(session.master.derive("request"), row.sealed, bound)
         sealed = seal(master.derive("request"), told, bound)
         session.connection.execute(update(request).where(request.c.id == row.id).values(sealed=sealed))
-    audit.rewrite(session.connection, session.master, master)

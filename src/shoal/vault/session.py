@@ -10,15 +10,17 @@ import datetime
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, Select, Table, select, update
 
 from shoal.crypto import Key
 from shoal.crypto.mac import mac, same
 from shoal.errors import AccessError, IntegrityError
 from shoal.vault.credentials import Person, Right, VaultKeys
 from shoal.vault.tables import FORMAT, SMALL, audit, head
+
+_LAST: Final = select(audit.entry.c.number, audit.entry.c.hash).order_by(audit.entry.c.number.desc()).limit(1)
 
 
 @dataclass(frozen=True)
@@ -52,21 +54,31 @@ def unchecked() -> Iterator[None]:
         raise IntegrityError("the vault is damaged: it holds what it never wrote") from None
 
 
-def read_head(connection: Connection) -> Any:
+def head_row(connection: Connection) -> Any:
+    """The head of a vault of any format."""
     with unchecked():
         row = connection.execute(select(head)).one_or_none()
     if row is None:
         raise IntegrityError("the vault is damaged: it has no head")
-    if row.format != FORMAT:
+    return row
+
+
+def read_head(connection: Connection, expected: int = FORMAT) -> Any:
+    row = head_row(connection)
+    if row.format != expected:
         raise IntegrityError(f"the vault is of format {row.format}; this version of Shoal reads format {FORMAT}")
     return row
 
 
 def refuse_altered(connection: Connection, master: Key) -> None:
     """The small tables are as they were left by whoever had the master key."""
-    row = read_head(connection)
+    need_check(connection, master, read_head(connection), SMALL, _LAST)
+
+
+def need_check(connection: Connection, master: Key, row: Any, small: Iterable[Table], last: Select[Any]) -> None:
+    """The check in this head, of whichever format, is over these tables and the end of the audit trail."""
     with unchecked():
-        untouched = same(row.check, _check(connection, master, row))
+        untouched = same(row.check, _check(connection, master, row, small, last))
     if not untouched:
         raise IntegrityError("the vault was altered from outside: its people, domains, requests or audit trail")
 
@@ -74,22 +86,21 @@ def refuse_altered(connection: Connection, master: Key) -> None:
 def seal_head(session: Session, *, backup: bool = False) -> None:
     """The next generation, with its check. The last thing in every transaction that writes."""
     session.connection.execute(update(head).values(generation=session.generation + 1, backup=int(backup)))
-    check = _check(session.connection, session.master, read_head(session.connection))
+    check = _check(session.connection, session.master, read_head(session.connection), SMALL, _LAST)
     session.connection.execute(update(head).values(check=check))
 
 
-def _check(connection: Connection, master: Key, row: Any) -> bytes:
-    return mac(master.derive("head"), _parts(connection, row))
+def _check(connection: Connection, master: Key, row: Any, small: Iterable[Table], last: Select[Any]) -> bytes:
+    return mac(master.derive("head"), _parts(connection, row, small, last))
 
 
-def _parts(connection: Connection, row: Any) -> Iterator[bytes]:
-    yield f"{FORMAT} {row.vault} {row.generation} {row.backup}".encode()
-    for table in SMALL:
+def _parts(connection: Connection, row: Any, small: Iterable[Table], last: Select[Any]) -> Iterator[bytes]:
+    yield f"{row.format} {row.vault} {row.generation} {row.backup}".encode()
+    for table in small:
         yield table.name.encode()
         for cells in sorted(tuple(_cells(row)) for row in connection.execute(select(table))):
             yield from cells
-    last = connection.execute(select(audit.c.number, audit.c.check).order_by(audit.c.number.desc()).limit(1)).first()
-    yield from _cells(last or ())
+    yield from _cells(connection.execute(last).first() or ())
 
 
 def _cells(row: Iterable[object]) -> Iterator[bytes]:

@@ -19,7 +19,10 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-FORMAT = 1
+from shoal.ledger import ledger_tables
+
+FORMAT = 2
+"""Format 1 kept the audit trail in a table of its own (``vault/format_1.py``)."""
 metadata = MetaData()
 
 head = Table(
@@ -107,13 +110,14 @@ approval = Table(
     PrimaryKeyConstraint("request", "person"),
 )
 
-audit = Table(
-    "shoal_audit",
+audit_key = Table(
+    "shoal_audit_key",
     metadata,
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("sealed", LargeBinary, nullable=False),
-    Column("check", LargeBinary, nullable=False),
+    Column("epoch", Integer, primary_key=True, autoincrement=False),
+    Column("wrapped", LargeBinary, nullable=False),
 )
 
-SMALL = (person, domain, domain_key, request, approval)
-"""What the check in ``head`` is over, beside the number and check of the last audit entry."""
+audit = ledger_tables(metadata, "audit")
+
+SMALL = (person, domain, domain_key, request, approval, audit_key, audit.checkpoint)
+"""What the check in ``head`` is over, beside the number and hash of the last audit entry."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +13,7 @@ from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 import polars as pl
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert
 
 from shoal.crypto import Key
 from shoal.errors import AccessError, FieldName, FieldText, InputError, IntegrityError, SourceError
@@ -21,7 +21,8 @@ from shoal.kernels.arrays import places_among
 from shoal.pseudonyms import PseudonymFormat
 from shoal.randomness import now
 from shoal.schema.progress import Progress
-from shoal.vault import audit, backup_copy, domains, issuance, key_lifecycle, reidentification
+from shoal.vault import audit, backup_copy, domains, issuance, key_lifecycle, migration, reidentification
+from shoal.vault.admission import OpenedBox, everybody, opened_box, person_named
 from shoal.vault.audit import AuditEntry
 from shoal.vault.credentials import Credential, Person, Right, VaultKeys
 from shoal.vault.database import VaultDatabase
@@ -31,7 +32,7 @@ from shoal.vault.entry_rows import scan_also
 from shoal.vault.key_lifecycle import ShredCertificate
 from shoal.vault.reidentification import RevealedIdentity, RevealRequest
 from shoal.vault.rollback_guard import Anchor, VaultState
-from shoal.vault.session import Session, read_head, refuse_altered, seal_head, unchecked
+from shoal.vault.session import Session, head_row, read_head, refuse_altered, seal_head
 from shoal.vault.tables import FORMAT, head, person
 from shoal.vault.verification import VerificationResult, verify
 
@@ -40,20 +41,12 @@ MOST_SKIPPED = 10**12
 T = TypeVar("T")
 
 
-@dataclass
-class _Box:
-    """What was in this person's box when it was last opened, and the box, to see whether it has changed."""
-
-    held: VaultKeys
-    closed: bytes = field(repr=False)
-
-
 class Vault:
     """An opened vault. ``Vault.create`` makes one, ``Vault.open`` opens it as one person."""
 
     lasting: ClassVar[bool] = True
 
-    def __init__(self, store: VaultDatabase, way: Credential, box: _Box, anchor: Anchor, name: str) -> None:
+    def __init__(self, store: VaultDatabase, way: Credential, box: OpenedBox, anchor: Anchor, name: str) -> None:
         self.name = name
         self._store = store
         self._way = way
@@ -69,6 +62,7 @@ class Vault:
         with store.filling() as connection:
             connection.execute(insert(head).values(id=1, format=FORMAT, vault=name, generation=0, backup=0, check=b""))
             connection.execute(insert(person).values(first.row()))
+            audit.begin_epoch(connection, held.master)
             session = Session(connection, held, name, 0, first, now())
             audit.record(session, "init", way=first.way)
             seal_head(session)
@@ -77,9 +71,11 @@ class Vault:
 
     @classmethod
     def open(cls, place: str | Path, way: Credential, *, state: Path | None = None) -> Self:
+        """As one person. A vault of an older format is brought to the present one first."""
         store = VaultDatabase(str(place))
+        migration.upgrade(store, way, state)
         with store.reading() as connection:
-            box = _open(connection, way)
+            box = opened_box(connection, way)
             refuse_altered(connection, box.held.master)
             backup_copy.refuse_backup(connection)
             name = read_head(connection).vault
@@ -144,7 +140,7 @@ class Vault:
 
     def people(self) -> tuple[Person, ...]:
         with self._reading() as session:
-            return _people(session.connection)
+            return everybody(session.connection)
 
     def admit(self, way: Credential, rights: Iterable[Right]) -> None:
         with self._writing(Right.MANAGE) as session:
@@ -154,7 +150,7 @@ class Vault:
                 raise InputError(f"the rights are {', '.join(Right)}") from None
             if not admitted.rights:
                 raise InputError(f"give {admitted.name} a right: {', '.join(Right)}")
-            if any(known.name == admitted.name for known in _people(session.connection)):
+            if any(known.name == admitted.name for known in everybody(session.connection)):
                 raise InputError(f"'{admitted.name}' is admitted already")
             session.connection.execute(insert(person).values(admitted.row()))
             audit.record(session, "admit", person=admitted.name, rights=sorted(admitted.rights), way=admitted.way)
@@ -272,7 +268,7 @@ class Vault:
 
     def audit(self) -> list[AuditEntry]:
         with self._reading() as session:
-            return list(audit.entries(session.connection, session.master))
+            return list(audit.entries(session))
 
     def backup(self, path: str | Path) -> int:
         """A copy of everything, sealed as it is; how many rows."""
@@ -302,10 +298,10 @@ class Vault:
         """
         source, target = VaultDatabase(str(backup)), VaultDatabase(str(place))
         with source.reading() as connection:
-            box = _open(connection, way)
-            refuse_altered(connection, box.held.master)
-            name = read_head(connection).vault
-            acting = _person(connection, way.name)
+            box = opened_box(connection, way)
+            migration.refuse_altered_backup(connection, box.held.master)
+            name = head_row(connection).vault
+            acting = person_named(connection, way.name)
             seen = Anchor.of(name, state).seen()
             if seen is None and skip is None:
                 raise InputError(
@@ -315,10 +311,11 @@ class Vault:
             if skip is not None and not 0 <= skip <= MOST_SKIPPED:
                 raise InputError(f"between 0 and {MOST_SKIPPED:,} pseudonyms can be skipped")
             with target.filling() as fresh:
-                backup_copy.copy_all(connection, fresh)
-                backup_copy.step_over(fresh, seen, skip or 0)
-                session = Session(fresh, box.held, name, read_head(fresh).generation, acting, now())
+                session = Session(fresh, box.held, name, head_row(connection).generation, acting, now())
                 session.need(Right.MANAGE)
+                migration.copy_here(connection, session)
+                backup_copy.step_over(fresh, seen, skip or 0)
+                session = replace(session, generation=read_head(fresh).generation)
                 audit.record(session, "restore", skipped=skip or 0)
                 again = key_lifecycle.shred_again(session, seen.shredded) if seen else 0
                 seal_head(session)
@@ -353,9 +350,9 @@ class Vault:
 
     def _session(self, connection: Connection, right: Right | None, seen: VaultState | None) -> Session:
         row = read_head(connection)
-        acting = _person(connection, self._way.name)
+        acting = person_named(connection, self._way.name)
         if acting.box != self._box.closed:
-            self._box = _open(connection, self._way)
+            self._box = opened_box(connection, self._way)
         refuse_altered(connection, self._box.held.master)
         if row.vault != self.name:
             raise IntegrityError("another vault stands here than before")
@@ -365,22 +362,3 @@ class Vault:
         if right is not None:
             session.need(right)
         return session
-
-
-def _open(connection: Connection, way: Credential) -> _Box:
-    found = _person(connection, way.name)
-    if found.way != way.way:
-        raise AccessError(f"{way.name} opens the vault by a {found.way}, not by a {way.way}")
-    return _Box(way.opened(found), found.box)
-
-
-def _person(connection: Connection, name: str) -> Person:
-    with unchecked():
-        row = connection.execute(select(person).where(person.c.name == name)).one_or_none()
-    if row is None:
-        raise AccessError(f"nobody called '{name}' is admitted to the vault")
-    return Person.read(row)
-
-
-def _people(connection: Connection) -> tuple[Person, ...]:
-    return tuple(Person.read(row) for row in connection.execute(select(person).order_by(person.c.name)))

@@ -25,7 +25,7 @@ class VerificationResult:
 
 def verify(session: Session) -> VerificationResult:
     """An IntegrityError at the first thing that is not as the vault left it."""
-    trail = sum(1 for _ in audit.entries(session.connection, session.master))
+    trail = sum(1 for _ in audit.entries(session))
     found = domains.everyone(session)
     total = sum(_verify_domain(session, domain) for domain in found if not domain.shredded)
     return VerificationResult(len(found), total, trail)

@@ -10,6 +10,7 @@ import polars as pl
 from polars import selectors
 
 from shoal.assess.attack.control_group import other_people
+from shoal.assess.attack.request import AttackRequest
 from shoal.assess.comparison.compatibility import ReleaseProvenance, require_compatible
 from shoal.assess.comparison.counting_unit import CountingUnit
 from shoal.assess.comparison.paired_tables import known_labels, need_columns, typed
@@ -18,7 +19,7 @@ from shoal.attack import Attack
 from shoal.attack.battery import AttackTables, run_attacks
 from shoal.attack.ground_truth.targets import TRIALS, as_numbers
 from shoal.attack.result import Rate
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError
 from shoal.io import Source, explained
 from shoal.io.frames import source_at
 from shoal.randomness import Randomness
@@ -35,36 +36,34 @@ class NothingToAttackError(DataError):
     """A release without anything that an attacker could go by."""
 
 
-def attack_data(  # noqa: PLR0913  # one argument per option of `shoal attack`
-    release: str | ReleaseFolder,
-    roles: AttackRoles,
-    *,
-    original: str | Source,
-    auxiliary: str | None = None,
-    control: str | None = None,
-    trials: int = TRIALS,
-    seed: int | None = None,
-    progress: Progress | None = None,
+def attack_data(
+    release: str | ReleaseFolder, request: AttackRequest, *, progress: Progress | None = None
 ) -> AttackReport:
-    if trials < 1:
-        raise InputError("at least one person has to be tried", field="trials")
+    """A release that lies somewhere: a folder, a file, a table of a database."""
+    roles = request.roles
     folder = ReleaseFolder.around(release) if isinstance(release, str) else release
     frames = {
         whose: read_table(place, whose)
         for whose, place in {
             "release": folder.data,
-            "original": original,
-            "auxiliary table": auxiliary,
-            "control group": control,
+            "original": request.original,
+            "auxiliary table": request.auxiliary,
+            "control group": request.control,
         }.items()
         if place is not None
     }
     doubts = _doubts(frames["release"], frames["original"], roles, ReleaseProvenance.of(roles.policy, folder))
     given = frames.get("auxiliary table"), frames.get("control group")
     report = attack_frames(
-        frames["release"], frames["original"], roles, *given, trials=trials, seed=seed, progress=progress
+        frames["release"],
+        frames["original"],
+        roles,
+        *given,
+        trials=request.trials,
+        seed=request.seed,
+        progress=progress,
     )
-    told = _read_back(folder.data, original, report.roles)
+    told = _read_back(folder.data, request.original, report.roles)
     return replace(report, doubts=doubts, done=replace(report.done, attacks=(*report.done.attacks, *told)))
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from shoal.errors import BugError, DataError
 from shoal.measurement.risk.anatomy import Anatomy, measure_anatomy
 from shoal.policy import Policy
-from shoal.policy.anatomy_checks import anatomised
+from shoal.policy.checks import anatomised
 from shoal.privacy import ModelFinding
 from shoal.results.manifest import WrittenFile
 

@@ -9,21 +9,21 @@ from pathlib import Path
 import polars as pl
 
 from shoal.errors import DataError
-from shoal.measurement.risk.identifier_leaks import (
+from shoal.measurement.risk.identifier_leaks import IdentifierLeaks
+from shoal.plan.hidden_columns.record_origin import ORIGIN
+from shoal.policy import EVERYTHING_ELSE, Policy
+from shoal.policy.role_propagation import accepted_tells
+from shoal.privacy.identifier_search import (
     ACROSS,
     LOOKED_AT,
     SHARE,
     IdentifierHit,
-    IdentifierLeaks,
     LeakSearch,
     across,
     find_leaks,
     plain,
     some_cells,
 )
-from shoal.plan.hidden_columns.record_origin import ORIGIN
-from shoal.policy import EVERYTHING_ELSE, Policy
-from shoal.policy.role_propagation import accepted_tells
 from shoal.results.manifest import WrittenFile
 from shoal.schema import Role
 from shoal.schema.hidden_columns import HIDDEN

@@ -16,7 +16,8 @@ import polars as pl
 from shoal.assess.attack.table_attack import NothingToAttackError, attack_frames
 from shoal.assess.comparison.paired_tables import TablePair
 from shoal.assess.evidence.distributions import distributions_of
-from shoal.assess.measure.risk_assessment import AssessmentOptions, assess_table
+from shoal.assess.measure.options import AssessmentOptions
+from shoal.assess.measure.risk_assessment import assess_table
 from shoal.assess.measure.usefulness import measure_pair
 from shoal.errors import DataError
 from shoal.measurement import Measurement
@@ -98,7 +99,8 @@ class MeasuredFrame:
 def gather_evidence(
     policy: Policy, before: MeasuredFrame, after: MeasuredFrame, study: EvidenceStudy | None
 ) -> ReleaseEvidence:
-    wanted = AssessmentOptions(policy.assess, public=policy.use_case is UseCase.PUBLIC).drawn_as(before.measured)
+    said = AssessmentOptions(circumstances=policy.assess, public=policy.use_case is UseCase.PUBLIC)
+    wanted = said.drawn_as(before.measured)
     quasi = policy.quasi_identifiers
     was, now = (assess_table(None, table.measured, quasi, wanted) for table in (before, after))
     large = max(before.measured.rows, after.measured.rows) > QUICK_ROWS

@@ -3,103 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from shoal.assess.comparison.compatibility import ReleaseProvenance
-from shoal.assess.comparison.counting_unit import DeclaredPeople
+from pydantic import Field
+
 from shoal.assess.measure.linear_sensitivity import parse_rule
-from shoal.assess.measure.risk_assessment import AssessmentOptions
+from shoal.assess.measure.options import AssessmentOptions
 from shoal.assess.measure.thresholds import FigureThreshold
 from shoal.errors import FieldName, FieldText, InputError
-from shoal.measurement.read_back import ReadBack
 from shoal.measurement.risk.linear_sensitivity import SensitivityRule
 from shoal.policy import Policy, UseCase
 from shoal.privacy import PrivacyModel
-from shoal.results.record_counts import RecordCounts
 from shoal.results.release_folder import names_in
 from shoal.schema import Role
+from shoal.schema.requests import UseCaseRequest
 
 
-@dataclass(frozen=True)
-class MeasureRequest:
+class MeasureRequest(UseCaseRequest):
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
     person: str | None = None
-    models: tuple[PrivacyModel, ...] = ()
-    require: tuple[FigureThreshold, ...] = ()
-    policy: Policy | None = None
-    wanted: AssessmentOptions = field(default_factory=AssessmentOptions)
-    rules: tuple[SensitivityRule, ...] = ()
-    """Of linear sensitivity, for sums of the sensitive numbers."""
-    making: ReleaseProvenance = field(default_factory=ReleaseProvenance)
-    """How the table was made, where it is a release."""
-    population: str | None = None
-    """Where a table of the population lies; else the policy may say."""
-    told: DeclaredPeople | None = None
-    """What the manifest says of people, where the table is a release."""
-    records: RecordCounts | None = None
-    """What the manifest says of the source's records, where the table is a release."""
     by_records: bool = False
     """Whether records are to be counted although somebody may have several."""
-    read_back: ReadBack | None = None
-    """What the manifest says that other columns tell, where the table is a release."""
+    policy: Policy | None = None
+    """Its models are measured too, and its hierarchies say what labels stand for."""
+    require: tuple[FigureThreshold, ...] = ()
+    rules: tuple[SensitivityRule, ...] = ()
+    """Of linear sensitivity, for sums of the sensitive numbers."""
+    population: str | None = None
+    """Where a table of the population lies; else the policy may say."""
+    options: AssessmentOptions = Field(default_factory=AssessmentOptions)
+
+    @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        return () if self.policy is None else self.policy.models
 
     @classmethod
-    def of(  # noqa: PLR0913  # one argument per option of `shoal measure`
+    def parse(  # noqa: PLR0913  # one argument per option of `shoal measure`
         cls,
         *,
-        policy: Path | None,
-        qi: str | None,
+        policy: Path | None = None,
+        quasi: str | None = None,
         sensitive: str | None = None,
         person: str | None = None,
+        by_records: bool = False,
         require: Sequence[str] = (),
-        wanted: AssessmentOptions | None = None,
         rules: Sequence[str] = (),
         population: str | None = None,
-        by_records: bool = False,
+        options: AssessmentOptions | None = None,
     ) -> MeasureRequest:
-        thresholds = tuple(FigureThreshold.parse(text) for text in require)
-        judged = tuple(dict.fromkeys(parse_rule(text) for text in rules))
-        if (policy is None) == (qi is None):
-            raise InputError(
-                FieldText(
-                    "say which attributes are quasi-identifiers: either ",
-                    FieldName("policy", "POLICY"),
-                    " or ",
-                    FieldName("quasi", "a,b,c"),
-                )
-            )
-        if qi is not None and not names_in(qi):
-            raise InputError(FieldText(FieldName("quasi"), " names no column"))
+        """From text: names separated by commas, ``k=5`` for what is required, ``dominance=1,0.8`` for a rule."""
+        asked = {
+            "require": tuple(FigureThreshold.parse(text) for text in require),
+            "rules": tuple(dict.fromkeys(parse_rule(text) for text in rules)),
+            "population": population,
+            "by_records": by_records,
+        }
+        _need_quasi(policy, quasi)
         if by_records and person is not None:
             raise InputError(
                 FieldText("counts records, ", FieldName("person"), " counts people: give one of them"),
                 field="by_records",
             )
-        wanted = wanted or AssessmentOptions()
-        if policy is None:
-            wanted.need_harm()
-            found = cls(names_in(qi), names_in(sensitive), person, (), thresholds, None, wanted, judged)
-            return replace(found, population=population, by_records=by_records)
-        found = cls.by(Policy.load(policy), sensitive, person, thresholds, wanted, judged)
-        return replace(found, population=population, by_records=by_records)
+        if policy is not None:
+            return cls.by_policy(Policy.load(policy), names_in(sensitive), person, options).model_copy(update=asked)
+        options = options or AssessmentOptions()
+        options.need_harm()
+        return cls(quasi=names_in(quasi), sensitive=names_in(sensitive), person=person, options=options, **asked)
 
     @classmethod
-    def by(  # noqa: PLR0913, PLR0917  # what is asked besides
+    def by_policy(
         cls,
-        chosen: Policy,
-        sensitive: str | None = None,
+        policy: Policy,
+        sensitive: tuple[str, ...] = (),
         person: str | None = None,
-        thresholds: tuple[FigureThreshold, ...] = (),
-        wanted: AssessmentOptions | None = None,
-        rules: tuple[SensitivityRule, ...] = (),
+        options: AssessmentOptions | None = None,
     ) -> MeasureRequest:
         """What a policy says of its table, and what is asked besides."""
-        listed = tuple(dict.fromkeys((*(names_in(sensitive) or chosen.with_role(Role.SENSITIVE)), *chosen.modelled)))
-        wanted = replace(
-            (wanted or AssessmentOptions()).within(chosen.assess), public=chosen.use_case is UseCase.PUBLIC
+        listed = tuple(dict.fromkeys((*(sensitive or policy.with_role(Role.SENSITIVE)), *policy.modelled)))
+        within = (options or AssessmentOptions()).within(policy.assess)
+        within = within.model_copy(update={"public": policy.use_case is UseCase.PUBLIC})
+        within.need_harm()
+        return cls(
+            quasi=policy.quasi_identifiers,
+            sensitive=listed,
+            person=person or policy.person,
+            policy=policy,
+            options=within,
         )
-        wanted.need_harm()
-        quasi, person = chosen.quasi_identifiers, person or chosen.person
-        return cls(quasi, listed, person, chosen.models, thresholds, chosen, wanted, rules)
+
+
+def _need_quasi(policy: Path | None, quasi: str | None) -> None:
+    if (policy is None) == (quasi is None):
+        raise InputError(
+            FieldText(
+                "say which attributes are quasi-identifiers: either ",
+                FieldName("policy", "POLICY"),
+                " or ",
+                FieldName("quasi", "a,b,c"),
+            )
+        )
+    if quasi is not None and not names_in(quasi):
+        raise InputError(FieldText(FieldName("quasi"), " names no column"))

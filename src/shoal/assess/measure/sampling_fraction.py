@@ -24,14 +24,6 @@ SUPPOSED = 0.01
 _WEIGHT = "__shoal_weight"
 
 
-def size_of_population(own: Assess, measured: Measurement) -> int | None:
-    """As it was said; else as the share says that was sampled."""
-    if own.population_size is not None or own.sampling_fraction is None:
-        return own.population_size
-    people = max(measured.people, int(measured.classes.people.sum()))
-    return max(people, round(people / own.sampling_fraction))
-
-
 def estimate_sampling_fraction(
     measured: Measurement, own: Assess, frame: pl.LazyFrame, weight: str | None
 ) -> SamplingFraction:

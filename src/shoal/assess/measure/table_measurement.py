@@ -1,4 +1,7 @@
-"""Measuring a table that lies somewhere: a file, a release folder, a database, a frame in memory."""
+"""Measuring a table that lies somewhere: a file, a release folder, a database, a frame in memory.
+
+A request is counted, the counts become figures, the figures are held against what was required.
+"""
 
 from __future__ import annotations
 
@@ -8,72 +11,22 @@ from math import inf
 
 import polars as pl
 
-from shoal.assess.comparison.compatibility import ReleaseProvenance, require_compatible
-from shoal.assess.comparison.counting_unit import CountingUnit, DeclaredPeople, choose_counting_unit
 from shoal.assess.comparison.paired_tables import TablePair
-from shoal.assess.measure.linear_sensitivity import sensitive_groups
-from shoal.assess.measure.missing_values import read_missing_as_asked
-from shoal.assess.measure.population import PopulationComparison
+from shoal.assess.measure.counting import CountedTable, count_table
+from shoal.assess.measure.release_context import ReleaseContext
 from shoal.assess.measure.request import MeasureRequest
-from shoal.assess.measure.risk_assessment import AssessmentOptions, assess_table, attackers_in
+from shoal.assess.measure.risk_assessment import assess_table, attackers_in
 from shoal.assess.measure.thresholds import ThresholdEvidence
 from shoal.assess.measure.usefulness import cells_beside, measure_pair
 from shoal.assess.read_back.file_comparison import read_back_files
-from shoal.errors import DataError, FieldName, InputError
-from shoal.hierarchy import BoundHierarchy
-from shoal.hierarchy.value_order import ValueOrder
 from shoal.io import Source, explained
 from shoal.io.frames import as_lazy, source_at
-from shoal.kernels.group_counts import count_groups
-from shoal.measurement import Measurement, SensitiveKnowledge, measure_classes
+from shoal.measurement import Measurement
 from shoal.measurement.formal_models import FormalFigures, measure_formal
-from shoal.measurement.read_back import ReadBack
-from shoal.policy import Policy
-from shoal.policy.anatomy_checks import anatomised
 from shoal.privacy import Classes, ModelFinding
-from shoal.results.measured_table import CellFigures, MeasuredTable
+from shoal.results.measured_table import MeasuredTable
 from shoal.results.release_folder import ReleaseFolder
 from shoal.results.risk_assessment import RiskAssessment
-from shoal.schema import Column, Columns, Role
-from shoal.schema.registry import did_you_mean
-from shoal.schema.type_detection import detect
-
-
-def measure_data(
-    data: str | ReleaseFolder | Source, request: MeasureRequest, *, original: str | Source | None = None
-) -> MeasuredTable:
-    """A table that lies somewhere; a source is taken as it is, without a manifest."""
-    source, folder = _opened(data)
-    if folder is not None:
-        request = _with_manifest(request, folder)
-    with explained(source):
-        if original is None:
-            return _measure(source.scan(), request, None)
-        before = source_at(original) if isinstance(original, str) else original
-        with explained(before):
-            request = replace(request, making=ReleaseProvenance.of(request.policy, folder))
-            return _measure(source.scan(), request, before.scan())
-
-
-def _opened(data: str | ReleaseFolder | Source) -> tuple[Source, ReleaseFolder | None]:
-    folder = ReleaseFolder.around(data) if isinstance(data, str) else data
-    return (source_at(folder.data), folder) if isinstance(folder, ReleaseFolder) else (folder, None)
-
-
-def _with_manifest(request: MeasureRequest, folder: ReleaseFolder) -> MeasureRequest:
-    """With what the manifest of a release says, where there is one."""
-    told = DeclaredPeople.of(folder)
-    if told is not None:
-        request = replace(request, told=told, person=request.person or told.person)
-    return replace(request, records=folder.records, read_back=_read_back_told(folder, request))
-
-
-def _read_back_told(folder: ReleaseFolder, request: MeasureRequest) -> ReadBack | None:
-    """What the manifest says, unless it is of another file or of other quasi-identifiers."""
-    manifest = folder.manifest
-    if manifest is None or manifest.read_back is None or folder.changed:
-        return None
-    return manifest.read_back.read_back() if set(manifest.with_role(Role.QUASI)) == set(request.quasi) else None
 
 
 def measure(
@@ -81,59 +34,92 @@ def measure(
 ) -> MeasuredTable:
     """Risk figures of a table: a path, or a pandas, Polars or PyArrow table."""
     listed = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
-    return _measure(as_lazy(data), MeasureRequest(tuple(quasi), listed, person), None)
+    request = MeasureRequest(quasi=tuple(quasi), sensitive=listed, person=person)
+    return _measure(as_lazy(data), request, None, None)
 
 
-def _measure(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFrame | None) -> MeasuredTable:
-    present = tuple(frame.collect_schema())
-    request = _without_cut_off(request, present)
-    _refuse_unknown(request, present)
-    doubts = () if original is None else _together(frame, original, request)
-    whom = _whom(frame, request, original)
-    columns = _columns(frame, request)
-    measurement = _classes(whom, request, columns)
-    _refuse_nothing_to_measure(measurement, request, columns)
-    if request.records is not None:
-        measurement = request.records.complete(measurement)
-    if not len(measurement.classes):
-        raise DataError("every record is suppressed: no class is left, so nothing can be measured")
-    wanted = request.wanted.drawn_as(measurement)
-    _refuse_estimates(whom, request, wanted)
-    groups = sensitive_groups(whom.frame, request.quasi, columns, request.rules, whom.person)
-    before, useful, cells, attackers, told = None, None, CellFigures(), None, request.read_back
-    if original is not None:
-        before = _classes(_likewise(original, request, whom), request, _columns(original, request), original=True)
-        if request.records is None:
-            measurement = _beside_source(measurement, before, request.policy)
-    compare = PopulationComparison(request.quasi, request.models, request.policy, request.population)
-    measurement, before, unmeasured = compare.beside(measurement, before, whom)
-    if original is not None and before is not None:
-        attackers = attackers_in(before, wanted)
-        pair = TablePair.of(original, frame)
-        useful = measure_pair(pair, request.wanted.circumstances, request.policy)
-        cells = cells_beside(measurement, before, request.policy)
-        told = read_back_files(whom, original, request.quasi, request.policy, measurement.k)
-    assessed = assess_table(frame, measurement, request.quasi, wanted)
-    formal = measure_formal(_with_population(measurement), columns)
-    figures = _figures(measurement, assessed, formal) | ({} if told is None else {"k_effective": float(told.k)})
-    evidence = ThresholdEvidence(figures, measurement.classes, formal, columns, groups, assessed.not_assessed)
-    findings = [*measurement.find(request.models), *_verdict(assessed)]
-    findings += [finding for threshold in request.require for finding in threshold.check(evidence)]
-    return MeasuredTable(
-        measurement,
-        tuple(findings),
-        before,
-        assessed,
-        useful,
-        cells,
-        formal,
-        groups,
-        attackers,
-        doubts,
-        whom.counted,
-        unmeasured,
-        told,
+def measure_data(
+    data: str | ReleaseFolder | Source, request: MeasureRequest, *, original: str | Source | None = None
+) -> MeasuredTable:
+    """A table that lies somewhere; a source is taken as it is, without a manifest."""
+    source, context = _opened(data, request)
+    if context is not None and context.people is not None and request.person is None:
+        request = request.model_copy(update={"person": context.people.person})
+    with explained(source):
+        if original is None:
+            return _measure(source.scan(), request, context, None)
+        before = source_at(original) if isinstance(original, str) else original
+        with explained(before):
+            return _measure(source.scan(), request, context, before.scan())
+
+
+def _opened(data: str | ReleaseFolder | Source, request: MeasureRequest) -> tuple[Source, ReleaseContext | None]:
+    """The table, and what its manifest says where it is a release."""
+    folder = ReleaseFolder.around(data) if isinstance(data, str) else data
+    if not isinstance(folder, ReleaseFolder):
+        return folder, None
+    context = None if folder.manifest is None else ReleaseContext.of(folder, request.quasi)
+    return source_at(folder.data), context
+
+
+def _measure(
+    frame: pl.LazyFrame, request: MeasureRequest, context: ReleaseContext | None, original: pl.LazyFrame | None
+) -> MeasuredTable:
+    counted = count_table(frame, request, context, original)
+    found = MeasuredTable(
+        counted.measurement,
+        models=(),
+        before=counted.before,
+        sensitivity=counted.sensitivity,
+        doubts=counted.doubts,
+        counted=counted.unit.counted,
+        not_measured=counted.not_measured,
+        read_back=None if context is None else context.read_back,
     )
+    if original is not None and counted.before is not None:
+        found = _compared(found, counted, counted.before, (original, frame), request)
+    assessed = assess_table(frame, counted.measurement, request.quasi, counted.options)
+    formal = measure_formal(_with_population(counted.measurement), counted.columns)
+    found = replace(found, assessed=assessed, formal=formal)
+    return replace(found, models=_findings(found, assessed, formal, counted, request))
+
+
+def _compared(
+    found: MeasuredTable,
+    counted: CountedTable,
+    before: Measurement,
+    tables: tuple[pl.LazyFrame, pl.LazyFrame],
+    request: MeasureRequest,
+) -> MeasuredTable:
+    """With what was lost on the way from the first of two tables to the second, and what the first gives back."""
+    attackers, pair = attackers_in(before, counted.options), TablePair.of(*tables)
+    return replace(
+        found,
+        attackers_before=attackers,
+        usefulness=measure_pair(pair, request.options.circumstances, request.policy),
+        cells=cells_beside(counted.measurement, before, request.policy),
+        read_back=read_back_files(counted.unit, tables[0], request.quasi, request.policy, counted.measurement.k),
+    )
+
+
+def _findings(
+    found: MeasuredTable,
+    assessed: RiskAssessment,
+    formal: FormalFigures,
+    counted: CountedTable,
+    request: MeasureRequest,
+) -> tuple[ModelFinding, ...]:
+    """The policy's models, the threshold of the declared harm, what else was required."""
+    findings = (*counted.measurement.find(request.models), *_verdict(assessed))
+    if not request.require:
+        return findings
+    figures = _figures(counted.measurement, assessed, formal)
+    if found.k_effective is not None:
+        figures["k_effective"] = float(found.k_effective)
+    evidence = ThresholdEvidence(
+        figures, counted.measurement.classes, formal, counted.columns, counted.sensitivity, assessed.not_assessed
+    )
+    return (*findings, *(finding for threshold in request.require for finding in threshold.check(evidence)))
 
 
 def _verdict(assessed: RiskAssessment) -> tuple[ModelFinding, ...]:
@@ -144,127 +130,12 @@ def _verdict(assessed: RiskAssessment) -> tuple[ModelFinding, ...]:
     )
 
 
-def _together(frame: pl.LazyFrame, original: pl.LazyFrame, request: MeasureRequest) -> tuple[str, ...]:
-    names = (*request.quasi, *request.sensitive)
-    _refuse_absent(names, tuple(original.collect_schema()), "the original")
-    return require_compatible(original, frame, request.making, names)
-
-
-def _whom(frame: pl.LazyFrame, request: MeasureRequest, original: pl.LazyFrame | None) -> CountingUnit:
-    if request.person is None or request.by_records:
-        return CountingUnit(frame, by_records=True)
-    return choose_counting_unit(
-        frame, request.person, request.quasi, policy=request.policy, original=original, told=request.told
-    )
-
-
 def _with_population(measurement: Measurement) -> Classes:
     """The classes of the table alone, not those that only the population has."""
     if measurement.population is None:
         return measurement.classes
     beside = measurement.beside_population()
     return beside.only(beside.records > 0)
-
-
-def _likewise(original: pl.LazyFrame, request: MeasureRequest, whom: CountingUnit) -> CountingUnit:
-    """The original counted by the same column; it can't be missing there."""
-    if whom.by_records or request.person is None:
-        return CountingUnit(original, by_records=True)
-    _refuse_absent((request.person,), tuple(original.collect_schema()), "the original")
-    return CountingUnit(original, request.person)
-
-
-def _beside_source(measurement: Measurement, before: Measurement, policy: Policy | None) -> Measurement:
-    """Without a manifest: records that the table lacks were left out by a policy that draws no sample."""
-    absent = before.rows - measurement.rows
-    if absent <= 0:
-        return replace(measurement, invented=-absent)
-    suppressed = policy is not None and "sample" not in policy.table_steps
-    return replace(measurement, dropped=absent) if suppressed else replace(measurement, not_sampled=absent)
-
-
-def _refuse_estimates(whom: CountingUnit, request: MeasureRequest, wanted: AssessmentOptions) -> None:
-    """Fewer people make sums and samples look safer, so they are not told from the fewest that there can be."""
-    if request.rules:
-        whom.need_everyone(FieldName("rules"))
-    if wanted.circumstances.population_size is not None:
-        whom.need_everyone("the size of the population")
-    for model in request.models:
-        if getattr(model, "population_size", None) is not None:
-            whom.need_everyone(model.key)
-
-
-def _without_cut_off(request: MeasureRequest, present: tuple[str, ...]) -> MeasureRequest:
-    """A release that the policy anatomises has its sensitive columns in another file."""
-    technique = None if request.policy is None else anatomised(request.policy)
-    if technique is None:
-        return request
-    kept = (name for name in request.sensitive if name in present or name not in technique.sensitive)
-    return replace(request, sensitive=tuple(kept))
-
-
-def _refuse_unknown(request: MeasureRequest, present: tuple[str, ...]) -> None:
-    _refuse_absent((*request.quasi, *request.sensitive), present, "the data")
-    if request.policy is not None:
-        return
-    named = (*request.quasi, *request.sensitive)
-    if twice := [name for place, name in enumerate(named) if name in named[:place]]:
-        raise InputError(f"column '{twice[0]}' is named twice", advice="quasi-identifier or sensitive, once")
-
-
-def _refuse_absent(names: Sequence[str], present: tuple[str, ...], what: str) -> None:
-    for name in names:
-        if name not in present:
-            raise DataError(f"{what} has no column '{name}'{did_you_mean(name, present)}")
-
-
-def _refuse_nothing_to_measure(measurement: Measurement, request: MeasureRequest, columns: Columns) -> None:
-    """A table without records; one record, or a named column without any value, by which nothing can be told."""
-    if not measurement.rows:
-        raise DataError("the table has no records")
-    if measurement.rows == 1:
-        raise DataError("the table has one record: there is nobody to hide among, so nothing can be measured")
-    if request.policy is not None:
-        return
-    empty = [name for name in request.quasi if measurement.released[name].is_null().all()]
-    empty += [name for name, column in columns.items() if column.missing == column.rows]
-    if empty:
-        raise DataError(f"column '{empty[0]}' has no values at all", advice="leave it out")
-
-
-def _classes(whom: CountingUnit, request: MeasureRequest, columns: Columns, *, original: bool = False) -> Measurement:
-    frame = whom.frame
-    known = {
-        name: SensitiveKnowledge(ValueOrder(column, _bound(frame, request.policy, column)))
-        for name, column in columns.items()
-    }
-    measurement = measure_classes(frame, request.quasi, whom.person, request.sensitive, known, original=original)
-    return read_missing_as_asked(whom.people(measurement), request.policy, request.wanted.missing)
-
-
-def _columns(frame: pl.LazyFrame, request: MeasureRequest) -> dict[str, Column]:
-    """The value types of the sensitive attributes: as the policy declares those that its models look at, else as found.
-
-    What no model looks at may have been changed before it was released; what was declared need not fit it any more.
-    """
-    if not request.sensitive:
-        return {}
-    policy = request.policy
-    modelled = () if policy is None else policy.modelled
-    declared = {} if policy is None else {name: policy.attributes[name].declared(name) for name in modelled}
-    known = {name: column for name, column in declared.items() if column is not None}
-    return detect(frame, request.sensitive, known)
-
-
-def _bound(frame: pl.LazyFrame, policy: Policy | None, column: Column) -> BoundHierarchy | None:
-    """The hierarchy of an attribute that the policy's models look at."""
-    if policy is None or column.name not in policy.modelled:
-        return None
-    hierarchy = policy.attributes[column.name].hierarchy
-    if hierarchy is None:
-        return None
-    counted = count_groups(frame, [column.name], "records").rename({column.name: "value"})
-    return hierarchy.resolve(policy.folder).bind(column, counted)
 
 
 def _figures(measurement: Measurement, assessed: RiskAssessment, formal: FormalFigures) -> dict[str, float]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal.assess.attack.request import AttackRequest
 from shoal.assess.attack.table_attack import NothingToAttackError, attack_data, read_table
 from shoal.assess.comparison.paired_tables import known_labels
 from shoal.assess.multi_table.joined_risk import in_words
@@ -100,9 +101,8 @@ def attack_tables(  # one argument per option of `shoal attack`
     reports, nothing = {}, []
     for name in tables.sources:
         try:
-            reports[name] = attack_data(
-                tables.folder(name), roles[name], original=originals[name], trials=trials, seed=seed, progress=progress
-            )
+            request = AttackRequest(original=originals[name], roles=roles[name], trials=trials, seed=seed)
+            reports[name] = attack_data(tables.folder(name), request, progress=progress)
         except NothingToAttackError:
             nothing.append(name)
     return MultiTableAttack(joined, skipped, unjudged, reports, tuple(nothing))

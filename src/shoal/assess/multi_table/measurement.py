@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
+from shoal.assess.measure.options import AssessmentOptions
 from shoal.assess.measure.request import MeasureRequest
-from shoal.assess.measure.risk_assessment import AssessmentOptions
 from shoal.assess.measure.table_measurement import measure_data
 from shoal.assess.measure.thresholds import CELLS, NAMES, FigureThreshold
 from shoal.assess.multi_table.joined_risk import JOINED_ALONE, JOINED_K, JoinedRisk
@@ -107,14 +107,14 @@ def measure_tables(
     tables: TableSet,
     require: Sequence[str] = (),
     *,
-    wanted: AssessmentOptions | None = None,
+    options: AssessmentOptions | None = None,
     original: str | None = None,
     by_records: bool = False,
 ) -> MultiTableMeasurement:
     thresholds = MultiTableThresholds.parse(require, tuple(tables.sources))
     originals = {} if original is None else originals_of(tables, original)
     requests = {
-        name: replace(_request(tables, name, wanted or AssessmentOptions()), by_records=by_records)
+        name: _request(tables, name, options or AssessmentOptions()).model_copy(update={"by_records": by_records})
         for name in tables.sources
     }
     joined = tables.joined()
@@ -122,7 +122,7 @@ def measure_tables(
     for name, request in requests.items():
         if not request.quasi:
             continue
-        asked = replace(request, require=thresholds.for_table(name, request.sensitive))
+        asked = request.model_copy(update={"require": thresholds.for_table(name, request.sensitive)})
         place = tables.sources[name] if tables.manifest is None else tables.folder(name)
         found[name] = measure_data(place, asked, original=originals.get(name))
     _refuse_unasked(thresholds, requests)
@@ -133,16 +133,20 @@ def measure_tables(
     return MultiTableMeasurement(joined, found, tuple(name for name in requests if name not in found), models)
 
 
-def _request(tables: TableSet, name: str, wanted: AssessmentOptions) -> MeasureRequest:
+def _request(tables: TableSet, name: str, options: AssessmentOptions) -> MeasureRequest:
     policy = tables.policy(name)
     if policy is not None:
-        return MeasureRequest.by(policy, wanted=wanted)
-    wanted.need_harm()
+        return MeasureRequest.by_policy(policy, options=options)
+    options.need_harm()
     manifest = tables.folder(name).manifest
     if manifest is None:
-        return MeasureRequest((), (), None, wanted=wanted)
-    person = None if manifest.person is None else manifest.person.attribute
-    return MeasureRequest(manifest.with_role(Role.QUASI), manifest.with_role(Role.SENSITIVE), person, wanted=wanted)
+        return MeasureRequest(quasi=(), options=options)
+    return MeasureRequest(
+        quasi=manifest.with_role(Role.QUASI),
+        sensitive=manifest.with_role(Role.SENSITIVE),
+        person=None if manifest.person is None else manifest.person.attribute,
+        options=options,
+    )
 
 
 def _refuse_unasked(thresholds: MultiTableThresholds, requests: Mapping[str, MeasureRequest]) -> None:

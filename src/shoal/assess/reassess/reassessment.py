@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,11 @@ from shoal.assess.attack.table_attack import read_table
 from shoal.assess.comparison.compatibility import ReleaseProvenance
 from shoal.assess.comparison.label_vocabulary import Vocabulary
 from shoal.assess.comparison.person_bounds import PersonBounds
+from shoal.assess.reassess.request import ReassessRequest
 from shoal.attack.battery import without_suppressed
 from shoal.attack.matching.coverage import Match
 from shoal.errors import DataError, FieldName, FieldText, InputError
 from shoal.io import sha256_of
-from shoal.policy import Policy
 from shoal.policy.treatment import Treatment
 from shoal.privacy import ModelFinding
 from shoal.randomness import now
@@ -95,26 +95,7 @@ class Reassessment:
         return ModelFinding("uniques", bound, self.alone, self.alone <= bound)
 
 
-def reassessment_bounds(require: Sequence[str]) -> dict[str, float]:
-    """What is required of a re-assessment: the least k, the most people who fit one record only."""
-    bounds = {}
-    for text in require:
-        name, _, number = text.partition("=")
-        if name not in ("k", "uniques"):
-            raise InputError(
-                FieldText("with ", FieldName("auxiliary"), f" only k and uniques can be required, not '{name}'"),
-                field="require",
-            )
-        try:
-            bounds[name] = float(number)
-        except ValueError:
-            bounds[name] = nan
-        if not 0 <= bounds[name] < inf:
-            raise InputError(f"'{name}' needs a number, as in {name}=5", field="require")
-    return bounds
-
-
-def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reassessment:
+def reassess(release: str, request: ReassessRequest) -> Reassessment:
     """Link new outside data with a release folder. What is found is not kept: see ``release.history``."""
     folder = ReleaseFolder.at(release)
     manifest = folder.manifest
@@ -124,8 +105,8 @@ def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reas
         )
     k = folder.promised_k
     folder.require_untouched()
-    shown, people = read_table(folder.data, "release"), read_table(auxiliary, "auxiliary table")
-    treatment = ReleaseProvenance.of(policy, folder).treatment
+    shown, people = read_table(folder.data, "release"), read_table(request.auxiliary, "auxiliary table")
+    treatment = ReleaseProvenance.of(request.policy, folder).treatment
     common = tuple(name for name in shown.columns if name in people.columns)
     altered = tuple(name for name in common if treatment.get(name) is Treatment.ALTERED)
     common = tuple(name for name in common if name not in altered)
@@ -134,9 +115,11 @@ def reassess(release: str, auxiliary: str, policy: Policy | None = None) -> Reas
         raise DataError(f"the auxiliary table has no column in common with the release{also}")
     quasi = tuple(name for name in shown.columns if manifest.roles.get(name) is Role.QUASI)
     shown = without_suppressed(shown, quasi)
-    words = Vocabulary.of(people, shown, treatment, policy)
-    whose = PersonBounds.of(folder, shown, treatment, policy)
-    context = _Context(k, people.height, whose, int(words.unknown.sum()), altered if treatment else None, auxiliary)
+    words = Vocabulary.of(people, shown, treatment, request.policy)
+    whose = PersonBounds.of(folder, shown, treatment, request.policy)
+    context = _Context(
+        k, people.height, whose, int(words.unknown.sum()), altered if treatment else None, request.auxiliary
+    )
     tried = []
     for names in _sets(tuple(name for name in quasi if name in common), common):
         match = Match.of(shown, words.people, names, words.labels)

@@ -36,6 +36,7 @@ def attack(
 
     Example: shoal attack release/ --original patients.csv --control others.csv
     """
+    from shoal.assess.attack.request import AttackRequest
     from shoal.assess.attack.table_attack import attack_data
     from shoal.assess.multi_table.table_set import table_set_at
     from shoal.cli.terminal.ci_gates import finish, refuse_junit
@@ -54,17 +55,11 @@ def attack(
         return
     roles = AttackRoles.of(folder, policy=policy, qi=qi, sensitive=sensitive, person=person)
     bounds = attack_bounds(require or [])
+    request = AttackRequest(
+        original=original, roles=roles, auxiliary=auxiliary, control=control, trials=trials, seed=seed
+    )
     with progress() as monitor:
-        found = attack_data(
-            folder,
-            roles,
-            original=original,
-            auxiliary=auxiliary,
-            control=control,
-            trials=trials,
-            seed=seed,
-            progress=monitor.progress("attack"),
-        )
+        found = attack_data(folder, request, progress=monitor.progress("attack"))
     for doubt in found.doubts:
         warn(doubt)
     if json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,12 +12,9 @@ from shoal.cli.terminal.lists import listed, numbers
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import print_json, progress
 from shoal.cli.terminal.pages import refuse_page
-from shoal.errors import Cancelled
 
 if TYPE_CHECKING:
-    from shoal.assess.exploration import ExplorationSetting
-    from shoal.policy import Policy
-    from shoal.results.exploration import Exploration, ExplorationTrial
+    from shoal.results.exploration import Exploration
 
 
 def explore(
@@ -37,17 +33,21 @@ def explore(
 
     Example: shoal explore policy.yaml --k 3,5,10 --limit 0,0.05 --html chart.html
     """
-    from shoal.assess.exploration import grid
+    from shoal.assess.exploration import ExploreRequest, explore_policy
     from shoal.cli.views.exploration import print_exploration
     from shoal.policy import Policy
 
-    ks = numbers("--k", k, int, "a whole number")
-    limits = numbers("--limit", limit, float, "a number")
-    recodings = None if recoding is None else listed("--recoding", recoding)
+    request = ExploreRequest(
+        ks=tuple(numbers("--k", k, int, "a whole number")),
+        limits=tuple(numbers("--limit", limit, float, "a number")),
+        recodings=None if recoding is None else tuple(listed("--recoding", recoding)),
+        seed=seed,
+    )
     if html is not None:
         refuse_page(html)
     chosen = Policy.load(policy)
-    exploration = _explored(chosen, input, grid(chosen, ks, limits, recodings), seed=seed)
+    with progress() as monitor:
+        exploration = explore_policy(chosen, input, request, monitor, stoppable=True)
     if html is not None and exploration.complete:
         _write_page(exploration, html)
     if json:
@@ -56,27 +56,6 @@ def explore(
         print_exploration(exploration)
     if not exploration.complete:
         raise KeyboardInterrupt
-
-
-def _explored(
-    policy: Policy, data: str | None, settings: Sequence[ExplorationSetting], *, seed: int | None
-) -> Exploration:
-    """All tries, or those that were made when the user had seen enough."""
-    from shoal.assess.exploration import PolicyExplorer
-    from shoal.results.exploration import Exploration
-
-    tries: list[ExplorationTrial] = []
-    complete = False
-    with progress() as monitor:
-        explorer = PolicyExplorer(policy, data, seed=seed, monitor=monitor)
-        try:
-            for one in explorer.tries(settings):
-                tries.append(one)  # noqa: PERF402  # one by one, so that an interrupt leaves what is there
-            complete = True
-        except (KeyboardInterrupt, Cancelled):
-            if not tries:
-                raise
-    return Exploration(policy.name, explorer.label, explorer.problem.records, tuple(tries), complete)
 
 
 def _write_page(exploration: Exploration, path: Path) -> None:

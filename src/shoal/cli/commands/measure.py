@@ -14,8 +14,9 @@ from shoal.cli.terminal.output import print_json, warn
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.assess.measure.risk_assessment import AssessmentOptions
+    from shoal.assess.measure.options import AssessmentOptions
     from shoal.assess.multi_table.table_set import TableSet
+    from shoal.assess.reassess.request import ReassessRequest
     from shoal.privacy import ModelFinding
 
 
@@ -73,13 +74,13 @@ def measure(
 
     Example: shoal measure release/data.csv --qi age,sex,pin --require k=5
     """
-    from shoal.assess.measure.missing_values import missing_as
+    from shoal.assess.measure.options import AssessmentOptions, circumstances, parse_missing
     from shoal.assess.measure.record_figures import records_target
     from shoal.assess.measure.request import MeasureRequest
-    from shoal.assess.measure.risk_assessment import AssessmentOptions, circumstances
     from shoal.assess.measure.table_measurement import measure_data
     from shoal.assess.measure.unsafe_rule import UnsafeRule
     from shoal.assess.multi_table.table_set import table_set_at
+    from shoal.assess.reassess.request import ReassessRequest
     from shoal.cli.terminal.ci_gates import finish, refuse_junit
     from shoal.cli.views.measurement import print_measurement
     from shoal.results.release_folder import ReleaseFolder
@@ -97,12 +98,12 @@ def measure(
         purpose=purpose,
         target=target,
     )
-    wanted = AssessmentOptions(
-        said,
-        suda,
-        weight,
-        household,
-        missing_as(missing),
+    options = AssessmentOptions(
+        circumstances=said,
+        suda=suda,
+        weight=weight,
+        household=household,
+        missing=parse_missing(missing),
         log_linear=log_linear,
         unsafe=None if unsafe is None else UnsafeRule.parse(unsafe),
         records=records is not None,
@@ -116,7 +117,7 @@ def measure(
         others = {"--weight": weight, "--household": household, "--population": population, "--missing": missing}
         refuse_for_multi_table({**columns, **looked_at, **others, "--auxiliary": auxiliary})
         _measure_tables(
-            tables, require or [], wanted=wanted, original=original, by_records=by_records, junit=junit, as_json=json
+            tables, require or [], options=options, original=original, by_records=by_records, junit=junit, as_json=json
         )
         return
     _refuse_senseless(force=force and records is None, useful=original is None and bool(target or purpose))
@@ -130,16 +131,17 @@ def measure(
         for option, given in {**alone, **single, **flags, **about}.items():
             if given is not None:
                 raise InputError(f"{option}: can't go with --auxiliary, which links new data with a release")
-        found = _reassess(data, auxiliary, require or [], policy=policy, as_json=json)
+        again = ReassessRequest.parse(auxiliary, require=require or [], policy=policy)
+        found = _reassess(data, again, as_json=json)
         finish(f"shoal measure {data}", found, junit)
         return
-    request = MeasureRequest.of(
+    request = MeasureRequest.parse(
         policy=policy,
-        qi=qi,
+        quasi=qi,
         sensitive=sensitive,
         person=person,
         require=require or [],
-        wanted=wanted,
+        options=options,
         rules=rule or [],
         population=population,
         by_records=by_records,
@@ -169,7 +171,7 @@ def _measure_tables(
     tables: TableSet,
     require: Sequence[str],
     *,
-    wanted: AssessmentOptions,
+    options: AssessmentOptions,
     original: str | None,
     by_records: bool,
     junit: Path | None,
@@ -179,7 +181,7 @@ def _measure_tables(
     from shoal.cli.terminal.ci_gates import finish
     from shoal.cli.views.multi_table import print_measured
 
-    measured = measure_tables(tables, require, wanted=wanted, original=original, by_records=by_records)
+    measured = measure_tables(tables, require, options=options, original=original, by_records=by_records)
     for doubt in measured.doubts:
         warn(doubt)
     if as_json:
@@ -191,25 +193,19 @@ def _measure_tables(
     finish(f"shoal measure {tables.place}", measured.models, junit)
 
 
-def _reassess(
-    release: str, auxiliary: str, require: Sequence[str], *, policy: Path | None, as_json: bool
-) -> tuple[ModelFinding, ...]:
-    from shoal.assess.reassess.reassessment import reassessment_bounds
+def _reassess(release: str, request: ReassessRequest, *, as_json: bool) -> tuple[ModelFinding, ...]:
     from shoal.cli.views.reassessment import reassessment_lines
-    from shoal.policy import Policy
     from shoal.release.history import reassess_release
     from shoal.results.history import HISTORY
 
-    bounds = reassessment_bounds(require)
-    found = reassess_release(release, auxiliary, None if policy is None else Policy.load(policy))
-    findings = found.findings(bounds)
+    found = reassess_release(release, request)
     if as_json:
         print_json(found.to_dict())
-        return findings
-    for line in reassessment_lines(found):
-        typer.echo(line)
-    typer.echo(f"history: {Path(release) / HISTORY}")
-    return findings
+    else:
+        for line in reassessment_lines(found):
+            typer.echo(line)
+        typer.echo(f"history: {Path(release) / HISTORY}")
+    return found.findings(request.require)
 
 
 COMMAND = CommandEntry(measure, place=80)

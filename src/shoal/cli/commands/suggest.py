@@ -13,7 +13,7 @@ from shoal.cli.terminal.flags import flag
 from shoal.cli.terminal.output import print_json
 
 if TYPE_CHECKING:
-    from shoal.discover.suggestion.one_table import Suggestion
+    from shoal.discover.suggestion.policy_draft import Suggestion
 
 
 def suggest(
@@ -75,7 +75,7 @@ def _suggested(
     sheet: str | None,
     keep_joinable: bool,
 ) -> Suggestion:
-    from shoal.discover.suggestion.one_table import suggest as suggest_table
+    from shoal.discover.suggestion.policy_draft import suggest as suggest_table
     from shoal.errors import InputError
     from shoal.policy import UseCase
     from shoal.scan.policy_suggestion import holds_tables, profile_tables_at, profiled, suggest_multi_table

@@ -1,4 +1,10 @@
-"""Mails (.eml, RFC 5322 and MIME) and mailboxes (.mbox)."""
+"""Mails (.eml, RFC 5322 and MIME) and mailboxes (.mbox).
+
+A clean mail is put together anew from what could be read and cleaned. Of the headers those stay that a reader needs;
+names and addresses in them always go, the trace, signatures and unknown headers are removed. Identifiers of messages
+get numbers, so that threads hold together. Bodies are decoded, scrubbed and written as UTF-8; attachments go through
+their own format, or go.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +12,242 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email import message_from_bytes
+from email.charset import QP, Charset
+from email.encoders import encode_base64
+from email.errors import InvalidBase64CharactersDefect, InvalidBase64LengthDefect, InvalidBase64PaddingDefect
+from email.header import Header, decode_header, make_header
 from email.message import Message
 from email.policy import compat32
+from email.utils import getaddresses
 from typing import BinaryIO, ClassVar, Final
 
 from shoal.documents import attachments
 from shoal.documents.base import DocumentFormat, DocumentOptions, DocumentText
-from shoal.documents.cleaning_account import EditRecorder
+from shoal.documents.cleaning_account import ADDRESS, PERSON, EditRecorder
+from shoal.documents.html_pages import cleaned as cleaned_page
 from shoal.documents.html_pages import pieces_of
-from shoal.documents.mail.message import (
-    SHAPE,
-    TEXTS,
-    MailCleaner,
-    MessageNumbers,
-    content_of,
-    decoded,
-    header_name,
-    header_text,
-    is_attachment,
-)
 from shoal.errors import InputError, SourceError
+
+_PEOPLE: Final = frozenset({"from", "to", "cc", "bcc", "reply-to", "sender"})
+_WORDS: Final = frozenset({"subject", "date", "comments", "keywords", "importance", "priority"})
+_IDS: Final = frozenset({"message-id", "in-reply-to", "references"})
+SHAPE: Final = frozenset({"mime-version", "content-type", "content-transfer-encoding", "content-disposition"})
+_ID: Final = re.compile(r"<[^<>]*>")
+_CLEANED: Final = re.compile(r'(?:"([^"<>]*)")? ?(?:<([^<>]*)>)?')
+_MASK: Final = re.compile(r"([^\w\s])\1*")
+_NO_REPLACEMENT: Final = re.compile(r"(?!.*@example\.org)[A-Za-z0-9 .,@+_'-]*")
+"""No label, mask or surrogate is made of these alone; so most texts are told apart without asking."""
+_ENCODINGS: Final = frozenset(
+    {"", "7bit", "8bit", "binary", "base64", "quoted-printable", "x-uuencode", "uuencode", "uue"}
+)
+_BROKEN: Final = (InvalidBase64CharactersDefect, InvalidBase64LengthDefect, InvalidBase64PaddingDefect)
+_UUENCODED: Final = re.compile(r"^begin [0-7]{3,4} .*?^end\s*$", re.MULTILINE | re.DOTALL)
+TEXTS: Final = frozenset({"text/plain", "text/html", "text/enriched", "text/markdown"})
+_CHARSET: Final = Charset("utf-8")
+_CHARSET.body_encoding = QP
+
+
+class MessageNumbers:
+    """Numbers in place of the identifiers of messages: the same for the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def of(self, identifiers: str) -> str:
+        return " ".join(
+            f"<{self._known.setdefault(one, len(self._known) + 1)}@mail.invalid>" for one in _ID.findall(identifiers)
+        )
+
+
+@dataclass
+class MailCleaner:
+    """Builds the clean twin of a mail."""
+
+    ledger: EditRecorder
+    options: DocumentOptions
+    numbers: MessageNumbers = field(default_factory=MessageNumbers)
+    boundaries: Iterator[int] = field(default_factory=lambda: iter(range(1, 1 << 30)))
+    attached: Iterator[int] = field(default_factory=lambda: iter(range(1, 1 << 30)))
+
+    def message(self, old: Message) -> Message:
+        new = self.part(old)
+        if new is None:
+            new = self._text("", "text/plain")
+        for name, value in old.items():
+            kept = self.header(name, header_text(value))
+            if kept:
+                new[name] = _header(kept)
+        if "MIME-Version" not in new:
+            new["MIME-Version"] = "1.0"
+        return new
+
+    def header(self, name: str, value: str) -> str:
+        """What stays of a header; empty if it goes."""
+        place, kind = f"header {header_name(name)}", name.lower()
+        if kind in SHAPE:
+            return ""
+        if kind in _PEOPLE and self._is_clean(value):
+            return value
+        if kind in _PEOPLE:
+            return ", ".join(self._person(place, *one) for one in getaddresses([value]) if any(one))
+        if kind in _IDS:
+            self.ledger.replaced(place, "message identifier")
+            return self.numbers.of(value)
+        if kind in _WORDS:
+            return " ".join(self.ledger.clean(place, value, "" if kind == "date" else name).split())
+        self.ledger.removed(place, "header")
+        return ""
+
+    def part(self, old: Message) -> Message | None:
+        """The clean twin of a part; None if it goes."""
+        kind = old.get_content_type()
+        if old.is_multipart() and kind != "message/rfc822":
+            return self._multipart(old, kind)
+        number = next(self.attached)
+        if kind == "message/rfc822" and old.is_multipart():
+            return self._message_within(old, number)
+        content = content_of(old)
+        if content is None:
+            self.ledger.removed(f"part {number}", "damaged part")
+            return None
+        if kind in TEXTS and not is_attachment(old):
+            return self._body(decoded(content, old.get_content_charset()), kind)
+        return self._attachment(content, old, kind, number)
+
+    def _person(self, place: str, name: str, address: str) -> str:
+        """A name and an address: what the scrubber doesn't know of them goes all the same."""
+        shown = self._gone(place, name, PERSON) if name else ""
+        at = self._gone(place, address, ADDRESS) if address else ""
+        quoted = '"' + shown.replace("\\", "").replace('"', "") + '" ' if shown else ""
+        return f"{quoted}<{at}>" if at else quoted.strip()
+
+    def _gone(self, place: str, text: str, instead: str) -> str:
+        new = self.ledger.clean(place, text)
+        if new == text and not self._is_own_replacement(text):
+            self.ledger.replaced(place, instead.strip("[]").lower())
+            return instead
+        return new
+
+    def _is_clean(self, people: str) -> bool:
+        """Whether nothing but what we write stands there: such a header is left, or it would never come to rest."""
+        found = [_CLEANED.fullmatch(one) for one in people.split(", ")]
+        parts = [part or "" for one in found if one is not None for part in one.groups()]
+        return None not in found and all(map(self._is_own_replacement, parts))
+
+    def _is_own_replacement(self, text: str) -> bool:
+        """Whether it is a label, a mask or a surrogate, from end to end."""
+        if not text or _MASK.fullmatch(text) is not None:
+            return True
+        return _NO_REPLACEMENT.fullmatch(text) is None and self.ledger.is_own(text)
+
+    def _multipart(self, old: Message, kind: str) -> Message | None:
+        if kind == "multipart/encrypted":
+            self.ledger.removed("part", "encrypted part")
+            return None
+        children = old.get_payload()
+        inner = (
+            [self.part(child) for child in children if isinstance(child, Message)] if isinstance(children, list) else []
+        )
+        new = Message(compat32)
+        subtype = kind.partition("/")[2]
+        shown = subtype if subtype in {"mixed", "alternative", "related", "digest"} else "mixed"
+        new.add_header("Content-Type", f"multipart/{shown}", boundary=f"=_shoal_{next(self.boundaries)}")
+        new.set_payload([child for child in inner if child is not None])
+        return new
+
+    def _message_within(self, old: Message, number: int) -> Message | None:
+        payload = old.get_payload()
+        if self.options.depth < 1 or not isinstance(payload, list) or not isinstance(payload[0], Message):
+            self.ledger.removed(f"part {number}", "message too deep within others")
+            return None
+        within = MailCleaner(
+            self.ledger.inside(f"part {number}"), self.options.deeper(), self.numbers, self.boundaries, self.attached
+        )
+        new = Message(compat32)
+        new["Content-Type"] = "message/rfc822"
+        new.set_payload([within.message(payload[0])])
+        return new
+
+    def _body(self, text: str, kind: str) -> Message:
+        if kind == "text/html":
+            return self._text(cleaned_page(text, self.ledger.inside("body")), kind)
+        bare, count = _UUENCODED.subn("", text)
+        if count:
+            self.ledger.removed("body", "uuencoded attachment", count)
+        return self._text(self.ledger.clean("body", bare), "text/plain")
+
+    def _text(self, text: str, kind: str) -> Message:
+        new = Message(compat32)
+        new["Content-Type"] = kind
+        new.set_payload("\n".join(text.splitlines()) + "\n" if text else "", _CHARSET)
+        return new
+
+    def _attachment(self, content: bytes, old: Message, kind: str, number: int) -> Message | None:
+        name = str(old.get_filename() or "")
+        place = f"attachment {number}"
+        carrier = attachments.format_of_attachment(name, kind, self.options) if self.options.depth > 0 else None
+        if carrier is None:
+            self.ledger.removed(place, _known_kind(kind))
+            return None
+        out = io.BytesIO()
+        try:
+            carrier.clean(io.BytesIO(content), out, self.ledger.inside(place), place)
+        except InputError:
+            self.ledger.removed(place, f"{carrier.key} that can't be cleaned")
+            return None
+        new = Message(compat32)
+        new["Content-Type"] = carrier.media[0]
+        new.add_header("Content-Disposition", "attachment", filename=f"attachment-{number}{carrier.ending_of(name)}")
+        new.set_payload(out.getvalue())
+        encode_base64(new)
+        return new
+
+
+def decoded(content: bytes, charset: str | None) -> str:
+    """Text by the charset that the part names; where that is wrong, as UTF-8, and else as Western European."""
+    for name in (charset, "utf-8", "cp1252"):
+        with suppress(LookupError, UnicodeError, ValueError):
+            if name:
+                return content.decode(name)
+    return content.decode("latin-1")
+
+
+def header_text(value: object) -> str:
+    """A header in plain words: encoded words (RFC 2047) decoded, lines unfolded."""
+    raw = " ".join(str(value).split())
+    try:
+        return str(make_header(decode_header(raw)))
+    except (LookupError, UnicodeError, ValueError):
+        return raw.encode("ascii", "replace").decode()
+
+
+def _header(text: str) -> str:
+    return text if text.isascii() else Header(text, "utf-8").encode()
+
+
+def content_of(part: Message) -> bytes | None:
+    """The decoded bytes of a part; None if they can't be decoded and might hide anything."""
+    if str(part.get("Content-Transfer-Encoding", "")).strip().lower() not in _ENCODINGS:
+        return None
+    content = part.get_payload(decode=True)
+    if not isinstance(content, bytes) or any(isinstance(one, _BROKEN) for one in part.defects):
+        return None
+    return content
+
+
+def is_attachment(part: Message) -> bool:
+    return part.get_content_disposition() == "attachment"
+
+
+def header_name(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z][A-Za-z-]{0,40}", name) else "of another name"
+
+
+def _known_kind(kind: str) -> str:
+    return kind if re.fullmatch(r"[a-z]+/[a-z0-9.+-]{1,80}", kind) else "attachment of unknown kind"
+
 
 _LARGEST: Final = 1 << 28
 """Bytes of one mail."""

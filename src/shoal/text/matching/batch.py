@@ -8,13 +8,21 @@ it ends by itself. Patterns for which no such sign is to be found are looked for
 
 from __future__ import annotations
 
-import importlib
-import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import Any
 
+from shoal.text.matching.pattern_syntax import (
+    Characters,
+    Choice,
+    Edge,
+    NodeSequence,
+    Repeat,
+    SingleNode,
+    least_length,
+    read_pattern,
+    singles,
+)
 from shoal.text.matching.patterns import PatternFinder
 from shoal.text.spans import Span
 
@@ -26,8 +34,6 @@ MOST = 1 << 18
 """Characters in one pass."""
 LINE_END = "\n"
 _SIGNS = "}]{|^`~&;\\$%\0"
-_parser = importlib.import_module("re._parser")
-Node = tuple[Any, Any]
 
 
 class BatchedPatternFinder:
@@ -72,97 +78,40 @@ class BatchedPatternFinder:
 def separator_for(patterns: PatternFinder) -> str | None:
     """A sign that walls can be built of; None where there is none."""
     expressions = [
-        _parsed(expression)
+        read_pattern(expression)
         for recogniser in patterns.recognisers
         if recogniser.text
         for expression in (recogniser.text.expression, *([recogniser.text.labelled] if recogniser.text.after else ()))
     ]
-    return next((sign for sign in _SIGNS if all(_separators(parsed, sign) for parsed in expressions)), None)
+    return next((sign for sign in _SIGNS if all(_separates(sign, parsed) for parsed in expressions)), None)
 
 
-def _parsed(expression: str) -> Any:
-    try:
-        return _parser.parse(expression)
-    except (re.error, OverflowError):
-        return None
-
-
-def _separators(parsed: Any, sign: str) -> bool:
+def _separates(sign: str, parsed: NodeSequence | None) -> bool:
     if parsed is None or _begins(parsed, sign) or _begins(parsed, sign, backwards=True):
         return False
-    singles = list(_singles(parsed))
-    bound = any(str(kind) == "AT" and "BOUNDARY" not in str(value) for kind, value in singles)
-    return not bound and not (_any_is(singles, sign) and _any_is(singles, LINE_END))
+    found = list(singles(parsed))
+    bound = any(isinstance(one, Edge) and not one.is_of_word for one in found)
+    return not bound and not (_any_is(found, sign) and _any_is(found, LINE_END))
 
 
-def _any_is(singles: Iterable[Node], sign: str) -> bool:
-    return any(_is(str(kind), value, sign) for kind, value in singles)
+def _any_is(found: Iterable[SingleNode], sign: str) -> bool:
+    return any(isinstance(one, Characters) and sign in one for one in found)
 
 
-def _begins(nodes: Any, sign: str, *, backwards: bool = False) -> bool:
+def _begins(nodes: NodeSequence, sign: str, *, backwards: bool = False) -> bool:
     """Whether a match can begin (or end) with the sign."""
-    for kind, value in reversed(list(nodes)) if backwards else nodes:
-        inner = _inner(str(kind), value)
-        if inner is None:
-            if _is(str(kind), value, sign):
-                return True
-            if str(kind) != "AT":
-                return False
-        elif any(_begins(each, sign, backwards=backwards) for each in inner):
+    for node in reversed(nodes) if backwards else nodes:
+        match node:
+            case Edge():
+                continue
+            case Characters():
+                return sign in node
+            case Choice(branches):
+                inner, may_be_left_out = branches, False
+            case Repeat(low, _, repeated):
+                inner, may_be_left_out = (repeated,), low == 0
+        if any(_begins(each, sign, backwards=backwards) for each in inner):
             return True
-        elif not (str(kind).endswith("REPEAT") and value[0] == 0) and all(_width(each) for each in inner):
+        if not may_be_left_out and all(map(least_length, inner)):
             return False
-    return False
-
-
-def _width(nodes: Any) -> int:
-    """The fewest characters of a match."""
-    return int(nodes.getwidth()[0])
-
-
-def _inner(kind: str, value: Any) -> list[Any] | None:
-    """The parts of what is made of others, one of which is matched; None for a single sign or edge."""
-    match kind:
-        case "BRANCH":
-            return list(value[1])
-        case "SUBPATTERN":
-            return [value[3]]
-        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            return [value[2]]
-        case "ATOMIC_GROUP":
-            return [value]
-    return None
-
-
-def _singles(nodes: Any) -> Iterator[Node]:
-    for kind, value in nodes:
-        inner = _inner(str(kind), value)
-        if inner is None:
-            yield kind, value
-        for each in inner or ():
-            yield from _singles(each)
-
-
-def _is(kind: str, value: Any, sign: str) -> bool:
-    """Whether a single part can be the sign; what is not understood can."""
-    match kind:
-        case "AT":
-            return False
-        case "LITERAL":
-            return bool(value == ord(sign))
-        case "IN":
-            named = any(_names(str(what), which, sign) for what, which in value)
-            return named != (str(value[0][0]) == "NEGATE")
-    return True
-
-
-def _names(kind: str, value: Any, sign: str) -> bool:
-    match kind:
-        case "LITERAL":
-            return bool(value == ord(sign))
-        case "RANGE":
-            return bool(value[0] <= ord(sign) <= value[1])
-        case "CATEGORY":
-            letter = {"SPACE": r"\s", "DIGIT": r"\d", "WORD": r"\w"}[str(value).rsplit("_", 1)[-1]]
-            return (re.match(letter, sign) is not None) != ("NOT" in str(value))
     return False

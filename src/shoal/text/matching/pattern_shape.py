@@ -11,27 +11,37 @@ pattern's, the pattern can't match there; and what fits an outline once is known
 
 from __future__ import annotations
 
-import importlib
 import math
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from itertools import accumulate
 
-Node = tuple[Any, Any]
+from shoal.text.matching.pattern_syntax import (
+    Characters,
+    Choice,
+    Edge,
+    Node,
+    NodeSequence,
+    Repeat,
+    read_pattern,
+    singles,
+)
+
 DIGIT, LETTER = "0", "a"
+BLANKS = " \t\n\r\f"
+"""The vertical tab, on which engines differ, is read as one of them."""
 SIGNS = bytes(
     ord(DIGIT) if chr(code).isdigit() else ord(LETTER) if chr(code).isalpha() else code for code in range(128)
 ) + bytes(range(128, 256))
 """For ``bytes.translate``: a text's outline."""
-_parser = importlib.import_module("re._parser")
+_OF_ASCII = [re.escape(chr(code)) for code in SIGNS[:128]]
 _ANYTHING = "(?s:.)"
 
 
 def pattern_shape(pattern: str) -> str | None:
     """An expression that matches the outline of whatever the pattern matches; None where it can't be told."""
-    parsed = _parsed(pattern)
+    parsed = read_pattern(pattern)
     return None if parsed is None else _sequence(parsed)
 
 
@@ -54,7 +64,9 @@ class DigitSpread:
         )
 
     def instead(self, other: DigitSpread) -> DigitSpread:
-        return DigitSpread(*map(max, astuple(self), astuple(other)))
+        return DigitSpread(
+            max(self.free, other.free), max(self.lead, other.lead), max(self.gap, other.gap), max(self.tail, other.tail)
+        )
 
 
 NOTHING = DigitSpread(0, -math.inf, 0, -math.inf)
@@ -66,150 +78,99 @@ WIDEST = 64
 def digit_spread(pattern: str) -> DigitSpread | None:
     """
     >>> digit_spread("EMP-[0-9]{4}")
-    Spread(free=-inf, lead=4, gap=0, tail=0)
+    DigitSpread(free=-inf, lead=4, gap=0, tail=0)
     """
-    parsed = _parsed(pattern)
+    parsed = read_pattern(pattern)
     return None if parsed is None else _spread(parsed)
 
 
 def least(pattern: str, sign: str = DIGIT) -> int:
     """How many digits, or other signs, a match has at least."""
-    parsed = _parsed(pattern)
+    parsed = read_pattern(pattern)
     return 0 if parsed is None else _least(parsed, sign)
 
 
 def may_hold_blanks(pattern: str) -> bool:
-    parsed = _parsed(pattern)
-    return parsed is None or any(_blank(str(kind), value) for kind, value in _flat(parsed))
+    parsed = read_pattern(pattern)
+    return parsed is None or any(
+        blank in one for one in singles(parsed) if isinstance(one, Characters) for blank in BLANKS
+    )
 
 
-def _parsed(pattern: str) -> Any:
-    try:
-        return _parser.parse(pattern)
-    except (re.error, OverflowError):
-        return None
+def _sequence(nodes: NodeSequence) -> str:
+    return "".join(map(_node, nodes))
 
 
-def _sequence(nodes: Iterable[Node]) -> str:
-    return "".join(_node(str(kind), value) for kind, value in nodes)
+def _node(node: Node) -> str:
+    match node:
+        case Characters():
+            return _class(node)
+        case Choice(branches):
+            return f"(?:{'|'.join(dict.fromkeys(map(_sequence, branches)))})"
+        case Repeat(low, high, inner):
+            return f"(?:{_sequence(inner)}){_times(low, high)}"
+    return r"\b" if node.sign == "b" else ""
 
 
-def _node(kind: str, value: Any) -> str:
-    match kind:
-        case "LITERAL" | "IN":
-            return _sign(value) if kind == "LITERAL" else _class(value)
-        case "BRANCH":
-            return f"(?:{'|'.join(dict.fromkeys(map(_sequence, value[1])))})"
-        case "SUBPATTERN":
-            return f"(?:{_sequence(value[3])})"
-        case "MAX_REPEAT" | "MIN_REPEAT":
-            return f"(?:{_sequence(value[2])}){_times(value[0], value[1])}"
-        case "AT":
-            return r"\b" if str(value) == "AT_BOUNDARY" else ""
-    return _ANYTHING
-
-
-def _sign(code: int) -> str:
-    character = chr(code)
-    if not character.isascii():
-        return re.escape(character)
-    return DIGIT if character.isdigit() else LETTER if character.isalpha() else re.escape(character)
-
-
-def _class(items: list[Node]) -> str:
-    signs: dict[str, None] = {}
-    for kind, value in items:
-        match str(kind):
-            case "LITERAL":
-                signs[_sign(value)] = None
-            case "RANGE" if value[1] < 128:
-                signs.update(dict.fromkeys(_sign(code) for code in range(value[0], value[1] + 1)))
-            case "CATEGORY" if str(value) == "CATEGORY_DIGIT":
-                signs[DIGIT] = None
-            case _:
-                return _ANYTHING
+def _class(characters: Characters) -> str:
+    """The outlines of all that a single character can be."""
+    if characters.only is not None:
+        return _sign(characters.only)
+    if characters.negated or set(characters.categories) - {"d"}:
+        return _ANYTHING
+    signs = dict.fromkeys(DIGIT for _ in characters.categories)
+    for low, high in characters.ranges:
+        if high >= 128 and low < high:
+            return _ANYTHING
+        signs.update(dict.fromkeys(map(_sign, range(low, high + 1))))
     return f"(?:{'|'.join(signs)})" if len(signs) > 1 else next(iter(signs))
 
 
-def _times(low: int, high: Any) -> str:
-    if str(high) == "MAXREPEAT":
+def _sign(code: int) -> str:
+    return _OF_ASCII[code] if code < len(_OF_ASCII) else re.escape(chr(code))
+
+
+def _times(low: int, high: int | None) -> str:
+    if high is None:
         return "*" if low == 0 else f"{{{low},}}"
     return "?" if (low, high) == (0, 1) else f"{{{low},{high}}}"
 
 
-def _least(nodes: Iterable[Node], sign: str) -> int:
-    return sum(_least_in(str(kind), value, sign) for kind, value in nodes)
+def _least(nodes: NodeSequence, sign: str) -> int:
+    return sum(_least_in(node, sign) for node in nodes)
 
 
-def _least_in(kind: str, value: Any, sign: str) -> int:
-    match kind:
-        case "LITERAL" | "IN":
-            return int(_node(kind, value) == sign)
-        case "BRANCH":
-            return min(_least(branch, sign) for branch in value[1])
-        case "SUBPATTERN":
-            return _least(value[3], sign)
-        case "MAX_REPEAT" | "MIN_REPEAT":
-            return int(value[0]) * _least(value[2], sign)
+def _least_in(node: Node, sign: str) -> int:
+    match node:
+        case Characters():
+            return int(_node(node) == sign)
+        case Choice(branches):
+            return min(_least(branch, sign) for branch in branches)
+        case Repeat(low, _, inner):
+            return low * _least(inner, sign)
     return 0
 
 
-def _spread(nodes: Iterable[Node]) -> DigitSpread:
-    return reduce(DigitSpread.then, (_spread_of(str(kind), value) for kind, value in nodes), NOTHING)
+def _spread(nodes: NodeSequence) -> DigitSpread:
+    return reduce(DigitSpread.then, map(_spread_of, nodes), NOTHING)
 
 
-def _spread_of(kind: str, value: Any) -> DigitSpread:
-    match kind:
-        case "AT":
+def _spread_of(node: Node) -> DigitSpread:
+    match node:
+        case Edge():
             return NOTHING
-        case "BRANCH":
-            return reduce(DigitSpread.instead, map(_spread, value[1]))
-        case "SUBPATTERN":
-            return _spread(value[3])
-        case "MAX_REPEAT" | "MIN_REPEAT":
-            return _repeated(_spread(value[2]), int(value[0]), value[1])
-    signs = _node(kind, value)
+        case Choice(branches):
+            return reduce(DigitSpread.instead, map(_spread, branches))
+        case Repeat(low, high, inner):
+            return _repeated(_spread(inner), low, high)
+    signs = _node(node)
     if signs == DIGIT:
         return ONE_DIGIT
     other = DigitSpread(1 if signs.isascii() and signs != _ANYTHING else 4, -math.inf, 0, -math.inf)
     return other.instead(ONE_DIGIT) if DIGIT in signs or signs == _ANYTHING else other
 
 
-def _repeated(one: DigitSpread, low: int, high: Any) -> DigitSpread:
-    most = WIDEST if str(high) == "MAXREPEAT" else min(int(high), WIDEST)
-    whole = reduce(DigitSpread.then, [one] * most, NOTHING)
-    fewer = reduce(DigitSpread.then, [one] * min(low, WIDEST), NOTHING)
-    return whole.instead(fewer)
-
-
-def _flat(nodes: Iterable[Node]) -> Iterator[Node]:
-    for kind, value in nodes:
-        match str(kind):
-            case "BRANCH":
-                for branch in value[1]:
-                    yield from _flat(branch)
-            case "SUBPATTERN":
-                yield from _flat(value[3])
-            case "MAX_REPEAT" | "MIN_REPEAT":
-                yield from _flat(value[2])
-            case _:
-                yield kind, value
-
-
-def _blank(kind: str, value: Any) -> bool:
-    """Whether a single character can be a blank."""
-    if kind == "AT":
-        return False
-    if kind != "IN":
-        return kind != "LITERAL" or chr(value).isspace()
-    negated = str(value[0][0]) == "NEGATE"
-    return any(_names_blank(str(name), what) for name, what in value) != negated
-
-
-def _names_blank(kind: str, value: Any) -> bool:
-    match kind:
-        case "LITERAL":
-            return chr(value) == " "
-        case "RANGE":
-            return bool(value[0] <= ord(" ") <= value[1])
-    return kind == "CATEGORY" and str(value) in ("CATEGORY_SPACE", "CATEGORY_NOT_DIGIT", "CATEGORY_NOT_WORD")
+def _repeated(one: DigitSpread, low: int, high: int | None) -> DigitSpread:
+    most = WIDEST if high is None else min(high, WIDEST)
+    repeated = list(accumulate([one] * most, DigitSpread.then, initial=NOTHING))
+    return repeated[most].instead(repeated[min(low, most)])

@@ -29,7 +29,7 @@ from shoal.text.place_names.place_context import (
     to_somebody,
 )
 from shoal.text.spans import Span
-from shoal.text.street_addresses.address_patterns import STATES
+from shoal.text.street_addresses.address_parts import STATES
 
 BY = "places"
 COUNTRY = 0.85

@@ -9,8 +9,17 @@ from functools import cache
 from shoal.text.lexicon.capitalised_runs import UPPER
 from shoal.text.lexicon.gazetteers import NAME, PLACE, SIZES, LexiconKind, folded, lexicon, words_in
 from shoal.text.spans import Span
-from shoal.text.street_addresses.address_extent import A_TAIL, BY, SUREST, with_tail
-from shoal.text.street_addresses.address_patterns import CUE, LOOSE, PERHAPS, PLACED, AddressForms
+from shoal.text.street_addresses.address_parts import (
+    A_TAIL,
+    BY,
+    CUE,
+    LOOSE,
+    PERHAPS,
+    PLACED,
+    SUREST,
+    AddressForms,
+    with_tail,
+)
 from shoal.text.street_addresses.candidate_windows import IS_DATED
 
 FOREIGN = 0.79

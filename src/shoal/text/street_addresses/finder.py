@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from shoal.text.lexicon.capitalised_runs import UPPER
 from shoal.text.lexicon.gazetteers import PLACE, LexiconKind, lexicon
 from shoal.text.spans import Span
-from shoal.text.street_addresses.address_extent import OPENERS, whole_address
-from shoal.text.street_addresses.address_patterns import (
+from shoal.text.street_addresses.address_parts import (
     ANYWHERE,
     CUE,
     ENDED,
@@ -24,9 +23,11 @@ from shoal.text.street_addresses.address_patterns import (
     GATES,
     LONG_CODE,
     LOOSE,
+    OPENERS,
     TOWN_FIRST,
     AddressForms,
     address_forms,
+    whole_address,
 )
 from shoal.text.street_addresses.candidate_windows import hints, small_windows, windows
 from shoal.text.street_addresses.contextual_addresses import A_YEAR, WORDS, loose_addresses, unlisted

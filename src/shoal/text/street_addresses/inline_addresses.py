@@ -8,8 +8,7 @@ from functools import cache
 
 from shoal.text.lexicon.gazetteers import NAME, folded, lexicon, sections_in
 from shoal.text.spans import Span
-from shoal.text.street_addresses.address_extent import BY, whole_address
-from shoal.text.street_addresses.address_patterns import BOX, CODE, CUE, STREET, address_forms
+from shoal.text.street_addresses.address_parts import BOX, BY, CODE, CUE, STREET, address_forms, whole_address
 
 PLACED_STREET = 0.7
 SHAPED = 0.75

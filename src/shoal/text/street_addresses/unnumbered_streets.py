@@ -9,8 +9,7 @@ from functools import cache
 from shoal.text.lexicon.capitalised_runs import UPPER
 from shoal.text.lexicon.gazetteers import NAME, PLACE, SIZES, LexiconKind, folded, lexicon, sections_in
 from shoal.text.spans import Span
-from shoal.text.street_addresses.address_extent import OPENERS, whole_address
-from shoal.text.street_addresses.address_patterns import STREET, AddressForms
+from shoal.text.street_addresses.address_parts import OPENERS, STREET, AddressForms, whole_address
 from shoal.text.street_addresses.candidate_windows import HYPHENED, StreetHint, alone
 
 _ON = frozenset(("on", "along", "onto", "off", "down", "up", "across"))

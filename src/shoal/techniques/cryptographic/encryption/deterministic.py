@@ -14,7 +14,7 @@ from types import MappingProxyType
 import polars as pl
 
 from shoal.crypto import Key
-from shoal.crypto.deterministic import encrypt_column
+from shoal.crypto.hazmat.deterministic import encrypt_column
 from shoal.crypto.text_encoding import TextEncoding
 from shoal.kernels.memo import Memo
 from shoal.schema.canonical_text import canonical_text

@@ -31,8 +31,8 @@ import polars as pl
 from pydantic import ConfigDict, Field, field_serializer, field_validator, model_validator
 
 from shoal.crypto import Key
-from shoal.crypto.deterministic import decrypt_column
-from shoal.crypto.ff1 import alphabet_problem
+from shoal.crypto.hazmat.deterministic import decrypt_column
+from shoal.crypto.hazmat.ff1 import alphabet_problem
 from shoal.crypto.text_encoding import TextEncoding
 from shoal.errors import FieldName, FieldText, InputError
 from shoal.pseudonyms.secrets import Secrets

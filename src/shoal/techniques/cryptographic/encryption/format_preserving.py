@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from shoal.crypto import Key
-from shoal.crypto.ff1 import Ff1
+from shoal.crypto.hazmat.ff1 import Ff1
 from shoal.errors import DataError
 from shoal.kernels.memo import Memo
 from shoal.schema.canonical_text import canonical_text

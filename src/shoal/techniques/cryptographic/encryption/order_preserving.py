@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from shoal.crypto import Key
-from shoal.crypto.order_preserving import MOST_BITS, OrderPreserving
+from shoal.crypto.hazmat.order_preserving import MOST_BITS, OrderPreserving
 from shoal.errors import DataError
 from shoal.kernels.arrays import Integers
 from shoal.kernels.memo import Memo

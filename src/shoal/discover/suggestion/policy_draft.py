@@ -1,0 +1,276 @@
+"""A policy to start from: a technique for each attribute, by the use case and the kind of attribute (PDPC, annex B).
+
+It runs as it is. Every quasi-identifier can be generalised to ``*``, so k is met wherever there are k people; what says
+the same as another attribute is taken out, because it costs detail and gives nothing. Each choice has its reason as a
+comment, for a person to agree with or to change.
+
+Of tables that belong together, keys get the same pseudonyms in all of them inside the house. Data that leaves it loses
+them, because joined tables say more of a person than k counts in each; unless the tables are asked to stay joinable.
+
+>>> import polars as pl
+>>> from shoal.discover.profile import profile
+>>> table = pl.LazyFrame({"name": ["Asha Rao", "Ravi Nair", "Meera Das"], "age": [34, 41, 37]})
+>>> print(suggest(profile(table), name="staff", use_case=UseCase.INTERNAL_ANONYMISED).text.split("attributes:")[1])
+<BLANKLINE>
+  # a person's name: it hardly ever changes, and everybody knows it
+  name: {role: direct, technique: suppress}
+  # an age: it can be foreseen for life, and be told by sight
+  age: {role: quasi, hierarchy: {intervals: {widths: [5, 10, 20]}}}
+<BLANKLINE>
+privacy:
+  - k_anonymity: {k: 3}      # everybody looks like at least 2 others in age
+<BLANKLINE>
+solve:
+  recoding: local            # each record is generalised as far as it has to be; global is easier to analyse
+  suppression_limit: 0.05    # at most this share of the records is starred out because they are too rare
+<BLANKLINE>
+read_back: {found: suppress} # cells of other columns that would give back what was generalised are starred
+shuffle_rows: true           # the order of the records may tell what was generalised
+<BLANKLINE>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from shoal.discover.column_profile import Profile
+from shoal.discover.role_resolution import person_in
+from shoal.discover.suggestion.policy_yaml import attribute_lines, comment, setting
+from shoal.discover.suggestion.technique_choice import TechniqueChoice, choose, without_quasi
+from shoal.discover.table_links import LinkableTable, TableColumn, domains, in_telling_order
+from shoal.errors import DataError, FieldName, FieldStyle, FieldText, styled
+from shoal.policy import PRESETS, UseCase
+from shoal.policy.multi_table import EXTERNAL_USE_CASES
+from shoal.schema import Role
+from shoal.schema.registry import did_you_mean
+
+SUPPRESSION_LIMIT = 0.05
+NAMED = 5
+"""Quasi-identifiers that are named in a comment; of more, only the number."""
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A policy of one table, as text; nothing in it is a value of the table."""
+
+    text: str
+    choices: Mapping[str, TechniqueChoice]
+    person: str | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class TablePolicyDraft:
+    """One table's part of a policy: what is chosen, and who is counted."""
+
+    profile: Profile
+    use_case: UseCase
+    person: str | None
+    choices: dict[str, TechniqueChoice]
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        return tuple(name for name, one in self.choices.items() if one.role is Role.QUASI and not one.suppressed)
+
+    @property
+    def people(self) -> int:
+        return self.profile.rows if self.person is None else self.profile[self.person].spread.distinct
+
+    @property
+    def too_few(self) -> bool:
+        """Whether nobody could hide, whatever is generalised."""
+        k = PRESETS[self.use_case].k
+        return k is not None and bool(self.quasi) and self.people < k
+
+    def without_quasi(self) -> TablePolicyDraft:
+        why = f"with {self.people} people in the table nobody could hide by it"
+        return replace(self, choices=without_quasi(self.choices, why))
+
+
+def suggest(
+    profile: Profile,
+    *,
+    name: str,
+    use_case: UseCase,
+    source: object = None,
+    person: str | None = None,
+) -> Suggestion:
+    """A policy for a table of which this is the profile; ``person`` names the person, if that is known."""
+    wanted = draft_for(profile, use_case=use_case, person=person)
+    if wanted.too_few:
+        advice = "combine it with other data, or aggregate it"
+        raise DataError(
+            f"{use_case} asks for k = {PRESETS[use_case].k}, and there are {wanted.people} people", advice=advice
+        )
+    lines = [*_heading(wanted), "shoal: 1", f"name: {setting(name)}", f"use_case: {use_case}"]
+    lines += [] if source is None else [f"source: {setting(source)}"]
+    lines += table_lines(wanted)
+    return Suggestion("\n".join(lines) + "\n", wanted.choices, wanted.person, tuple(notes_of(wanted)))
+
+
+def draft_for(
+    profile: Profile,
+    *,
+    use_case: UseCase,
+    person: str | None = None,
+    keys: Mapping[str, str] | None = None,
+    joinable: bool = True,
+) -> TablePolicyDraft:
+    """What is chosen for a table; ``keys`` are columns that join it with other tables, by domain."""
+    names = tuple(column.name for column in profile.columns)
+    if person is not None and person not in names:
+        raise DataError(f"the table has no column '{person}' that could name the person{did_you_mean(person, names)}")
+    if not names:
+        raise DataError("the table has no columns")
+    found = person or _repeated_person(profile)
+    return TablePolicyDraft(profile, use_case, found, choose(profile, use_case, found, keys or {}, joinable=joinable))
+
+
+def _repeated_person(profile: Profile) -> str | None:
+    """The column that names the person, where somebody has several records."""
+    name = person_in(profile.columns)
+    if name is None:
+        return None
+    spread = profile[name].spread
+    return name if spread.distinct < spread.values else None
+
+
+def table_lines(wanted: TablePolicyDraft, indent: str = "") -> list[str]:
+    """What a policy says of one table, but for its name and source."""
+    lines = []
+    if wanted.person is not None:
+        lines += [f"person: {setting(wanted.person)}      # k counts people, not records: some have several records"]
+    lines += ["", "attributes:", *attribute_lines(wanted.choices)]
+    k = PRESETS[wanted.use_case].k
+    if k is not None and wanted.quasi:
+        by = ", ".join(wanted.quasi) if len(wanted.quasi) <= NAMED else f"all {len(wanted.quasi)} quasi-identifiers"
+        alike = comment(f"everybody looks like at least {k - 1} others in {by}")
+        lines += ["", "privacy:", f"  - k_anonymity: {{k: {k}}}      {alike}", *_further(wanted), "", *_solving()]
+    return [f"{indent}{line}" if line else "" for line in lines]
+
+
+def _further(wanted: TablePolicyDraft) -> list[str]:
+    """What somebody may want beyond k; as a comment, because it costs detail."""
+    sensitive = [
+        name
+        for name, one in wanted.choices.items()
+        if one.role is Role.SENSITIVE and not one.suppressed and 2 <= wanted.profile[name].spread.distinct <= 1000
+    ]
+    return [
+        f"  # - l_diversity: {{attribute: {setting(name)}, l: 2, kind: distinct}}      "
+        "# those who look alike would not all have the same"
+        for name in sensitive[:1]
+    ]
+
+
+def _solving() -> list[str]:
+    return [
+        "solve:",
+        "  recoding: local            # each record is generalised as far as it has to be; global is easier to analyse",
+        f"  suppression_limit: {SUPPRESSION_LIMIT}    "
+        "# at most this share of the records is starred out because they are too rare",
+        "",
+        "read_back: {found: suppress} # cells of other columns that would give back what was generalised are starred",
+        "shuffle_rows: true           # the order of the records may tell what was generalised",
+    ]
+
+
+def _heading(wanted: TablePolicyDraft) -> list[str]:
+    preset = PRESETS[wanted.use_case]
+    lines = [f"# A policy to start from: {preset.title.lower()}. Read each line, and change what is not so."]
+    return [*lines, *(comment(note) for note in notes_of(wanted)), ""]
+
+
+def notes_of(wanted: TablePolicyDraft) -> list[str]:
+    """What a person should know before running it."""
+    profile, notes = wanted.profile, []
+    if profile.sampled:
+        notes.append(f"Forms were looked at in {profile.rows_seen:,} of {profile.rows:,} records.")
+    if wanted.person is None and wanted.quasi and person_in(profile.columns) is None:
+        notes.append(
+            "Every record is taken for one person; if somebody has several, say which column names the person."
+        )
+    if wanted.person is not None and not wanted.choices[wanted.person].suppressed:
+        notes.append("Records of one person stay together under a pseudonym; k does not count what they tell together.")
+    gone = {name for name, one in wanted.choices.items() if one.suppressed}
+    hidden = {name for name in gone if not wanted.choices[name].redundant}
+    told = [one for one in profile.inferences if one.in_table and one.gives in hidden and not set(one.columns) & gone]
+    return notes + [f"{_listed(one.columns)} may still tell what '{one.gives}' said: {one.reason}." for one in told]
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return " and ".join(f"'{name}'" for name in names)
+
+
+ASKED = (
+    "Joined by their keys, the tables have to have the k that each of them has, or the run stops.",
+    "It can be accepted that they don't, with a reason that the report shows:",
+)
+IN_ORDER = "the order of its records could tell which are of one person, as the keys did"
+
+
+def suggest_tables(  # noqa: PLR0913  # one argument per part of the policy
+    tables: Mapping[str, LinkableTable],
+    *,
+    name: str,
+    use_case: UseCase,
+    sources: Mapping[str, object],
+    source: object = None,
+    constrained: Iterable[tuple[TableColumn, TableColumn]] = (),
+    keep_joinable: bool = False,
+    style: FieldStyle = FieldName.keyword,
+) -> Suggestion:
+    """A policy of several tables. ``source`` is the database of all; ``sources`` says where each one is otherwise.
+
+    Comments of the policy name inputs in the given style.
+    """
+    if not tables:
+        raise DataError("there are no tables to suggest a policy for")
+    joined = domains(tables, constrained)
+    joinable = keep_joinable or use_case not in EXTERNAL_USE_CASES
+    wanted = {key: _drafts(table, use_case, joined[key], joinable=joinable) for key, table in tables.items()}
+    notes = [styled(note, style) for note in _notes(wanted, joined, joinable=joinable)]
+    title = PRESETS[use_case].title.lower()
+    lines = [f"# A policy to start from: {title}. Read each line, and change what is not so.", *map(comment, notes), ""]
+    lines += ["shoal: 1", f"name: {setting(name)}", f"use_case: {use_case}"]
+    lines += [] if source is None else [f"source: {setting(source)}"]
+    if any(joined.values()) and joinable and use_case in EXTERNAL_USE_CASES:
+        lines += ["", *map(comment, ASKED), '# joined: {accept: "who gets the tables, and why that is safe"}']
+    lines += ["", "tables:"]
+    shuffled = () if joinable else in_telling_order(tables, joined)
+    for key, one in wanted.items():
+        lines += [f"  {setting(key)}:"]
+        if key in shuffled and not one.quasi:
+            lines += [f"    shuffle_rows: true      {comment(IN_ORDER)}"]
+        lines += [f"    source: {setting(sources[key])}"] if key in sources else []
+        lines += [*table_lines(one, "    "), ""]
+    choices = {f"{key}.{column}": choice for key, one in wanted.items() for column, choice in one.choices.items()}
+    return Suggestion("\n".join(lines), choices, None, tuple(notes))
+
+
+def _drafts(table: LinkableTable, use_case: UseCase, keys: Mapping[str, str], *, joinable: bool) -> TablePolicyDraft:
+    wanted = draft_for(table.profile, use_case=use_case, keys=keys, joinable=joinable)
+    return wanted.without_quasi() if wanted.too_few else wanted
+
+
+def _notes(
+    wanted: Mapping[str, TablePolicyDraft], joined: Mapping[str, Mapping[str, str]], *, joinable: bool
+) -> list[str]:
+    notes = [f"{key}: {note}" for key, one in wanted.items() for note in notes_of(one)]
+    keys = ", ".join(f"{table}.{column}" for table, columns in joined.items() for column in columns)
+    if keys and joinable:
+        notes.append(
+            "Who joins the tables by their pseudonyms learns more of a person than k counts; "
+            "if nobody has to, suppress the keys."
+        )
+    elif keys:
+        notes.append(
+            FieldText(
+                f"The tables could be joined by {keys}: as keys they are taken out, because together the tables say "
+                "more of a person than each alone. ",
+                FieldName("keep_joinable"),
+                " keeps them as pseudonyms.",
+            )
+        )
+    return notes

@@ -1,0 +1,185 @@
+"""Transactions on a SQLite file or on PostgreSQL, by one code path: one writer at a time, readers see one moment.
+
+SQLite runs in WAL mode with every commit flushed to disk, and overwrites what is deleted. A file is never made, and
+one that holds something else is never changed, by opening it. Driver errors never leave here as they are: they may
+hold values.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from sqlalchemy import URL, Connection, Engine, MetaData, Select, Table, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from shoal.errors import InputError, IntegrityError, ShoalError, SourceError, TargetError
+from shoal.ledger.db_errors import database_error
+
+PATIENCE_MS: Final = 600_000
+_SETTINGS: Final = (
+    "PRAGMA page_size = 16384",
+    f"PRAGMA busy_timeout = {PATIENCE_MS}",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA secure_delete = ON",
+    "PRAGMA cache_size = -65536",
+)
+_MAKING: Final = 0x53484F414C
+"""The advisory lock of whoever makes tables in a PostgreSQL database."""
+
+
+class TransactionalDatabase:
+    """Where something lasting is kept. A subclass says what it is called in messages."""
+
+    kind: ClassVar[str]
+    """What stands in the database, in one word for messages."""
+    how_to_make: ClassVar[str | None] = None
+    """Advice for who opens what isn't there."""
+
+    def __init__(self, place: str) -> None:
+        self.label, url = _located(place, self.kind)
+        self.is_file = url.get_backend_name() == "sqlite"
+        self.path = Path(url.database or "") if self.is_file else None
+        self.place = str(self.path) if self.path else self.label
+        settings: dict[str, Any] = {"isolation_level": "AUTOCOMMIT"} if self.is_file else {}
+        try:
+            self._engine: Engine = create_engine(url, poolclass=NullPool, hide_parameters=True, **settings)
+        except ModuleNotFoundError:
+            raise InputError(f"{self.label}: needs a driver", advice="pip install shoal[db]") from None
+        if self.is_file:
+            event.listen(self._engine, "connect", _set_up)
+
+    @contextmanager
+    def making(self, metadata: MetaData, mark: Table, *, new_file: bool) -> Iterator[Connection]:
+        """New tables and what is put in them, whole or not at all. Where ``mark`` stands already, nothing is touched.
+
+        With ``new_file`` a SQLite file must not exist yet; without, the tables may join others in a file.
+        """
+        fresh = self.path is not None and (new_file or not self.path.exists())
+        made = fresh and self.path is not None and _new_file(self.path, self.label)
+        try:
+            with self._plainly(), self._engine.connect() as connection:
+                if self.is_file:
+                    connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+                    connection.exec_driver_sql("BEGIN IMMEDIATE")
+                else:
+                    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MAKING})")
+                self._refuse_existing(connection, mark)
+                metadata.create_all(connection)
+                yield connection
+                if self.is_file:
+                    connection.exec_driver_sql("COMMIT")
+                else:
+                    connection.commit()
+        except BaseException:
+            if made and self.path is not None:
+                for end in ("", "-wal", "-shm"):
+                    Path(f"{self.path}{end}").unlink(missing_ok=True)
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One moment, while others write."""
+        self._need_file()
+        with self._plainly(), self._engine.connect() as connection:
+            if self.is_file:
+                connection.exec_driver_sql("BEGIN")
+            else:
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            if self.path is not None:
+                self._refuse_cut(connection, self.path)
+            yield connection
+
+    @contextmanager
+    def transaction(self, lock: Select[Any] | None = None) -> Iterator[Connection]:
+        """Committed at the end, undone if anything fails. Alone on SQLite; on PostgreSQL after what ``lock`` locks."""
+        self._need_file()
+        with self._plainly(), self._engine.connect() as connection:
+            if not self.is_file:
+                if lock is not None:
+                    connection.execute(lock)
+                yield connection
+                connection.commit()
+                return
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            try:
+                if self.path is not None:
+                    self._refuse_cut(connection, self.path)
+                yield connection
+                connection.exec_driver_sql("COMMIT")
+            except BaseException:
+                with suppress(SQLAlchemyError):
+                    connection.exec_driver_sql("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _refuse_existing(self, connection: Connection, mark: Table) -> None:
+        if self._engine.dialect.has_table(connection, mark.name):
+            raise TargetError(f"{self.label}: there is a {self.kind} already")
+
+    def _need_file(self) -> None:
+        if self.path is not None and not self.path.is_file():
+            raise SourceError(f"{self.label}: there is no such {self.kind}", advice=self.how_to_make)
+
+    def _refuse_cut(self, connection: Connection, path: Path) -> None:
+        """A file that is shorter than it says itself. While there is a log, that may put it right.
+
+        SQLite is asked, and the file isn't opened here: closing it again would drop the locks of every connection that
+        this process has to it (fcntl), and others would take the log away from under them.
+        """
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        size = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
+        log = Path(f"{path}-wal")
+        if not (log.exists() and log.stat().st_size) and path.stat().st_size < pages * size:
+            raise IntegrityError(f"{self.label}: is damaged: the file was cut short")
+
+    @contextmanager
+    def _plainly(self) -> Iterator[None]:
+        try:
+            yield
+        except ShoalError:
+            raise
+        except (SQLAlchemyError, OSError, self._engine.dialect.loaded_dbapi.Error) as error:
+            cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
+            raise database_error(self.label, str(cause).lower(), self.kind) from None
+        except UnicodeDecodeError:
+            raise IntegrityError(f"{self.label}: is damaged: it holds text that is none") from None
+
+
+def _located(place: str, kind: str) -> tuple[str, URL]:
+    """What to call the place, and its address for SQLAlchemy."""
+    if "://" not in place:
+        return place, URL.create("sqlite+pysqlite", database=os.path.abspath(place))  # noqa: PTH100 - keeps links
+    try:
+        url = make_url(place)
+        backend = url.get_backend_name()
+    except (ArgumentError, NoSuchModuleError, ValueError):
+        raise InputError(f"the {kind}'s address can't be read, as in postgresql://user@host/database") from None
+    label = url.set(password=None).render_as_string().split("?")[0]
+    if backend == "postgresql":
+        return label, url.set(drivername="postgresql+psycopg")
+    if backend == "sqlite" and url.database:
+        return label, url.set(drivername="sqlite+pysqlite")
+    raise InputError(f"{label}: a {kind} is a SQLite file or a PostgreSQL database")
+
+
+def _new_file(path: Path, label: str) -> bool:
+    """For its owner's eyes only, from the first byte on."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        raise TargetError(f"{label}: exists already") from None
+    except OSError as error:
+        raise TargetError(f"{label}: can't be made ({error.strerror})") from None
+    return True
+
+
+def _set_up(connection: Any, _: object) -> None:
+    for setting in _SETTINGS:
+        connection.execute(setting)
