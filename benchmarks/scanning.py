@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks import presidio_task
 from benchmarks.environments import PeerError, last_line, python_with
 from benchmarks.result import Result, paired, seconds
-from shoal.discover.recognisers import RECOGNISERS, Recogniser
+from shoal.discover.recognisers import Recogniser, default_recognisers
 from shoal.discover.recognisers.base import InText
 from shoal.discover.recognisers.expressions import linear, spans
 from shoal.schema import Role
@@ -52,7 +52,7 @@ SAME = frozenset(
     ]
 )
 """Our kinds for the entities of Presidio's pattern recognisers."""
-EXPRESSIONS = [each.text.expression for each in RECOGNISERS if each.text]
+EXPRESSIONS = [each.text.expression for each in default_recognisers() if each.text]
 PAGES = ("/wards/list", "/patients/search", "/static/site.css", "/reports/monthly", "/login", "/health")
 AGENT = '"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)"'
 
@@ -65,11 +65,11 @@ def run(folder: Path, _rows: int) -> list[Result]:
     _count(ours, texts[:1])
     peer = _presidio(folder)
     whole = size / seconds(lambda: _count(ours, texts))
-    same = PatternFinder([each for each in RECOGNISERS if each.type in SAME])
+    same = PatternFinder([each for each in default_recognisers() if each.type in SAME])
     _count(same, texts[:1])
     likewise = size / seconds(lambda: _count(same, texts))
     ratio, mine, theirs = paired(lambda: seconds(lambda: _count(ours, part)), _grep(part), ROUNDS)
-    more = PatternFinder((*RECOGNISERS, *_strangers(9 * len(RECOGNISERS))))
+    more = PatternFinder((*default_recognisers(), *_strangers(9 * len(default_recognisers()))))
     _count(more, texts[:1])
     slower, many, _ = paired(
         lambda: seconds(lambda: _count(more, part)), lambda: seconds(lambda: _count(ours, part)), ROUNDS

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from one_file import files_to_add
-
 import room_pictures
+from one_file import files_to_add
 from ways import WAYS, ways
 
 ROOT = Path(__file__).resolve().parent.parent

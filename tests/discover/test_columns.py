@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from shoal.discover.column_roles import BELIEVED, RecognisedType, recognise
-from shoal.discover.recognisers import RECOGNISERS, Recogniser
+from shoal.discover.recognisers import Recogniser, default_recognisers
 from shoal.schema import Column
 from shoal.schema.type_detection import detect
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.requirement("D-03", "D-04")
 TABLE: dict[str, dict[str, Any]] = yaml.safe_load(
     (Path(__file__).resolve().parent / "cases" / "columns.yaml").read_text(encoding="utf-8")
 )
-IN_COLUMNS = {each.key: each for each in RECOGNISERS if each.names or each.called or each.strength}
+IN_COLUMNS = {each.key: each for each in default_recognisers() if each.names or each.called or each.strength}
 ANYTHING = ".+"
 
 
@@ -49,7 +49,7 @@ def test_every_recogniser_has_every_kind_of_case() -> None:
 
 def test_every_entry_of_the_files_is_looked_for_somewhere() -> None:
     """So none goes without cases: what no column is known by is found in text, and has its cases there."""
-    assert [each.key for each in RECOGNISERS if each.key not in IN_COLUMNS and each.text is None] == []
+    assert [each.key for each in default_recognisers() if each.key not in IN_COLUMNS and each.text is None] == []
 
 
 def test_a_case_that_lacks_is_noticed() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from shoal.discover.recognisers import RECOGNISERS, Recogniser, with_files
+from shoal.discover.recognisers import Recogniser, default_recognisers, with_files
 from shoal.errors import SourceError
 from shoal.text.annotator import THRESHOLD
 from shoal.text.matching.patterns import SURE, PatternFinder
@@ -18,7 +18,7 @@ from shoal.text.spans import Span
 pytestmark = pytest.mark.requirement("D-03")
 
 CASES = Path(__file__).resolve().parent.parent / "text" / "cases"
-IN_TEXT = {each.key: each for each in RECOGNISERS if each.text}
+IN_TEXT = {each.key: each for each in default_recognisers() if each.text}
 
 
 def load() -> Iterator[tuple[str, dict[str, str]]]:
@@ -176,7 +176,7 @@ def test_an_own_entry_takes_the_place_of_ours(tmp_path: Path) -> None:
     file.write_text("pan: {title: a pan, role: quasi, because: kitchens, text: {words: [wok]}}", encoding="utf-8")
     chosen = {each.key: each for each in with_files(file)}
     assert chosen["pan"].title == "a pan"
-    assert len(chosen) == len(RECOGNISERS)
+    assert len(chosen) == len(default_recognisers())
 
 
 ENTRY = "x: {{title: an x, role: direct, because: so, {}}}"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stdnum import luhn, verhoeff
 
 from shoal.discover.column_roles import recognise
-from shoal.discover.recognisers import RECOGNISERS, Recogniser, words
+from shoal.discover.recognisers import Recogniser, default_recognisers, words
 from shoal.kernels.check_characters import nric_letter
 from shoal.policy.model import Attribute
 from shoal.schema import Column, ValueType
@@ -151,12 +151,12 @@ def test_every_other_last_digit_breaks_a_card_number(body: int) -> None:
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=5))
 def test_no_text_breaks_a_recogniser(values: list[str]) -> None:
     series = pl.Series(values, dtype=pl.String)
-    for recogniser in RECOGNISERS:
+    for recogniser in default_recognisers():
         assert 0 <= recogniser.count(series) <= len(values)
 
 
 @pytest.mark.requirement("D-04")
-@pytest.mark.parametrize("recogniser", RECOGNISERS, ids=lambda recogniser: recogniser.key)
+@pytest.mark.parametrize("recogniser", default_recognisers(), ids=lambda recogniser: recogniser.key)
 def test_what_is_proposed_can_stand_in_a_policy(recogniser: Recogniser) -> None:
     given = {"role": recogniser.role, "technique": recogniser.technique, "hierarchy": recogniser.hierarchy}
     attribute = Attribute.model_validate({key: value for key, value in given.items() if value is not None})
@@ -174,4 +174,4 @@ def test_words_of_a_name() -> None:
 
 
 def _recogniser(key: str) -> Recogniser:
-    return next(each for each in RECOGNISERS if each.key == key)
+    return next(each for each in default_recognisers() if each.key == key)

@@ -16,7 +16,7 @@ from tests.documents.made import MADE
 from tests.documents.marked import MARK, scrub
 from tests.text.hostile import hostile
 
-from shoal.documents import DOCUMENT_FORMATS, ENDINGS, DocumentFormat, DocumentOptions
+from shoal.documents import DocumentFormat, DocumentOptions, document_formats, endings
 from shoal.documents.cleaning_account import EditRecorder
 from shoal.errors import ShoalError
 
@@ -62,7 +62,7 @@ def _damaged(content: bytes, chance: random.Random) -> bytes:
 
 
 def carrier(name: str) -> DocumentFormat:
-    return ENDINGS[f".{name.rpartition('.')[2]}"](DocumentOptions(dots=20))
+    return endings()[f".{name.rpartition('.')[2]}"](DocumentOptions(dots=20))
 
 
 def survives(reader: DocumentFormat, content: bytes) -> None:
@@ -88,7 +88,7 @@ def test_damage_is_survived(name: str, seed: int) -> None:
     survives(carrier(name), damaged(name, seed))
 
 
-@pytest.mark.parametrize("kind", DOCUMENT_FORMATS, ids=lambda kind: kind.key)
+@pytest.mark.parametrize("kind", document_formats(), ids=lambda kind: kind.key)
 @settings(max_examples=60)
 @given(content=st.one_of(st.binary(max_size=300), hostile.map(lambda text: text.encode("utf-8", "surrogatepass"))))
 def test_any_bytes_are_survived(kind: type[DocumentFormat], content: bytes) -> None:

@@ -14,7 +14,7 @@ import pytest
 from tests.documents.made import ADDRESS, MADE, SECRETS, WORDS, need_reader, shown
 
 from shoal import documents
-from shoal.documents import DOCUMENT_FORMATS, ENDINGS
+from shoal.documents import document_formats, endings
 from shoal.errors import InputError, SourceError
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
@@ -46,7 +46,7 @@ def cleaned(folder: Path, name: str, replace: str) -> Path:
 
 
 def test_every_carrier_has_its_file() -> None:
-    assert {ENDINGS[Path(name).suffix] for name in MADE} == set(DOCUMENT_FORMATS)
+    assert {endings()[Path(name).suffix] for name in MADE} == set(document_formats())
 
 
 @pytest.mark.parametrize("replace", MODES)

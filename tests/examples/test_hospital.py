@@ -10,7 +10,7 @@ import pytest
 from stdnum import verhoeff
 from stdnum.in_ import aadhaar
 
-from shoal.discover.recognisers import RECOGNISERS
+from shoal.discover.recognisers import default_recognisers
 from shoal.errors import DataError
 from shoal.examples import hospital
 from shoal.examples.demography import CITIES, ILLNESSES
@@ -143,7 +143,7 @@ def test_the_policy_names_every_column_and_no_other(table: pl.DataFrame) -> None
 
 def test_the_policy_treats_as_direct_what_is_recognised_as_direct(table: pl.DataFrame) -> None:
     policy = Policy.from_text(hospital.policy())
-    direct = [each for each in RECOGNISERS if each.role is Role.DIRECT]
+    direct = [each for each in default_recognisers() if each.role is Role.DIRECT]
     named = {name for name in table.columns if any(each.hinted(name) for each in direct)}
     assert named == {"name", "aadhaar", "phone"}
     assert all(policy.attributes[name].role is Role.DIRECT for name in named)

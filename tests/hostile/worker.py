@@ -49,7 +49,7 @@ class Shoal:
 
     @staticmethod
     def _recognisers(**_: object) -> int:
-        from shoal.discover.recognisers.pack_files import with_files
+        from shoal.discover.recognisers import with_files
 
         with_files(Path(sys.argv[2]))
         return 0

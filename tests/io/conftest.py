@@ -31,7 +31,7 @@ PRELUDE = """
 import os, sys, traceback
 from pathlib import Path
 import polars as pl
-import shoal.io.formats.delimited.reader, shoal.io.formats.columnar
+import shoal.io.formats.base; shoal.io.formats.base.all_formats()
 from shoal.io import *
 if os.geteuid() == 0:
     os.setgid({nobody}); os.setuid({nobody})

@@ -15,9 +15,9 @@ from shoal.errors import PolicyError
 from shoal.policy import Policy
 
 ROOT = Path(__file__).resolve().parents[2]
+WALK_THROUGH = ROOT / "docs" / "how-to" / "add-a-technique.md"
 README = ROOT / "README.md"
 TUTORIAL = ROOT / "docs" / "tutorial" / "first-release.md"
-WALK_THROUGH = ROOT / "docs" / "how-to" / "add-a-technique.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 
@@ -80,26 +80,6 @@ assert "<html" in open("report.html").read()
 def test_readme_example_is_short() -> None:
     (example,) = blocks(README, "python")
     assert len(example.splitlines()) <= 26
-
-
-def test_technique_walk_through_works(tmp_path: Path) -> None:
-    technique, test = blocks(WALK_THROUGH, "python")
-    (tmp_path / "reverse.py").write_text(technique, encoding="utf-8")
-    (tmp_path / "test_reverse.py").write_text(test, encoding="utf-8")
-    run_python(
-        """
-import importlib, sys
-import shoal.techniques
-shoal.techniques.__path__.append(".")
-from shoal.techniques import techniques
-assert "reverse" in techniques.names()
-sys.path.insert(0, ".")
-importlib.import_module("test_reverse").test_reverses()
-from shoal.policy import Policy
-Policy.from_text("{shoal: 1, name: a, attributes: {b: {role: sensitive, technique: {reverse: {separator: '-'}}}}}")
-""",
-        tmp_path,
-    )
 
 
 def test_tutorial_can_be_followed(tmp_path: Path) -> None:

@@ -93,6 +93,9 @@ def modules() -> Iterator[types.ModuleType]:
 
 
 KEYS_OF_OURS = {
+    "shoal.cli.app._add_plugins": "the command line itself",
+    "shoal.report.sections._text_of": "an entry point of a report section",
+    "shoal.scan.annotators._patterns": "a set of recognisers",
     "shoal.discover.recognisers.checks.check_named": "the name of a check, from a recogniser's file",
     "shoal.pseudonyms.formats.name.names_of": "a locale",
     "shoal.pseudonyms.formats.phone._beginnings": "a country",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.discover.recognisers import RECOGNISERS
+from shoal.discover.recognisers import default_recognisers
 from shoal.discover.recognisers.expressions import LinearError, is_whole, linear
 from shoal.text.matching.pattern_syntax import Characters, Choice, Repeat, least_length, read_pattern, singles
 
@@ -74,7 +74,7 @@ def test_what_is_not_read_is_said_to_be_so(pattern: str) -> None:
 def test_every_recogniser_can_be_read() -> None:
     expressions = [
         expression
-        for recogniser in RECOGNISERS
+        for recogniser in default_recognisers()
         if recogniser.text
         for expression in (recogniser.text.expression, *([recogniser.text.labelled] if recogniser.text.after else ()))
     ]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.discover.recognisers import RECOGNISERS, InText, Recogniser
+from shoal.discover.recognisers import InText, Recogniser, default_recognisers
 from shoal.discover.recognisers.expressions import LinearError, linear, spans, within_edges
 from shoal.schema import Role
 from shoal.text.annotator import Annotator
@@ -29,7 +29,7 @@ from shoal.text.spans import Span
 pytestmark = pytest.mark.requirement("D-03")
 
 PLAIN = PatternFinder(engine="re2", least=0)
-EXPRESSIONS = [each.text.expression for each in RECOGNISERS if each.text]
+EXPRESSIONS = [each.text.expression for each in default_recognisers() if each.text]
 PIECES = (
     "asha.rao@example.org",
     "2341 2341 2346",
@@ -194,7 +194,7 @@ def test_repeats_of_20_kilobytes_are_nothing_special(piece: str) -> None:
 
 def test_every_pattern_is_linear() -> None:
     """RE2 takes them all; it refuses what needs more than one look at a character."""
-    for each in RECOGNISERS:
+    for each in default_recognisers():
         if each.text:
             linear(each.text.labelled if each.text.after else each.text.expression)
     with pytest.raises(LinearError):

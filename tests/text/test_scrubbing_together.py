@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.discover.recognisers import RECOGNISERS, InText, Recogniser
+from shoal.discover.recognisers import InText, Recogniser, default_recognisers
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.schema import Role
@@ -271,7 +271,7 @@ def test_without_a_wall_each_text_is_looked_through_by_itself(pattern):
     stranger = Recogniser(
         "stranger", "a thing", Role.DIRECT, "it is", type="stranger", text=InText(pattern, 0.8, 0.9, edges="none")
     )
-    own = PatternFinder((*RECOGNISERS, stranger))
+    own = PatternFinder((*default_recognisers(), stranger))
     assert separator_for(own) is None
     texts = ["<x", "x>", "ax", "xa", "x"] * 2
     assert BatchedPatternFinder(own).find_many(texts) == [list(own.find(text)) for text in texts]

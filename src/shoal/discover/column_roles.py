@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from shoal.discover.key_columns import KeyEvidence
-from shoal.discover.recognisers import RECOGNISERS, Recogniser, Setting
+from shoal.discover.recognisers import Recogniser, RecogniserSet, Setting, default_recognisers
 from shoal.discover.text_mentions import TextMention
 from shoal.schema import Column, Role, ValueType
 from shoal.schema.type_detection import AmbiguousDate
@@ -69,11 +69,12 @@ class RoleProposal:
     hierarchy: Setting | None = None
 
 
-def recognise(column: Column, distinct: pl.Series) -> RecognisedType | None:
+def recognise(column: Column, distinct: pl.Series, recognisers: RecogniserSet | None = None) -> RecognisedType | None:
     """The kind that the distinct values, given as text, most probably are of."""
     if distinct.is_empty():
         return None
-    found = [_match(recogniser, column, distinct) for recogniser in RECOGNISERS if _possible(recogniser, column)]
+    known = recognisers or default_recognisers()
+    found = [_match(recogniser, column, distinct) for recogniser in known if _possible(recogniser, column)]
     best = max(found, key=lambda identifier: identifier.confidence, default=None)
     return best if best and best.confidence >= BELIEVED else None
 
@@ -99,7 +100,9 @@ class ColumnEvidence:
     mentions: tuple[TextMention, ...] = ()
 
 
-def is_free_text(column: Column, spread: ValueSpread, mentions: tuple[TextMention, ...] = ()) -> bool:
+def is_free_text(
+    column: Column, spread: ValueSpread, mentions: tuple[TextMention, ...], recognisers: RecogniserSet
+) -> bool:
     """Sentences that are each record's own. The same few sentences in all records are labels, unless they name people.
 
     With few records nobody can tell, and they are taken for free text.
@@ -108,11 +111,12 @@ def is_free_text(column: Column, spread: ValueSpread, mentions: tuple[TextMentio
         return False
     if spread.values < FEW_RECORDS or spread.uniqueness >= OWN_WORDS:
         return True
-    direct = {each.type for each in RECOGNISERS if each.role is Role.DIRECT}
-    return any(one.type in direct and one.share >= MENTIONED and one.confidence >= SURELY for one in mentions)
+    return any(
+        one.type in recognisers.direct_types and one.share >= MENTIONED and one.confidence >= SURELY for one in mentions
+    )
 
 
-def propose(column: Column, spread: ValueSpread, seen: ColumnEvidence) -> RoleProposal:
+def propose(column: Column, spread: ValueSpread, seen: ColumnEvidence, recognisers: RecogniserSet) -> RoleProposal:
     how_many, identifier = _shared(spread), seen.identifier
     if identifier:
         kind = identifier.recogniser
@@ -121,14 +125,16 @@ def propose(column: Column, spread: ValueSpread, seen: ColumnEvidence) -> RolePr
         return RoleProposal(Role.DIRECT, ("it has values, but none that could be looked at",), "suppress")
     if column.missing == column.rows or (spread.distinct == 1 and spread.values == column.rows):
         return RoleProposal(Role.INSENSITIVE, ("no two records differ in it",))
-    named = next((each for each in RECOGNISERS if each.role is Role.DIRECT and each.hinted(column.name)), None)
+    named = recognisers.direct_by_name(column.name)
     if named:
         reason = f"its name says that it holds {named.title}, though few values have that form"
         return RoleProposal(Role.DIRECT, (reason, named.because, how_many), "suppress")
-    return _unrecognised(column, spread, seen, how_many)
+    return _unrecognised(column, spread, seen, how_many, recognisers)
 
 
-def _unrecognised(column: Column, spread: ValueSpread, seen: ColumnEvidence, how_many: str) -> RoleProposal:
+def _unrecognised(
+    column: Column, spread: ValueSpread, seen: ColumnEvidence, how_many: str, recognisers: RecogniserSet
+) -> RoleProposal:
     if seen.part_of_name:
         reason = "the column's name says that it holds a part of a person's name"
         return RoleProposal(
@@ -138,7 +144,7 @@ def _unrecognised(column: Column, spread: ValueSpread, seen: ColumnEvidence, how
         return RoleProposal(
             Role.DIRECT, (seen.key.why, "it joins the record with all others of its kind", how_many), "suppress"
         )
-    if is_free_text(column, spread, seen.mentions):
+    if is_free_text(column, spread, seen.mentions, recognisers):
         reason = "free text, which can name anybody and anything"
         return RoleProposal(Role.DIRECT, (reason, *_mentioned(seen.mentions), how_many), "suppress")
     return _by_type(column, spread, how_many)

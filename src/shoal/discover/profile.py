@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -24,6 +25,7 @@ from shoal.discover.column_roles import ColumnEvidence, ValueSpread, is_free_tex
 from shoal.discover.inferences import LOOKED_AT, DescribedColumn, inferences
 from shoal.discover.key_columns import is_name_part, key_in
 from shoal.discover.nested_values import from_json, is_nested, leaves
+from shoal.discover.recognisers import RecogniserSet, default_recognisers
 from shoal.discover.repeated_identifiers import repeated_identifiers
 from shoal.discover.role_resolution import resolve_roles
 from shoal.discover.text_mentions import Annotate, mentions_in
@@ -40,7 +42,13 @@ READ_WORDS = 2.5
 """Words in a value, on average, from which a column of text is read for what it mentions."""
 
 
-def profile(frame: pl.LazyFrame, *, sample: int | None = SAMPLE, annotate: Annotate | None = None) -> Profile:
+def profile(
+    frame: pl.LazyFrame,
+    *,
+    sample: int | None = SAMPLE,
+    annotate: Annotate | None = None,
+    recognisers: RecogniserSet | None = None,
+) -> Profile:
     """The profile of a table from at most ``sample`` of its records, or from all of them (``None``).
 
     A sample is held in memory; without one, the distinct values of one column at a time. ``annotate`` reads free text.
@@ -51,10 +59,11 @@ def profile(frame: pl.LazyFrame, *, sample: int | None = SAMPLE, annotate: Annot
     rows = max((column.rows for column in columns.values()), default=0)
     step = 1 if sample is None else max(1, math.ceil(rows / sample))
     seen = frame if sample is None else _every(step, frame).lazy()
-    found = [_profile(column, seen, annotate) for column in columns.values()]
+    reading = _ColumnReading(annotate, recognisers or default_recognisers())
+    found = [reading.profile(column, seen) for column in columns.values()]
     looked_at = _every(max(1, math.ceil(rows / step / LOOKED_AT)), seen)
     told = inferences(looked_at, [_described(one) for one in found])
-    nested = tuple(_inside(looked_at, columns, annotate))
+    nested = tuple(_inside(looked_at, columns, reading))
     known = resolve_roles(found, looked_at, told)
     held = repeated_identifiers(looked_at, known)
     return Profile(rows, math.ceil(rows / step), known, told, nested, looked_at.height, held)
@@ -65,35 +74,42 @@ def _every(step: int, frame: pl.LazyFrame) -> pl.DataFrame:
     return frame.gather_every(step).with_columns(pl.col(pl.String) + "").collect(engine="streaming")
 
 
-def _profile(column: Column, seen: pl.LazyFrame, annotate: Annotate | None) -> ColumnProfile:
-    opaque = column.storage.is_nested() or isinstance(column.storage, pl.Binary | pl.Duration | pl.Object)
-    text = pl.lit(None, pl.String) if opaque else pl.col(column.name).cast(pl.String)
-    values = seen.select(value=text).drop_nulls().group_by("value").len("records").sort("value")
-    counted = values.collect(engine="streaming")
-    distinct = counted["value"]
-    spread = ValueSpread(
-        values=int(counted["records"].sum()),
-        distinct=counted.height,
-        single=int((counted["records"] == 1).sum()),
-        words=int(distinct.str.count_matches(r"\S+").sum()) / max(counted.height, 1),
-    )
-    identifier = recognise(column, distinct)
-    is_text = column.type is ValueType.TEXT and identifier is None and spread.words >= READ_WORDS
-    mentions = mentions_in(distinct, annotate) if annotate is not None and is_text else ()
-    free_text = identifier is None and is_free_text(column, spread, mentions)
-    evidence = ColumnEvidence(identifier, key_in(column, distinct), is_name_part(column, distinct), mentions)
-    return ColumnProfile(
-        column,
-        spread,
-        common_shapes(distinct),
-        identifier,
-        propose(column, spread, evidence),
-        kind_of(column, distinct, free_text=free_text or _is_own(spread)),
-        mentions,
-        evidence.key,
-        free_text,
-        evidence.part_of_name,
-    )
+@dataclass(frozen=True)
+class _ColumnReading:
+    """By what a column is known."""
+
+    annotate: Annotate | None
+    recognisers: RecogniserSet
+
+    def profile(self, column: Column, seen: pl.LazyFrame) -> ColumnProfile:
+        opaque = column.storage.is_nested() or isinstance(column.storage, pl.Binary | pl.Duration | pl.Object)
+        text = pl.lit(None, pl.String) if opaque else pl.col(column.name).cast(pl.String)
+        values = seen.select(value=text).drop_nulls().group_by("value").len("records").sort("value")
+        counted = values.collect(engine="streaming")
+        distinct = counted["value"]
+        spread = ValueSpread(
+            values=int(counted["records"].sum()),
+            distinct=counted.height,
+            single=int((counted["records"] == 1).sum()),
+            words=int(distinct.str.count_matches(r"\S+").sum()) / max(counted.height, 1),
+        )
+        identifier = recognise(column, distinct, self.recognisers)
+        is_text = column.type is ValueType.TEXT and identifier is None and spread.words >= READ_WORDS
+        mentions = mentions_in(distinct, self.annotate) if self.annotate is not None and is_text else ()
+        free_text = identifier is None and is_free_text(column, spread, mentions, self.recognisers)
+        evidence = ColumnEvidence(identifier, key_in(column, distinct), is_name_part(column, distinct), mentions)
+        return ColumnProfile(
+            column,
+            spread,
+            common_shapes(distinct),
+            identifier,
+            propose(column, spread, evidence, self.recognisers),
+            kind_of(column, distinct, free_text=free_text or _is_own(spread)),
+            mentions,
+            evidence.key,
+            free_text,
+            evidence.part_of_name,
+        )
 
 
 def _is_own(spread: ValueSpread) -> bool:
@@ -106,12 +122,10 @@ def _described(found: ColumnProfile) -> DescribedColumn:
     return DescribedColumn(found.column, found.kind, kind, found.proposal.role is Role.DIRECT, found.free_text)
 
 
-def _inside(
-    looked_at: pl.DataFrame, columns: Mapping[str, Column], annotate: Annotate | None
-) -> Iterator[ColumnProfile]:
+def _inside(looked_at: pl.DataFrame, columns: Mapping[str, Column], reading: _ColumnReading) -> Iterator[ColumnProfile]:
     """What nested columns hold, from the records looked at."""
     for name in columns:
         values = looked_at[name] if is_nested(looked_at[name].dtype) else from_json(looked_at[name])
         for leaf in leaves(values) if values is not None else ():
             table = leaf.to_frame().lazy()
-            yield _profile(detect(table, [leaf.name])[leaf.name], table, annotate)
+            yield reading.profile(detect(table, [leaf.name])[leaf.name], table)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from shoal.discover.profile import ColumnProfile, Profile, profile
-from shoal.discover.recognisers import RECOGNISERS, words
+from shoal.discover.recognisers import RecogniserSet, default_recognisers, words
 from shoal.errors import InputError
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean
@@ -190,7 +190,11 @@ class SafeHarbor:
 
 
 def check_safe_harbor(
-    frame: pl.LazyFrame | pl.DataFrame, known: Profile | None = None, *, year: int | None = None
+    frame: pl.LazyFrame | pl.DataFrame,
+    known: Profile | None = None,
+    *,
+    year: int | None = None,
+    recognisers: RecogniserSet | None = None,
 ) -> SafeHarbor:
     """Look for the 18 identifiers in a table; ``known`` is its profile, where there is one already.
 
@@ -199,7 +203,8 @@ def check_safe_harbor(
     [('B', '1 value(s) are of a three-digit area with at most 20,000 people')]
     """
     lazy = frame.lazy()
-    known = known or profile(lazy)
+    recognisers = recognisers or default_recognisers()
+    known = known or profile(lazy, recognisers=recognisers)
     names = tuple(lazy.collect_schema())
     for column in known.columns:
         if column.name not in names:
@@ -207,11 +212,13 @@ def check_safe_harbor(
                 f"the profile has a column '{column.name}' that the table hasn't{did_you_mean(column.name, names)}"
             )
     held = [
-        (letter, SuspectedColumn(column.name, why)) for column in known.columns for letter, why in _suspected(column)
+        (letter, SuspectedColumn(column.name, why))
+        for column in known.columns
+        for letter, why in _suspected(column, recognisers)
     ]
     present = _present(lazy, sorted({each.column for _, each in held}))
     held = [(letter, each) for letter, each in held if present[each.column]]
-    held += _in_part(lazy, known, year)
+    held += _in_part(lazy, known, year, recognisers)
     findings = tuple(
         SafeHarborFinding(letter, title, tuple(each for where, each in held if where == letter))
         for letter, title in IDENTIFIERS.items()
@@ -220,11 +227,11 @@ def check_safe_harbor(
     return SafeHarbor(findings, (*seen, *LIMITS))
 
 
-def _suspected(column: ColumnProfile) -> Iterator[tuple[str, str]]:
+def _suspected(column: ColumnProfile, recognisers: RecogniserSet) -> Iterator[tuple[str, str]]:
     """Letters and reasons, apart from what may stay in part."""
     name = f" {words(column.name)} "
     kind = column.identifier.recogniser if column.identifier else None
-    if _is_postal(column) or (_is_age(column) and not column.column.is_date):
+    if _is_postal(column, recognisers) or (_is_age(column, recognisers) and not column.column.is_date):
         return
     if (finer := _finer_than_a_year(column, name)) is not None:
         yield "C", finer
@@ -240,8 +247,8 @@ def _suspected(column: ColumnProfile) -> Iterator[tuple[str, str]]:
         if kind.type != "place" or not any(f" {each} " in name for each in WIDE_PLACES):
             yield BY_KIND[kind.type], column.proposal.reasons[0]
     elif kind is None and column.proposal.role is Role.DIRECT:
-        named = next((each.type for each in RECOGNISERS if each.role is Role.DIRECT and each.hinted(column.name)), "")
-        yield BY_KIND.get(named, "R"), column.proposal.reasons[0]
+        named = recognisers.direct_by_name(column.name)
+        yield BY_KIND.get("" if named is None else named.type, "R"), column.proposal.reasons[0]
 
 
 def _finer_than_a_year(column: ColumnProfile, name: str) -> str | None:
@@ -260,18 +267,18 @@ def _is_year(column: ColumnProfile) -> bool:
     return dated and all(shape.form in _YEARS for shape in column.shapes)
 
 
-def _is_age(column: ColumnProfile) -> bool:
-    return _is(column, "age")
+def _is_age(column: ColumnProfile, recognisers: RecogniserSet) -> bool:
+    return _is(column, "age", recognisers)
 
 
-def _is_postal(column: ColumnProfile) -> bool:
-    return _is(column, "postal_code") or _is(column, "pin_code")
+def _is_postal(column: ColumnProfile, recognisers: RecogniserSet) -> bool:
+    return _is(column, "postal_code", recognisers) or _is(column, "pin_code", recognisers)
 
 
-def _is(column: ColumnProfile, key: str) -> bool:
+def _is(column: ColumnProfile, key: str, recognisers: RecogniserSet) -> bool:
     if column.identifier and column.identifier.recogniser.type == key:
         return True
-    return any(each.hinted(column.name) for each in RECOGNISERS if each.type == key)
+    return recognisers.hints_at(column.name, key)
 
 
 def _present(lazy: pl.LazyFrame, names: list[str]) -> dict[str, bool]:
@@ -294,17 +301,19 @@ def _text(name: str) -> pl.Expr:
     return pl.when(~text.is_in(["", "*"])).then(text).alias(name)
 
 
-def _in_part(lazy: pl.LazyFrame, known: Profile, year: int | None) -> list[tuple[str, SuspectedColumn]]:
+def _in_part(
+    lazy: pl.LazyFrame, known: Profile, year: int | None, recognisers: RecogniserSet
+) -> list[tuple[str, SuspectedColumn]]:
     """Ages, years of birth and postal codes that tell more than they may, counted over all records."""
     questions: list[tuple[str, str, str, pl.Expr]] = []
     for column in known.columns:
         name = column.name
-        if _is_postal(column):
+        if _is_postal(column, recognisers):
             questions.append(("B", name, "tell more than three characters of a postal code", _long_code(name)))
             questions.append(("B", name, "are of a three-digit area with at most 20,000 people", _small_area(name)))
-        elif _is_age(column) and not column.column.is_date:
+        elif _is_age(column, recognisers) and not column.column.is_date:
             questions.append(("C", name, f"are ages over {OLDEST} that are not one class of 90 or older", _old(name)))
-        elif year is not None and _is(column, "birth_date"):
+        elif year is not None and _is(column, "birth_date", recognisers):
             early = _text(name).str.extract(r"(\d{4})").cast(pl.Int64) < year - OLDEST
             questions.append(("C", name, f"are years that tell an age over {OLDEST}", early))
     if not questions:

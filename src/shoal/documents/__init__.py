@@ -12,20 +12,20 @@ A document format gives the texts of a file with their places, and writes the fi
 <p title="[PERSON]">Dear <b>[PERSON]</b></p>
 """
 
-from shoal.documents.base import DocumentFormat, DocumentOptions, DocumentText
+from shoal.documents.base import DocumentFormat, DocumentOptions, DocumentText, document_formats
 from shoal.documents.cleaning_account import AccountEntry, DocumentAccount
-from shoal.documents.registry import DOCUMENT_FORMATS, ENDINGS, format_for
+from shoal.documents.registry import endings, format_for
 
 open = format_for  # noqa: A001 - documents.open(path) is how it is called
 
 __all__ = [
-    "DOCUMENT_FORMATS",
-    "ENDINGS",
     "AccountEntry",
     "DocumentAccount",
     "DocumentFormat",
     "DocumentOptions",
     "DocumentText",
+    "document_formats",
+    "endings",
     "format_for",
     "open",
 ]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from shoal.documents.base import DocumentFormat, DocumentOptions
+from shoal.documents.base import DocumentFormat, DocumentOptions, document_formats
 
 
 def format_of_attachment(name: str, media: str, options: DocumentOptions) -> DocumentFormat | None:
     """By the ending of its name, or by its media type; None where nothing can read it."""
-    from shoal.documents.registry import DOCUMENT_FORMATS
-
     ending = PurePath(name).suffix.lower()
     inner = options.deeper()
-    for carrier in DOCUMENT_FORMATS:
+    for carrier in document_formats():
         if ending in carrier.endings:
             return carrier(inner)
-    for carrier in DOCUMENT_FORMATS:
+    for carrier in document_formats():
         if not ending and media in carrier.media:
             return carrier(inner)
     return None

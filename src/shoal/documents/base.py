@@ -20,6 +20,7 @@ from shoal.documents.cleaning_account import DocumentAccount, EditRecorder, IsOw
 from shoal.documents.text_edits import Scrub
 from shoal.errors import InputError, SourceError
 from shoal.io import atomic_binary
+from shoal.schema.registry import Registry
 
 EXTRA: Final = "pip install shoal[documents]"
 
@@ -67,9 +68,21 @@ class DocumentFormat(ABC):
     endings: ClassVar[tuple[str, ...]]
     media: ClassVar[tuple[str, ...]] = ()
     """Media types of attachments that this carrier reads."""
+    order: ClassVar[int] = 1000
+    """Where two read the same, the lower one does; equal ones by key."""
     is_plain: ClassVar[bool] = False
     """Read block by block with nothing to parse, so that no child process is needed for it."""
     options: DocumentOptions = field(default_factory=DocumentOptions)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "key" in cls.__dict__:
+            registered_documents.add(cls.key, cls)
+
+    @classmethod
+    def begins(cls, head: bytes) -> bool:  # noqa: ARG003 - for those that know
+        """Whether a file that begins so is one of these, for files whose name has no ending."""
+        return False
 
     @abstractmethod
     def pieces(self, source: BinaryIO, label: str) -> Iterator[DocumentText]:
@@ -104,6 +117,20 @@ class DocumentFormat(ABC):
             ledger = EditRecorder(scrub, is_own=is_own)
             self.clean(source, out, ledger, path.name)
         return ledger.account()
+
+
+registered_documents: Registry[type[DocumentFormat]] = Registry("shoal.documents", "document format", "shoal.documents")
+
+
+def document_formats() -> tuple[type[DocumentFormat], ...]:
+    """All that are there, in their order. A file is of one of them: no two may have an ending in common."""
+    ordered = sorted((one for _, one in registered_documents), key=lambda one: (one.order, one.key))
+    owners: dict[str, str] = {}
+    for one in ordered:
+        for ending in one.endings:
+            if owners.setdefault(ending, one.key) != one.key:
+                raise registered_documents.refusal(one.key, f"'{ending}' is an ending of {owners[ending]}")
+    return tuple(ordered)
 
 
 @contextmanager

@@ -26,6 +26,7 @@ FORMULA: Final = "formula that a spreadsheet would run"
 @dataclass(frozen=True)
 class DelimitedFormat(DocumentFormat):
     key: ClassVar[str] = "csv"
+    order: ClassVar[int] = 30
     endings: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
     media: ClassVar[tuple[str, ...]] = ("text/csv", "text/tab-separated-values")
 

@@ -44,8 +44,13 @@ class _PagePart:
 @dataclass(frozen=True)
 class HtmlFormat(DocumentFormat):
     key: ClassVar[str] = "html"
+    order: ClassVar[int] = 20
     endings: ClassVar[tuple[str, ...]] = (".html", ".htm", ".xhtml")
     media: ClassVar[tuple[str, ...]] = ("text/html", "application/xhtml+xml")
+
+    @classmethod
+    def begins(cls, head: bytes) -> bool:
+        return head.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html"))
 
     def pieces(self, source: BinaryIO, label: str) -> Iterator[DocumentText]:
         page, _ = _read(source, label)

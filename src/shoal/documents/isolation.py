@@ -85,10 +85,9 @@ def write_anew(channel: Channel, key: str, options: dict[str, Any], label: str) 
 
 
 def _format_by_key(key: str, options: dict[str, Any]) -> DocumentFormat:
-    from shoal.documents.base import DocumentOptions
-    from shoal.documents.registry import DOCUMENT_FORMATS
+    from shoal.documents.base import DocumentOptions, document_formats
 
-    return next(kind for kind in DOCUMENT_FORMATS if kind.key == key)(DocumentOptions(**options))
+    return next(kind for kind in document_formats() if kind.key == key)(DocumentOptions(**options))
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,7 @@ class _Level:
 @dataclass(frozen=True)
 class JsonFormat(DocumentFormat):
     key: ClassVar[str] = "json"
+    order: ClassVar[int] = 40
     endings: ClassVar[tuple[str, ...]] = (".json", ".geojson", ".ipynb")
     media: ClassVar[tuple[str, ...]] = ("application/json", "application/geo+json")
 
@@ -75,6 +76,7 @@ class JsonFormat(DocumentFormat):
 @dataclass(frozen=True)
 class JsonLinesFormat(DocumentFormat):
     key: ClassVar[str] = "jsonl"
+    order: ClassVar[int] = 50
     endings: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
     media: ClassVar[tuple[str, ...]] = ("application/x-ndjson", "application/jsonl")
 

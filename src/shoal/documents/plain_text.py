@@ -17,6 +17,10 @@ from shoal.documents.base import DocumentFormat, DocumentText
 from shoal.documents.cleaning_account import EditRecorder
 from shoal.errors import SourceError
 
+TEXTS: Final = frozenset({".txt", ".text", ".md", ".rst", ""})
+"""Endings of texts that are read as a whole, so that who is who is seen over all their lines."""
+LOGS: Final = frozenset({".log", ".out", ".err"})
+"""Endings of texts that are read line by line."""
 BLOCK: Final = 1 << 16
 LONGEST_LINE: Final = 1 << 26
 _HEAD: Final = 1 << 16
@@ -33,6 +37,7 @@ _TRIED: Final = ("utf-8", "cp1252", "latin-1")
 @dataclass(frozen=True)
 class PlainTextFormat(DocumentFormat):
     key: ClassVar[str] = "text"
+    order: ClassVar[int] = 10
     endings: ClassVar[tuple[str, ...]] = (".txt", ".text", ".md", ".markdown", ".rst", ".log")
     media: ClassVar[tuple[str, ...]] = ("text/plain", "text/markdown")
     is_plain: ClassVar[bool] = True

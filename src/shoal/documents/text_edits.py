@@ -59,7 +59,7 @@ def edits_of(old: str, result: str | EditedText) -> list[TextEdit]:
     A plain string tells no offsets, so whole words are compared: a word that is touched counts as replaced.
 
     >>> edits_of("Dear Asha Rao,", "Dear [PERSON],")
-    [Edit(start=5, end=13, new='[PERSON]', type='text')]
+    [TextEdit(start=5, end=13, new='[PERSON]', type='text')]
     """
     if isinstance(result, str):
         return _compared(old, result)

@@ -165,7 +165,7 @@ class BoundHierarchy(ABC):
         )
 
 
-hierarchies: Registry[type[Hierarchy]] = Registry("shoal.hierarchy.kinds", "hierarchy")
+hierarchies: Registry[type[Hierarchy]] = Registry("shoal.hierarchy.kinds", "hierarchy", "shoal.hierarchies")
 
 
 def parse_hierarchy(value: object) -> Hierarchy:

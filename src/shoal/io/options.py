@@ -17,11 +17,13 @@ from urllib.parse import quote as percent_encoded
 from pydantic import BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
+from shoal.io.formats.base import FormatName
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import did_you_mean
 from shoal.schema.validation_messages import validation_message
 
-Format = Literal["csv", "tsv", "excel", "parquet", "jsonl", "arrow"]
+Format = Annotated[str, FormatName]
+"""The key of a table format."""
 IfExists = Literal["fail", "replace", "append"]
 
 DRIVERS: Final = {

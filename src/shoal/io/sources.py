@@ -17,6 +17,7 @@ from polars.exceptions import PolarsError
 
 from shoal.errors import SourceError
 from shoal.io.failures import no_panic
+from shoal.io.formats.base import format_named
 from shoal.io.formats.detection import format_of, is_folder_of_parts, refuse_foreign_options, resolve
 from shoal.io.options import DatabaseOptions, SourceOptions
 
@@ -88,17 +89,7 @@ def open_source(options: SourceOptions, *, base: Path | None = None) -> Source:
     path = resolve(options, base)
     file_format = format_of(path, options)
     refuse_foreign_options(options, file_format)
-    if file_format in ("csv", "tsv"):
-        from shoal.io.formats.delimited.reader import open_delimited
-
-        return open_delimited(path, options, file_format)
-    if file_format == "excel":
-        from shoal.io.formats.excel import open_excel
-
-        return open_excel(path, options)
-    from shoal.io.formats.columnar import open_columnar
-
-    return open_columnar(path, options, file_format)
+    return format_named(file_format).open(path, options)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ batches have a fixed size, so that equal data gives equal bytes whatever the num
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Protocol
@@ -16,27 +16,17 @@ import polars as pl
 
 from shoal.errors import TargetError
 from shoal.io.atomic.file_replacement import atomic_path
+from shoal.io.formats import parquet
+from shoal.io.formats.base import format_named, format_of_suffix
 from shoal.io.formats.delimited.dialect import Dialect
 from shoal.io.formats.delimited.formula_escapes import escaped, texts_in, without_escapes
 from shoal.io.formats.delimited.reader import DelimitedSource, header_of, scan_delimited
-from shoal.io.formats.detection import SUFFIXES
-from shoal.io.options import DatabaseTargetOptions, FileOptions, Format, TargetOptions
+from shoal.io.options import DatabaseTargetOptions, Format, TargetOptions
 
 if TYPE_CHECKING:
     from shoal.io.sources import Source
 
-_ROW_GROUP: Final = 1 << 18
-_ARROW_BATCH: Final = 1 << 16
 _TEXT_BATCH: Final = 100_000
-_EXCEL_BATCH: Final = 10_000
-_NAMES: Final[dict[Format, str]] = {
-    "csv": ".csv",
-    "tsv": ".tsv",
-    "excel": ".xlsx",
-    "parquet": ".parquet",
-    "jsonl": ".jsonl",
-    "arrow": ".arrow",
-}
 
 
 class Target(Protocol):
@@ -71,15 +61,16 @@ class FileTarget:
 
     @property
     def delimited(self) -> bool:
-        return self.format in ("csv", "tsv")
+        return format_named(self.format).delimited
 
     def write(self, frame: pl.LazyFrame) -> None:
-        if self.delimited:
+        sink = format_named(self.format).sink
+        if sink is None:
             batches = frame.collect_batches(chunk_size=_TEXT_BATCH, maintain_order=True, engine="streaming")
             self.write_batches(frame.collect_schema(), batches)
             return
         with atomic_path(self.path, self.label, private=self.private) as hidden:
-            self._sink(frame, hidden)
+            sink(frame, hidden)
 
     def write_batches(self, schema: pl.Schema, batches: Iterator[pl.DataFrame], *, quotes: bool = True) -> None:
         """A delimited file, batch by batch: a quarter faster than a lazy sink over batches that Python makes."""
@@ -90,27 +81,11 @@ class FileTarget:
 
     def scan(self) -> pl.LazyFrame:
         """What was written, read anew; without what was put in front of formulas."""
-        if self.delimited:
-            written = scan_delimited(self.path, self.dialect, header_of(self.path, self.dialect, self.label))
-            return without_escapes(written) if self.escape_formulas else written
-        if self.format == "excel":
-            from shoal.io.formats.excel import open_excel
-
-            return open_excel(self.path, FileOptions(path=str(self.path), format=self.format)).scan()
-        from shoal.io.formats.columnar import scan_own
-
-        return scan_own(self.path, self.format, self.label)
-
-    def _sink(self, frame: pl.LazyFrame, path: Path) -> None:
-        sinks: dict[Format, Callable[[], object]] = {
-            "excel": lambda: _sink_excel(frame, path),
-            "parquet": lambda: frame.sink_parquet(path, row_group_size=_ROW_GROUP, engine="streaming"),
-            "jsonl": lambda: frame.sink_ndjson(path, engine="streaming"),
-            "arrow": lambda: frame.sink_ipc(
-                path, record_batch_size=_ARROW_BATCH, compat_level=pl.CompatLevel.oldest(), engine="streaming"
-            ),
-        }
-        sinks[self.format]()
+        scan = format_named(self.format).scan
+        if scan is not None:
+            return scan(self.path, self.label)
+        written = scan_delimited(self.path, self.dialect, header_of(self.path, self.dialect, self.label))
+        return without_escapes(written) if self.escape_formulas else written
 
     def _append(self, frame: pl.DataFrame, file: BinaryIO, *, header: bool, quotes: bool) -> None:
         if self.escape_formulas:
@@ -124,13 +99,6 @@ class FileTarget:
             line_terminator=self.dialect.line_end,
             quote_style="necessary" if quotes else "never",
         )
-
-
-def _sink_excel(frame: pl.LazyFrame, path: Path) -> None:
-    from shoal.io.formats.excel import write_excel
-
-    columns = frame.collect_schema().names()
-    write_excel(path, columns, frame.collect_batches(chunk_size=_EXCEL_BATCH, maintain_order=True, engine="streaming"))
 
 
 def open_target(
@@ -152,14 +120,14 @@ def file_target(
     escape_formulas: bool = False,
 ) -> FileTarget:
     """A file that is not there yet. A name without an ending gets that of its format: the source's, else Parquet."""
-    said = file_format or SUFFIXES.get(path.suffix.lower())
-    chosen: Format = said or _format_of(like)
-    if path.suffix.lower() not in SUFFIXES:
-        path = path.with_name(path.name + _NAMES[chosen])
+    by_name = format_of_suffix(path.suffix)
+    chosen = file_format or (_format_of(like) if by_name is None else by_name.key)
+    if by_name is None:
+        path = path.with_name(path.name + format_named(chosen).suffixes[0])
     label = str(path)
     if path.exists():
         raise TargetError(f"{label}: exists already")
-    dialect, plain = Dialect(separator="\t" if chosen == "tsv" else ","), False
+    dialect, plain = Dialect(separator=format_named(chosen).separator or ","), False
     if isinstance(like, DelimitedSource) and like.format == chosen:
         dialect = Dialect(like.dialect.separator, like.dialect.quote, "utf-8", like.dialect.mark, like.dialect.line_end)
         plain = not like.quoted
@@ -185,5 +153,5 @@ def write_all(given: Sequence[tuple[Target, pl.LazyFrame]]) -> None:
 
 def _format_of(source: Source | None) -> Format:
     """A format that keeps what the source holds: its own; Parquet for databases and frames, which have types."""
-    found: Format = getattr(source, "format", "parquet")
+    found: Format = getattr(source, "format", parquet.KEY)
     return found

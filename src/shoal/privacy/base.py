@@ -249,4 +249,4 @@ def kept_by(models: Sequence[PrivacyModel], classes: Classes) -> Mask:
     return kept | empty
 
 
-privacy_models: Registry[type[PrivacyModel]] = Registry("shoal.privacy.models", "privacy model")
+privacy_models: Registry[type[PrivacyModel]] = Registry("shoal.privacy.models", "privacy model", "shoal.models")

@@ -17,8 +17,8 @@ import polars as pl
 
 from shoal.errors import BugError, InputError
 from shoal.io import FileTarget, PartsTarget, Source, file_target, parts_target, sha256_of, writing
+from shoal.io.formats.base import format_named, format_of_suffix
 from shoal.io.formats.delimited.formula_escapes import count_formulas, formula_warnings
-from shoal.io.formats.detection import SUFFIXES
 from shoal.io.formats.partitioned import checksum
 from shoal.plan import Plan
 from shoal.results.manifest import DataFile, FurtherFile, WrittenFile
@@ -26,7 +26,6 @@ from shoal.schema.steps import SidecarFile
 
 _TAKEN: Final = frozenset({"data", "release", "report", "recipient", "history"})
 """Names that the release folder has files of its own under."""
-TEXTS: Final = frozenset({"csv", "tsv"})
 
 
 def data_target(path: Path, like: Source, *, in_parts: bool, escape: bool = False) -> FileTarget | PartsTarget:
@@ -69,7 +68,7 @@ def formulas_in(target: FileTarget | PartsTarget, files: Iterable[WrittenFile], 
     """What to know of cells of text files that a spreadsheet would run."""
     delimited = (target.whole if isinstance(target, PartsTarget) else target).delimited
     texts = [(target.path.name, target.scan())] if delimited else []
-    texts += [(file.told.path, file.frame) for file in files if SUFFIXES[PurePosixPath(file.told.path).suffix] in TEXTS]
+    texts += [(file.told.path, file.frame) for file in files if _is_delimited(file.told.path)]
     return formula_warnings([(path, count_formulas(frame)) for path, frame in texts], escape=escape)
 
 
@@ -107,9 +106,13 @@ def _write(beside: SidecarFile, aside: Path, folder: Path, like: Source, *, esca
 
 def _scan(target: FileTarget) -> pl.LazyFrame:
     """What was written. Sources of data refuse binary values; a further file may hold them."""
-    if target.format == "parquet":
-        return pl.scan_parquet(target.path, glob=False)
-    return pl.scan_ipc(target.path) if target.format == "arrow" else target.scan()
+    scan_binary = format_named(target.format).scan_binary
+    return target.scan() if scan_binary is None else scan_binary(target.path)
+
+
+def _is_delimited(path: str) -> bool:
+    found = format_of_suffix(PurePosixPath(path).suffix)
+    return found is not None and found.delimited
 
 
 def _content(beside: SidecarFile, aside: Path) -> pl.LazyFrame:
@@ -126,9 +129,13 @@ def _checked(beside: SidecarFile) -> SidecarFile:
         raise InputError(f"'{beside.file}' is no name for a file below the release folder")
     if len(parts) == 1 and PurePosixPath(beside.file).stem.lower() in _TAKEN:
         raise InputError(f"'{beside.file}' is the name of a file that every release has")
-    if (beside.table is None) == (not beside.columns) or f".{beside.ending or 'csv'}" not in SUFFIXES:
+    if (beside.table is None) == (not beside.columns) or not _is_known(beside.ending):
         raise BugError(f"the file '{beside.file}' needs either columns or a table, and an ending that is known")
     return beside
+
+
+def _is_known(ending: str | None) -> bool:
+    return not ending or format_of_suffix(f".{ending}") is not None
 
 
 def _joined(beside: Sequence[SidecarFile]) -> SidecarFile:

@@ -20,6 +20,7 @@ from shoal.report.evidence_section import FEW, EvidenceSection, evidence_section
 from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
 from shoal.report.limits import Limit, limits
 from shoal.report.plots import ClassSizeBin, bar, class_bins
+from shoal.report.sections import titles
 from shoal.report.summary import HarmThreshold, KeyFigure, harms, key_figures, risk_gauge
 from shoal.results.manifest import SolutionResult
 from shoal.results.number_format import NONE, count, moment, number, percent
@@ -157,25 +158,7 @@ def compose(facts: ReportFacts, *, recipient: bool) -> ReportPage:
         proof=EvidenceSection() if recipient else evidence_section(facts),
         titles={},
     )
-    return replace(page, titles=_titles(page))
-
-
-def _titles(page: ReportPage) -> dict[str, str]:
-    """The sections that have something to say."""
-    found = page.proof
-    said: dict[str, object] = {
-        "warnings": page.warnings,
-        "assessment": found.assessed,
-        "classes": page.measured,
-        "attackers": found.attackers,
-        "attacks": found.attacks or page.withstood,
-        "distributions": found.distributions,
-        "usefulness": page.utility or page.search or found.matters or found.also,
-        "frontier": found.frontier,
-        "tables": found.tables,
-        "history": not page.recipient,
-    }
-    return {name: title for name, title in wording.SECTIONS.items() if said.get(name, True)}
+    return replace(page, titles=titles(page))
 
 
 def _withstood(facts: ReportFacts) -> tuple[str, ...]:

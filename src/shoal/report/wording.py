@@ -39,24 +39,6 @@ MEASURES = {
     "records_kept": ("Records kept", "Share of the source's records that are released with quasi-identifying values."),
 }
 
-SECTIONS = {
-    "warnings": "Warnings",
-    "assessment": "Assessment of the risk",
-    "classes": "How many look alike",
-    "attackers": "Kinds of attacker",
-    "attacks": "Attacks",
-    "models": "Privacy models",
-    "attributes": "What was done to each attribute",
-    "distributions": "Values before and after",
-    "usefulness": "Usefulness",
-    "frontier": "Privacy against usefulness",
-    "tables": "Further evidence",
-    "history": "Looked at again",
-    "limits": "Limits of the evidence",
-    "provenance": "Provenance",
-}
-"""By id, in the order of the page."""
-
 # ISO/IEC 20889, clause 9: enough to know what the values can be used for, without a single parameter.
 _FAMILIES = {
     "9.1": "Sampled or aggregated",

@@ -16,7 +16,8 @@ from shoal.results.attack_results import AttackReportResult, AttackResult
 from shoal.results.attack_roles import AttackRoles
 from shoal.schema.registry import did_you_mean
 
-ATTACKS = (*attack_keys(), "joined_linking", "read_back")
+BEYOND_THE_BATTERY = ("joined_linking", "read_back")
+"""Attacks on all tables of a release together, and on its columns by themselves."""
 
 FITTING = 0.5
 """Of the original's people, the share that has to fit a released record for a verdict to mean anything."""
@@ -111,8 +112,9 @@ def attack_bounds(require: Sequence[str]) -> dict[str, float]:
     bounds = {}
     for text in require:
         name, _, number = text.partition("=")
-        if name not in ATTACKS:
-            raise InputError(f"unknown attack '{name}'{did_you_mean(name, ATTACKS)}", field="require")
+        known = (*attack_keys(), *BEYOND_THE_BATTERY)
+        if name not in known:
+            raise InputError(f"unknown attack '{name}'{did_you_mean(name, known)}", field="require")
         bounds[name] = _share(number, name)
     return bounds
 

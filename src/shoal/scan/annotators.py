@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 
+from shoal.discover.recognisers import RecogniserSet, default_recognisers
 from shoal.text import Annotator, Span
 from shoal.text.lexicon_finder import LexiconFinder
 from shoal.text.matching.patterns import PatternFinder
@@ -20,23 +21,24 @@ THRESHOLD = 0.6
 """A scan is surer than scrubbing is: two capitalised words alone don't stop a pipeline."""
 
 
-def annotate_by(threshold: float = THRESHOLD) -> Annotate:
+def annotate_by(threshold: float = THRESHOLD, recognisers: RecogniserSet | None = None) -> Annotate:
     """What finds personal data in texts; it is made when the first text is read, and what it remembers goes with it."""
-    return _LazyAnnotator(threshold).annotate
+    return _LazyAnnotator(threshold, recognisers).annotate
 
 
 @cache
-def _patterns() -> PatternFinder:
-    return PatternFinder()
+def _patterns(recognisers: RecogniserSet) -> PatternFinder:
+    return PatternFinder(recognisers)
 
 
 @dataclass(frozen=True)
 class _LazyAnnotator:
     threshold: float
+    recognisers: RecogniserSet | None
 
     @cached_property
     def _annotator(self) -> Annotator:
-        return Annotator((_patterns(), LexiconFinder()), self.threshold)
+        return Annotator((_patterns(self.recognisers or default_recognisers()), LexiconFinder()), self.threshold)
 
     def annotate(self, text: str) -> list[Span]:
         return self._annotator.annotate(text)

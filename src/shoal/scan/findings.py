@@ -6,10 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 
-from shoal.discover.recognisers import RECOGNISERS
-from shoal.schema import Role
+from shoal.discover.recognisers import RecogniserSet, default_recognisers
 
 
 class Weight(StrEnum):
@@ -27,19 +25,14 @@ IDENTIFYING = frozenset({"person", "name", "ip", "ipv4", "ipv6", "mac", "address
 """Kinds that lead to a person, whatever role a column of the kind has."""
 
 
-@cache
-def _direct() -> frozenset[str]:
-    return frozenset(each.type for each in RECOGNISERS if each.role is Role.DIRECT)
-
-
-def weight_of(kind: str) -> Weight:
+def weight_of(kind: str, recognisers: RecogniserSet | None = None) -> Weight:
     """
     >>> str(weight_of("email")), str(weight_of("date")), str(weight_of("ipv4"))
     ('identifying', 'indirect', 'identifying')
     """
     if kind in IDENTIFYING:
         return Weight.IDENTIFYING
-    if kind in IN_TEXT_INDIRECT or kind not in _direct():
+    if kind in IN_TEXT_INDIRECT or kind not in (recognisers or default_recognisers()).direct_types:
         return Weight.INDIRECT
     return Weight.IDENTIFYING
 

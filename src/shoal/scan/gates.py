@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.discover.recognisers import RECOGNISERS
+from shoal.discover.recognisers import RecogniserSet, default_recognisers
 from shoal.errors import InputError
 from shoal.privacy import ModelFinding as Verdict
 from shoal.scan.findings import IDENTIFYING, IN_TEXT_INDIRECT, Scan
@@ -22,15 +22,16 @@ class ScanGate:
     most: int = 0
 
     @classmethod
-    def parse(cls, text: str) -> ScanGate:
+    def parse(cls, text: str, recognisers: RecogniserSet | None = None) -> ScanGate:
         """
         >>> ScanGate.parse("email=0")
-        Gate(type='email', most=0)
+        ScanGate(type='email', most=0)
         """
         kind, equals, most = text.partition("=")
         if text == NONE:
             return cls(NONE)
-        known = tuple(sorted({each.type for each in RECOGNISERS} | IDENTIFYING | IN_TEXT_INDIRECT | OTHER_TYPES))
+        types = (recognisers or default_recognisers()).types
+        known = tuple(sorted(types | IDENTIFYING | IN_TEXT_INDIRECT | OTHER_TYPES))
         if kind not in known:
             raise InputError(f"there is no type '{kind}'{did_you_mean(kind, known)}", field="require", advice="or none")
         if not equals or not most.isdecimal():

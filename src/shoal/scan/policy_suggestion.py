@@ -15,7 +15,8 @@ from shoal.discover.text_mentions import Annotate
 from shoal.errors import FieldName, FieldStyle, SourceError
 from shoal.io import ReferenceSource, Source, explained, open_source, parse_source
 from shoal.io.databases.base import address_of, tables_in
-from shoal.io.formats.detection import SUFFIXES, is_folder_of_parts
+from shoal.io.formats.base import table_suffixes
+from shoal.io.formats.detection import is_folder_of_parts
 from shoal.io.frames import source_at
 from shoal.policy import UseCase
 from shoal.policy.multi_table import TABLE_NAME
@@ -23,7 +24,6 @@ from shoal.policy.multi_table import TABLE_NAME
 PASSWORD = "${SHOAL_DB_PASSWORD}"  # noqa: S105  # the name of a variable
 FAR = 3
 """Folders up from which a path is written whole."""
-_NOT_TABLES = frozenset({".txt", ".json"})
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def as_tables(found: ProfiledTables) -> dict[str, LinkableTable]:
 
 
 def folder_tables(folder: Path, annotate: Annotate | None = None) -> ProfiledTables:
-    suffixes = SUFFIXES.keys() - _NOT_TABLES
+    suffixes = table_suffixes()
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in suffixes and path.is_file())
     if not paths:
         raise SourceError(f"{folder}: holds no file that is a table")

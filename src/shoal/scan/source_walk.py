@@ -12,11 +12,13 @@ from pathlib import Path
 from polars.exceptions import PolarsError
 
 from shoal import documents
+from shoal.discover.recognisers import RecogniserSet, default_recognisers
+from shoal.documents.plain_text import LOGS, TEXTS
 from shoal.errors import InputError, SourceError
 from shoal.io import Source, explained, open_source, parse_source
 from shoal.io.databases.base import address_of, tables_in
 from shoal.io.failures import no_panic
-from shoal.io.formats.excel import sheets_of
+from shoal.io.formats.base import FileFormat, all_formats, format_of_suffix, table_suffixes
 from shoal.scan.annotators import Annotate
 from shoal.scan.findings import Scan, ScanFinding, ScannedSource, UnreadSource
 from shoal.scan.table_findings import scan_table
@@ -25,9 +27,6 @@ from shoal.schema.progress import Progress
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"})
 """Folders that hold copies of what programs made."""
-TABLES = frozenset([".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".arrow", ".feather", ".ipc"])
-BOOKS = frozenset({".xlsx", ".xlsm", ".xls"})
-PLAIN = frozenset({".txt", ".text", ".md", ".rst", ".log", ".out", ".err", ""})
 SHOWN = 5
 _SQLITE = b"SQLite format 3\0"
 _HEAD = 8192
@@ -42,12 +41,14 @@ class SourceWalk:
     annotate: Annotate
     everything: bool = False
     progress: Progress | None = None
+    recognisers: RecogniserSet = field(default_factory=default_recognisers)
     findings: list[ScanFinding] = field(default_factory=list)
     looked: list[ScannedSource] = field(default_factory=list)
     unread: list[UnreadSource] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
 
     def over(self, places: Sequence[str]) -> Scan:
+        _ = documents.document_formats(), all_formats()  # a plug-in that can't be used is no file's fault
         files = [found for place in places for found in self._expanded(place)]
         for number, (label, scan) in enumerate(files):
             if self.progress is not None:
@@ -110,7 +111,7 @@ class SourceWalk:
 
     def _source(self, source: Source) -> Iterator[SourceFindings]:
         with explained(source):
-            yield scan_table(source.label, source.scan(), self.annotate)
+            yield scan_table(source.label, source.scan(), self.annotate, self.recognisers)
 
     def _file(self, path: Path) -> Iterator[SourceFindings]:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -119,16 +120,23 @@ class SourceWalk:
         suffix = path.suffix.lower()
         if not opening:
             yield [], ScannedSource(str(path), "empty", "0 bytes")
-        elif suffix in TABLES:
-            yield from self._table(path)
-        elif suffix in BOOKS:
-            yield from self._sheets(path)
-        elif suffix in documents.ENDINGS and suffix not in PLAIN:
+        elif suffix in table_suffixes():
+            yield from self._tables_in(path, format_of_suffix(suffix))
+        elif suffix in documents.endings() and suffix not in TEXTS | LOGS:
             yield self._carried(path)
         elif b"\0" in opening:
             raise SourceError(f"{path}: nothing here reads this kind of file")
         else:
-            yield scan_text(str(path), path, self.annotate, everything=self.everything)
+            yield self._text(path)
+
+    def _text(self, path: Path) -> SourceFindings:
+        return scan_text(str(path), path, self.annotate, everything=self.everything, recognisers=self.recognisers)
+
+    def _tables_in(self, path: Path, file_format: FileFormat | None) -> Iterator[SourceFindings]:
+        if file_format is None or file_format.sheets is None:
+            yield from self._table(path)
+        else:
+            yield from self._sheets(path, file_format.sheets(path, str(path)))
 
     def _table(self, path: Path) -> Iterator[SourceFindings]:
         """A file that is no table after all is read as text, so that nothing in it is passed over."""
@@ -137,20 +145,19 @@ class SourceWalk:
         except (InputError, PolarsError) as error:
             if (isinstance(error, SourceError) and _is_empty(error)) or b"\0" in _opening(path):
                 raise
-            found = [scan_text(str(path), path, self.annotate, everything=self.everything)]
+            found = [self._text(path)]
         yield from found
 
-    def _sheets(self, path: Path) -> Iterator[SourceFindings]:
-        names = sheets_of(path, str(path))
+    def _sheets(self, path: Path, names: Sequence[str]) -> Iterator[SourceFindings]:
         whole = True
         for name in names:
             try:
                 source = open_source(parse_source({"path": str(path), "sheet": name}))
-                findings, looked = scan_table(f"{path}#{name}", source.scan(), self.annotate)
+                findings, looked = scan_table(f"{path}#{name}", source.scan(), self.annotate, self.recognisers)
                 yield findings, looked
             except InputError as error:
                 whole = whole and isinstance(error, SourceError) and _is_empty(error)
-        if path.suffix.lower() != ".xls":
+        if path.suffix.lower() in documents.endings():
             yield self._carried(path, cells=not whole)
 
     def _carried(self, path: Path, *, cells: bool = True) -> SourceFindings:
@@ -160,7 +167,14 @@ class SourceWalk:
             for piece in self._read(path, document)
             if cells or "!" not in piece.place
         )
-        return scan_pieces(str(path), document.key, blocks, self.annotate, everything=self.everything)
+        return scan_pieces(
+            str(path),
+            document.key,
+            blocks,
+            self.annotate,
+            everything=self.everything,
+            recognisers=self.recognisers,
+        )
 
     def _read(self, path: Path, document: documents.DocumentFormat) -> Iterator[documents.DocumentText]:
         """The pieces; those of which nobody knows what they say are noted."""
@@ -188,10 +202,15 @@ def _shown(place: str) -> str:
 
 
 def scan_places(
-    places: Sequence[str], annotate: Annotate, *, everything: bool = False, progress: Progress | None = None
+    places: Sequence[str],
+    annotate: Annotate,
+    *,
+    everything: bool = False,
+    progress: Progress | None = None,
+    recognisers: RecogniserSet | None = None,
 ) -> Scan:
     """Everything at the places; what can't be read is listed in the result, a place that isn't there is an error."""
-    return SourceWalk(annotate, everything, progress).over(places)
+    return SourceWalk(annotate, everything, progress, recognisers or default_recognisers()).over(places)
 
 
 def _opening(path: Path, *, strict: bool = False) -> bytes:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from shoal.discover.recognisers import RecogniserSet
 from shoal.discover.value_shapes import common_shapes
 from shoal.scan.annotators import Annotate
 from shoal.scan.findings import ScanFinding, ScannedSource, weight_of
@@ -47,9 +48,10 @@ class _TypeTally:
 class TextCounter:
     """Counts what is found in the texts of one source."""
 
-    def __init__(self, source: str, annotate: Annotate) -> None:
+    def __init__(self, source: str, annotate: Annotate, recognisers: RecogniserSet | None = None) -> None:
         self.source = source
         self._annotate = annotate
+        self._recognisers = recognisers
         self._found: dict[tuple[str, str], _TypeTally] = {}
         self.characters = 0
 
@@ -87,7 +89,7 @@ class TextCounter:
                 kind,
                 round(tally.count * scale),
                 tally.scores / tally.count,
-                weight_of(kind),
+                weight_of(kind, self._recognisers),
                 tuple(shape.form for shape in common_shapes(pl.Series(list(tally.values), dtype=pl.String))),
                 tuple(tally.lines),
                 scale > 1,
@@ -97,11 +99,11 @@ class TextCounter:
 
 
 def scan_text(
-    source: str, path: Path, annotate: Annotate, *, everything: bool
+    source: str, path: Path, annotate: Annotate, *, everything: bool, recognisers: RecogniserSet | None = None
 ) -> tuple[list[ScanFinding], ScannedSource]:
     """A plain text or a log."""
     size = path.stat().st_size
-    texts = TextCounter(source, annotate)
+    texts = TextCounter(source, annotate, recognisers)
     whole = everything or size <= MOST
     texts.read(_whole(path) if whole else _spread(path, size))
     sampled = "" if whole else f"{MOST // PIECE} pieces of {PIECE // 1000} kB, spread over the file"
@@ -139,11 +141,17 @@ def _size(size: int) -> str:
     return f"{size:,} bytes" if size < 10_000 else f"{size / 1000:,.0f} kB"
 
 
-def scan_pieces(
-    source: str, kind: str, blocks: Iterable[TextBlock], annotate: Annotate, *, everything: bool
+def scan_pieces(  # noqa: PLR0913 - a document, and by what it is read
+    source: str,
+    kind: str,
+    blocks: Iterable[TextBlock],
+    annotate: Annotate,
+    *,
+    everything: bool,
+    recognisers: RecogniserSet | None = None,
 ) -> tuple[list[ScanFinding], ScannedSource]:
     """The texts of a document, a mail, a JSON file."""
-    texts = TextCounter(source, annotate)
+    texts = TextCounter(source, annotate, recognisers)
     whole = texts.read(blocks, None if everything else MOST)
     sampled = "" if whole else f"the first {texts.characters:,} characters"
     amount = f"{texts.characters:,} characters" if whole else "more than was looked at"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from shoal.discover.recognisers import RECOGNISERS
+from shoal.discover.recognisers import RecogniserSet, default_recognisers
 from shoal.errors import InputError
 from shoal.schema.registry import did_you_mean
 
@@ -29,9 +29,9 @@ UNCHECKED = "unchecked"
 """What a check could not be finished for: replaced whatever types are asked for."""
 
 
-def known_types() -> frozenset[str]:
+def known_types(recognisers: RecogniserSet | None = None) -> frozenset[str]:
     """What labels may name."""
-    return COMMON | {recogniser.type for recogniser in RECOGNISERS}
+    return COMMON | (recognisers or default_recognisers()).types
 
 
 def chosen_types(listed: str | None) -> frozenset[str] | None:

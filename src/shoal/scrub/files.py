@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from shoal.documents.base import DocumentFormat, reading
 from shoal.documents.cleaning_account import AccountEntry, DocumentAccount
+from shoal.documents.plain_text import LOGS, TEXTS
 from shoal.errors import FieldName, FieldText, InputError, SourceError
 from shoal.io import atomic_binary
 from shoal.scrub.account import ScrubAccount
@@ -20,9 +21,6 @@ from shoal.scrub.own_replacements import is_own_replacement
 from shoal.scrub.scrubber import Scrubber
 from shoal.scrub.streams import read_together, scrub_together
 
-LETTERS = frozenset({".txt", ".text", ".md", ".rst", ""})
-"""Endings of texts that are read as a whole, so that who is who is seen over all their lines."""
-LOGS = frozenset({".log", ".out", ".err"})
 MOST_OF_A_LETTER = 4_000_000
 """Bytes; a longer text is scrubbed line by line."""
 
@@ -81,7 +79,7 @@ class FileScrubber:
 
     def _is_letter(self, path: Path) -> bool:
         """Read as a whole. A pipe or a device has no size: it is a stream of lines."""
-        return path.suffix.lower() in LETTERS and path.is_file() and path.stat().st_size <= MOST_OF_A_LETTER
+        return path.suffix.lower() in TEXTS and path.is_file() and path.stat().st_size <= MOST_OF_A_LETTER
 
     def _lines(self, source: BinaryIO, out: BinaryIO, person: str) -> None:
         lines = read_together(source, self.encoding)
@@ -134,7 +132,7 @@ def _by_kind(entries: Iterable[AccountEntry]) -> Counter[str]:
 
 
 def is_plain(path: Path) -> bool:
-    return path.suffix.lower() in LETTERS | LOGS
+    return path.suffix.lower() in TEXTS | LOGS
 
 
 def _refuse(path: Path) -> None:

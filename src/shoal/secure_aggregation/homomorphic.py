@@ -18,6 +18,7 @@ from shoal.crypto import Key
 from shoal.crypto.homomorphic import PublicKey, SecretKey, Total
 from shoal.errors import DataError, IntegrityError, SourceError
 from shoal.io import write_atomic
+from shoal.io.formats import parquet
 from shoal.io.formats.columnar import checked
 from shoal.io.json_files import read_json
 from shoal.kernels.arrays import Mask
@@ -163,7 +164,7 @@ def _opened(file: File) -> tuple[str, dict[str, Any], int]:
     label = "table in memory" if isinstance(file, pl.DataFrame) else str(file)
     lazy = file.lazy() if isinstance(file, pl.DataFrame) else _scan(Path(file))
     if not isinstance(file, pl.DataFrame) and Path(file).is_file():
-        checked(Path(file), "parquet", label, broken="is not an encrypted column")
+        checked(Path(file), parquet.KIND, label, broken="is not an encrypted column")
     try:
         first = lazy.select("column", "type", "scale", "set", "public_key", "sealed_key").head(1).collect()
         rows, sets = lazy.select(pl.col("rows").sum(), pl.col("set").n_unique()).collect().row(0)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.crypto.secret_sharing import Sharing
 from shoal.errors import InputError, IntegrityError, SourceError
+from shoal.io.formats import parquet
 from shoal.io.formats.columnar import checked
 from shoal.io.json_files import read_json
 from shoal.schema.values import ValueType
@@ -200,7 +201,7 @@ def _check(about: ShareFileHeader) -> None:
 def _parquet(path: Path) -> pl.DataFrame:
     try:
         if path.is_file():
-            checked(path, "parquet", str(path), broken="is not a file of shares")
+            checked(path, parquet.KIND, str(path), broken="is not a file of shares")
         return pl.read_parquet(path, glob=False)
     except OSError as error:
         raise SourceError(f"{path}: can't be read: {error.strerror or 'it is no file'}") from None

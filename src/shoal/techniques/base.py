@@ -20,7 +20,7 @@ from shoal.randomness import Stream
 from shoal.schema.columns import Column, Columns
 from shoal.schema.counts import Counts
 from shoal.schema.parameters import Parameters
-from shoal.schema.registry import Registry
+from shoal.schema.registry import RegistrationError, Registry
 from shoal.schema.roles import Role
 from shoal.schema.steps import Scope, Step
 from shoal.schema.values import ValueType
@@ -201,7 +201,7 @@ class TableTechnique(Parameters, ABC):
         super().__init_subclass__()
         if "key" in cls.__dict__:
             if not isinstance(getattr(cls, "stage", None), Stage):
-                raise TypeError(f"the table technique {cls.key!r} has to declare its stage")
+                raise RegistrationError(f"the table technique {cls.key!r} has to declare its stage")
             table_techniques.add(cls.key, cls)
 
     def creates(self) -> tuple[str, ...]:
@@ -222,5 +222,7 @@ class TableTechnique(Parameters, ABC):
     def bind(self, context: Context) -> Step: ...
 
 
-techniques: Registry[type[Technique]] = Registry("shoal.techniques", "technique")
-table_techniques: Registry[type[TableTechnique]] = Registry("shoal.techniques", "table technique")
+techniques: Registry[type[Technique]] = Registry("shoal.techniques", "technique", "shoal.techniques")
+table_techniques: Registry[type[TableTechnique]] = Registry(
+    "shoal.techniques", "table technique", "shoal.table_techniques"
+)

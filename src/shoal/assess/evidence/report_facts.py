@@ -8,7 +8,7 @@ from shoal.assess.evidence.study import ReleaseEvidence
 from shoal.attack import Attack
 from shoal.measurement.risk.attacker_risks import AttackerRisk, Attackers
 from shoal.measurement.risk.reidentification import Reidentification
-from shoal.measurement.usefulness import READINGS, USES, Usefulness
+from shoal.measurement.usefulness import USES, Usefulness, readings
 from shoal.results.attack_report import AttackReport, in_words, share_tried
 from shoal.results.evidence_facts import (
     AssessmentFacts,
@@ -100,9 +100,8 @@ def _attack(attack: Attack) -> AttackFacts:
 def _usefulness(useful: Usefulness) -> tuple[UsefulnessFacts, ...]:
     matter = useful.for_purpose if useful.purpose is not None else ()
     known = [(name, value) for name, value in useful.figures.items() if value is not None]
-    return tuple(
-        UsefulnessFacts(READINGS[name].title, value, READINGS[name].meaning, name in matter) for name, value in known
-    )
+    read = readings()
+    return tuple(UsefulnessFacts(read[name].title, value, read[name].meaning, name in matter) for name, value in known)
 
 
 def _tables(evidence: ReleaseEvidence) -> tuple[FigureTable, ...]:

@@ -14,7 +14,7 @@ from shoal.assess.multi_table.joined_risk import JoinedRisk, groups_from_manifes
 from shoal.assess.multi_table.references import references_of
 from shoal.errors import FieldName, FieldText, InputError, SourceError
 from shoal.io import FileOptions, Source, explained, open_source
-from shoal.io.formats.detection import SUFFIXES
+from shoal.io.formats.base import format_of_suffix
 from shoal.io.frames import source_at
 from shoal.measurement.risk.joined_tables import ROW, KeyGroup
 from shoal.policy import Policy
@@ -154,7 +154,7 @@ def named_in(place: str, table: str) -> Source:
         return source_at({"url": place, "table": table})
     if not Path(place).is_dir():
         raise _takes_a_folder()
-    fitting = [path for path in sorted(Path(place).iterdir()) if path.stem == table and path.suffix.lower() in SUFFIXES]
+    fitting = [path for path in sorted(Path(place).iterdir()) if path.stem == table and format_of_suffix(path.suffix)]
     if len(fitting) != 1:
         how = "no file" if not fitting else f"{len(fitting)} files"
         raise SourceError(

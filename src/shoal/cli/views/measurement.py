@@ -12,23 +12,12 @@ from shoal.cli.terminal.output import print_table
 from shoal.cli.views.single_records import print_records
 from shoal.measurement.formal_models import SENSITIVE, FormalFigures
 from shoal.measurement.risk.attacker_risks import Attackers, Basis
-from shoal.measurement.usefulness import READINGS, USES, Usefulness
+from shoal.measurement.usefulness import USES, Usefulness, figures_for, figures_in_short, readings
 from shoal.privacy import ModelFinding
 from shoal.report.wording import measure
 from shoal.results.measured_table import CellFigures, MeasuredTable
 from shoal.results.record_counts import CountBasis
 
-IN_SHORT = (
-    "rows_kept",
-    "cells_unchanged",
-    "total_variation_mean",
-    "wasserstein_mean",
-    "association_difference",
-    "query_error_median",
-    "pmse_ratio",
-    "learning_kept",
-)
-"""Figures of usefulness that are shown where no purpose is declared."""
 OF_CELLS = {"loss": "lower", "detail_kept": "higher", "precision": "higher", "entropy_lost": "lower"}
 """Figures of the quasi-identifying cells, and which way is better."""
 ALONE = {
@@ -169,17 +158,18 @@ def _print_usefulness(found: Usefulness, cells: CellFigures) -> None:
     shown = found.for_purpose
     title = "Usefulness"
     if found.purpose is None:
-        shown = tuple(name for name in IN_SHORT if found.figures[name] is not None)
+        shown = tuple(name for name in figures_in_short() if found.figures[name] is not None)
     else:
         use = USES[found.purpose]
         title = f"Usefulness: {use.title}. {use.needs}"
+    known = readings()
     rows = [
         (measure(name)[0], number(cells.figures[name]), better, measure(name)[1])
         for name, better in OF_CELLS.items()
         if name in cells.figures
     ]
     rows += [
-        (READINGS[name].title, number(found.figures[name] or 0.0), f"{READINGS[name].better}", READINGS[name].meaning)
+        (known[name].title, number(found.figures[name] or 0.0), f"{known[name].better}", known[name].meaning)
         for name in shown
     ]
     print_table(title, ("figure", "value", "better", "meaning"), rows)
@@ -187,10 +177,10 @@ def _print_usefulness(found: Usefulness, cells: CellFigures) -> None:
     if missing:
         named = ", ".join(measure(name)[0].lower() for name in missing)
         typer.echo(f"  No {named}: {cells.reasons[missing[0]]}.")
-    wanted = USES[found.purpose].figures if found.purpose is not None else ()
+    wanted = figures_for(found.purpose) if found.purpose is not None else ()
     for name in wanted:
         if name in found.reasons:
-            typer.echo(f"  {READINGS[name].title}: {found.reasons[name]}.")
+            typer.echo(f"  {known[name].title}: {found.reasons[name]}.")
     for line in (*found.warnings, *(note for note in found.notes if _of_any(note, shown))):
         typer.echo(f"  {line[:1].upper()}{line[1:]}.")
     if found.purpose is None:

@@ -167,22 +167,21 @@ def shipped() -> tuple[Recogniser, ...]:
 
 def installed() -> tuple[Recogniser, ...]:
     """Ours, with those that other distributions add."""
-    entries = plugins(PLUGINS)
-    return with_files(*(Path(loaded(entry)) for entry in entries)) if entries else shipped()
-
-
-def with_files(*paths: Path) -> tuple[Recogniser, ...]:
-    """Ours with those of further files, which take the place of ours where the name is the same."""
     chosen = {recogniser.key: recogniser for recogniser in shipped()}
-    for path in paths:
-        try:
-            if path.stat().st_size > LARGEST:
-                raise SourceError(f"{path}: too large for a file of recognisers")
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            raise SourceError(f"{path}: can't be read as a file of recognisers") from None
-        chosen |= {recogniser.key: recogniser for recogniser in recognisers_in(text, str(path))}
+    for entry in plugins(PLUGINS):
+        chosen |= {recogniser.key: recogniser for recogniser in recognisers_at(Path(loaded(entry)))}
     return tuple(chosen.values())
+
+
+def recognisers_at(path: Path) -> tuple[Recogniser, ...]:
+    """Those of one file."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise SourceError(f"{path}: too large for a file of recognisers")
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise SourceError(f"{path}: can't be read as a file of recognisers") from None
+    return recognisers_in(text, str(path))
 
 
 def recognisers_in(text: str, source: str) -> tuple[Recogniser, ...]:

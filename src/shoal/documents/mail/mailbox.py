@@ -256,6 +256,7 @@ _LARGEST: Final = 1 << 28
 @dataclass(frozen=True)
 class MailFormat(DocumentFormat):
     key: ClassVar[str] = "eml"
+    order: ClassVar[int] = 60
     endings: ClassVar[tuple[str, ...]] = (".eml",)
     media: ClassVar[tuple[str, ...]] = ("message/rfc822",)
 
@@ -270,8 +271,13 @@ class MailFormat(DocumentFormat):
 @dataclass(frozen=True)
 class MailboxFormat(DocumentFormat):
     key: ClassVar[str] = "mbox"
+    order: ClassVar[int] = 70
     endings: ClassVar[tuple[str, ...]] = (".mbox", ".mbx")
     media: ClassVar[tuple[str, ...]] = ("application/mbox",)
+
+    @classmethod
+    def begins(cls, head: bytes) -> bool:
+        return head.startswith(b"From ")
 
     def pieces(self, source: BinaryIO, label: str) -> Iterator[DocumentText]:
         for number, content in enumerate(_split(source, label), 1):

@@ -203,6 +203,7 @@ _IDENTIFIER: Final = re.compile(r"\d{6,}")
 @dataclass(frozen=True)
 class ExcelFormat(OfficeFormat):
     key: ClassVar[str] = "xlsx"
+    order: ClassVar[int] = 90
     endings: ClassVar[tuple[str, ...]] = (".xlsx", ".xlsm", ".xltx")
     media: ClassVar[tuple[str, ...]] = (
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",

@@ -42,6 +42,7 @@ _PLACES: Final = {"document": "body", "main": "body", "glossary": "building bloc
 @dataclass(frozen=True)
 class WordFormat(OfficeFormat):
     key: ClassVar[str] = "docx"
+    order: ClassVar[int] = 80
     endings: ClassVar[tuple[str, ...]] = (".docx", ".docm", ".dotx")
     media: ClassVar[tuple[str, ...]] = (
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",

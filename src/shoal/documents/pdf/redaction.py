@@ -36,8 +36,13 @@ _CLEANED: Final = "/Cleaned"
 @dataclass(frozen=True)
 class PdfFormat(DocumentFormat):
     key: ClassVar[str] = "pdf"
+    order: ClassVar[int] = 100
     endings: ClassVar[tuple[str, ...]] = (".pdf",)
     media: ClassVar[tuple[str, ...]] = ("application/pdf",)
+
+    @classmethod
+    def begins(cls, head: bytes) -> bool:
+        return head.startswith(b"%PDF-")
 
     def pieces(self, source: BinaryIO, label: str) -> Iterator[DocumentText]:
         content = _content(source, label)

@@ -14,7 +14,7 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -51,6 +51,25 @@ def locked_folder(final: Path) -> tuple[Path, int]:
 def locked_file(final: Path, *, private: bool = False) -> tuple[Path, int]:
     """The same for a file; a private one is nobody else's to read from its first moment on."""
     return _locked_sibling(final, lambda path: path.touch(PRIVATE if private else 0o666, exist_ok=False))
+
+
+@contextlib.contextmanager
+def scratch_folder(partial: Path) -> Iterator[Path]:
+    """A folder beside an unfinished file, for what its writer puts aside; nobody else may read it.
+
+    It is gone at the end, and swept with the file if its process is killed.
+    """
+    folder = partial.with_name(f"{partial.name}-aside")
+    folder.mkdir(0o700)
+    begun(folder)
+    handle = -1
+    try:
+        with contextlib.suppress(OSError):
+            handle = lock(folder)
+        yield folder
+    finally:
+        remove(folder)
+        release(folder, handle)
 
 
 def release(path: Path, handle: int) -> None:

@@ -4,44 +4,24 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from shoal.errors import SourceError
+from shoal.io.formats import csv
+from shoal.io.formats.base import Signature, all_formats, format_named, format_of_suffix
 from shoal.io.options import FileOptions, Format
 from shoal.schema.registry import did_you_mean, nearest
 
-SUFFIXES: Final[dict[str, Format]] = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
-    ".xls": "excel",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
-_OPENINGS: Final[tuple[tuple[bytes, str, Format | None], ...]] = (
-    (b"PAR1\x15", "a Parquet file", "parquet"),
-    (b"ARROW1\0\0", "an Arrow file", "arrow"),
-    (b"\xff\xff\xff\xff", "an Arrow stream", "arrow"),
-    (b"PK\x03\x04", "an Excel workbook or another zip archive", "excel"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or protected Office document", "excel"),
-    (b"SQLite format 3\0", "a SQLite database (give its address, sqlite:///FILE#TABLE)", None),
-    (b"\x1f\x8b", "compressed (unpack it first)", None),
-    (b"\x28\xb5\x2f\xfd", "compressed (unpack it first)", None),
-    (b"BZh9", "compressed (unpack it first)", None),
-    (b"\xfd7zXZ", "compressed (unpack it first)", None),
-    (b"%PDF", "a PDF document", None),
+_NO_TABLES: Final = (
+    Signature(b"SQLite format 3\0", "a SQLite database (give its address, sqlite:///FILE#TABLE)"),
+    Signature(b"\x1f\x8b", "compressed (unpack it first)"),
+    Signature(b"\x28\xb5\x2f\xfd", "compressed (unpack it first)"),
+    Signature(b"BZh9", "compressed (unpack it first)"),
+    Signature(b"\xfd7zXZ", "compressed (unpack it first)"),
+    Signature(b"%PDF", "a PDF document"),
 )
 MAX_COLUMNS: Final = 100_000
 _SHOWN: Final = 20
@@ -75,7 +55,7 @@ class Fingerprint:
 def is_folder_of_parts(path: Path) -> bool:
     """A folder with the name of a table file, or with parts in it: one table in several files."""
     try:
-        return path.is_dir() and (path.suffix.lower() in SUFFIXES or any(path.glob("part-*")))
+        return path.is_dir() and (format_of_suffix(path.suffix) is not None or any(path.glob("part-*")))
     except (OSError, ValueError):
         return False
 
@@ -107,27 +87,27 @@ def format_of(path: Path, options: FileOptions) -> Format:
         opening = file.read(16)
     if not opening:
         raise SourceError(f"{options.label}: is empty")
-    found = next(((said, kind) for start, said, kind in _OPENINGS if opening.startswith(start)), None)
-    named = options.format or SUFFIXES.get(path.suffix.lower())
+    found = next(((seen, kind) for seen, kind in _signatures() if opening.startswith(seen.opening)), None)
+    by_name = format_of_suffix(path.suffix)
+    named = options.format or (None if by_name is None else by_name.key)
     if found is None:
-        return named or "csv"
-    said, kind = found
+        return named or csv.KEY
+    seen, kind = found
     if kind is None or (named is not None and named != kind):
-        raise SourceError(f"{options.label}: is {said}", advice=f"say `format: {kind}`" if kind else None)
+        raise SourceError(f"{options.label}: is {seen.description}", advice=f"say `format: {kind}`" if kind else None)
     return kind
+
+
+def _signatures() -> Iterator[tuple[Signature, Format | None]]:
+    for one in all_formats():
+        yield from ((seen, one.key) for seen in one.signatures)
+    yield from ((seen, None) for seen in _NO_TABLES)
 
 
 def refuse_foreign_options(options: FileOptions, file_format: Format) -> None:
     """An option that means nothing for the format is a mistake, not a wish to ignore."""
-    means = {
-        "separator": ("csv", "tsv"),
-        "quote": ("csv", "tsv"),
-        "encoding": ("csv", "tsv"),
-        "null_values": ("csv", "tsv", "excel"),
-        "sheet": ("excel",),
-    }
-    given = options.model_fields_set - {"path", "format"}
-    foreign = [name for name in means if name in given and file_format not in means[name]]
+    known = {"path", "format", *format_named(file_format).options}
+    foreign = [name for name in FileOptions.model_fields if name in options.model_fields_set and name not in known]
     if foreign:
         raise SourceError(f"{options.label}: {', '.join(foreign)} can't be said of a file in the format {file_format}")
 

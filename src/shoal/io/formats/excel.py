@@ -4,39 +4,47 @@ A sheet has at most 1,048,576 rows and is read whole, in a child process; only t
 numbers come without ".0", dates without a time where the whole column has none. Cells that hold an Excel error (#N/A …)
 are missing values.
 
-Writing streams the five parts that a workbook needs (ECMA-376) into its zip archive; libraries for it put rows aside in
-temporary files, which a kill would leave behind. A text that is a number as Excel would write it becomes a number cell,
-so that the column can be summed; "007" stays text. Equal data gives equal bytes.
+Writing goes row by row, through a file that is put aside beside the workbook and swept as an unfinished workbook is. A
+text that is a number as Excel would write it becomes a number cell, so that the column can be summed; "007" stays text.
+Equal data gives equal bytes.
 """
 
 from __future__ import annotations
 
+import datetime
 import mmap
 import re
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Final
-from xml.sax.saxutils import escape
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from shoal import sandbox
 from shoal.errors import SourceError, TargetError
+from shoal.io.atomic.unfinished import scratch_folder
+from shoal.io.formats.base import FileFormat, Signature, file_formats
 from shoal.io.formats.detection import check_names
 from shoal.io.options import FileOptions, Format
 from shoal.sandbox import ReadRequest
 from shoal.schema.registry import did_you_mean
 
+if TYPE_CHECKING:
+    from xlsxwriter.worksheet import Worksheet
+
+KEY = "excel"
 MAX_RECORDS: Final = 1_048_575
 _MAX_CELL: Final = 32_767
 _BROKEN: Final = "is not a whole Excel workbook"
 _PROTECTED: Final = "EncryptedPackage".encode("utf-16-le")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{0,14}[1-9])?")
 _DIGITS: Final = 15
-_NOT_IN_XML: Final = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]|_(?=x[0-9A-Fa-f]{4}_)")
+_SHEET: Final = "data"
+_BATCH: Final = 10_000
+_CREATED: Final = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
+"""What every workbook says of itself, so that equal data gives equal bytes."""
 _OLD: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -46,7 +54,7 @@ class ExcelSource:
     sheet: str
     path: Path
     frame: pl.DataFrame = field(repr=False)
-    format: Format = "excel"
+    format: Format = KEY
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -114,55 +122,43 @@ def _chosen(sheets: list[str], options: FileOptions) -> str:
     return wanted
 
 
-_XML: Final = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-_OPEN: Final = "http://schemas.openxmlformats.org"
-_RELATION: Final = f"{_OPEN}/officeDocument/2006/relationships"
-_MAIN: Final = f"{_OPEN}/spreadsheetml/2006/main"
-_KIND: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-_PARTS: Final = {
-    "[Content_Types].xml": f"""<Types xmlns="{_OPEN}/package/2006/content-types">\
-<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>\
-<Override PartName="/xl/workbook.xml" ContentType="{_KIND}.sheet.main+xml"/>\
-<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_KIND}.worksheet+xml"/></Types>""",
-    "_rels/.rels": f"""<Relationships xmlns="{_OPEN}/package/2006/relationships">\
-<Relationship Id="rId1" Type="{_RELATION}/officeDocument" Target="xl/workbook.xml"/></Relationships>""",
-    "xl/workbook.xml": f"""<workbook xmlns="{_MAIN}" xmlns:r="{_RELATION}">\
-<sheets><sheet name="data" sheetId="1" r:id="rId1"/></sheets></workbook>""",
-    "xl/_rels/workbook.xml.rels": f"""<Relationships xmlns="{_OPEN}/package/2006/relationships">\
-<Relationship Id="rId1" Type="{_RELATION}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>""",
-}
-
-
 def write_excel(path: Path, columns: list[str], batches: Iterable[pl.DataFrame]) -> None:
     """A new workbook with one sheet, row by row."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
-        for name, text in _PARTS.items():
-            with book.open(zipfile.ZipInfo(name), "w") as part:
-                part.write(f"{_XML}{text}".encode())
-        sheet = zipfile.ZipInfo("xl/worksheets/sheet1.xml")
-        sheet.compress_type = zipfile.ZIP_DEFLATED
-        with book.open(sheet, "w", force_zip64=True) as part:
-            _write_sheet(part, columns, batches)
+    from xlsxwriter import Workbook
+    from xlsxwriter.exceptions import XlsxWriterException
+
+    with scratch_folder(path) as aside, path.open("wb") as file:
+        book = Workbook(file, {"constant_memory": True, "tmpdir": str(aside)})
+        book.set_properties({"created": _CREATED})
+        book.use_zip64()
+        sheet = book.add_worksheet(_SHEET)
+        try:
+            _write_rows(sheet, columns, batches)
+            book.close()
+        except XlsxWriterException as error:
+            raise _cause(error) from None
+        finally:
+            with suppress(OSError):  # after an error the library leaves it open
+                sheet.row_data_fh.close()
 
 
-def _write_sheet(part: IO[bytes], columns: list[str], batches: Iterable[pl.DataFrame]) -> None:
-    places = [_letters(place) for place in range(len(columns))]
-    part.write(f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
-    part.write(f'<row r="1">{"".join(map(_text_cell, places, [1] * len(columns), columns))}</row>'.encode())
-    row = 1
+def _write_rows(sheet: Worksheet, columns: list[str], batches: Iterable[pl.DataFrame]) -> None:
+    for place, name in enumerate(columns):
+        sheet.write_string(0, place, name)
+    row = 0
     for batch in batches:
-        if row + batch.height > MAX_RECORDS + 1:
+        if row + batch.height > MAX_RECORDS:
             raise TargetError(f"an Excel sheet can't hold more than {MAX_RECORDS:,} records; choose another format")
         _refuse_long(batch)
-        lines = []
         for record in batch.select(pl.all().cast(pl.String)).iter_rows():
             row += 1
-            cells = "".join(
-                _cell(place, row, text) for place, text in zip(places, record, strict=True) if text is not None
-            )
-            lines.append(f'<row r="{row}">{cells}</row>')
-        part.write("".join(lines).encode())
-    part.write(b"</sheetData></worksheet>")
+            for place, text in enumerate(record):
+                if text is None:
+                    continue
+                if _is_number(text):
+                    sheet.write_number(row, place, float(text))
+                else:
+                    sheet.write_string(row, place, text)
 
 
 def _refuse_long(batch: pl.DataFrame) -> None:
@@ -171,21 +167,39 @@ def _refuse_long(batch: pl.DataFrame) -> None:
             raise TargetError(f"column '{values.name}': an Excel cell can't hold more than {_MAX_CELL:,} letters")
 
 
-def _cell(place: str, row: int, text: str) -> str:
-    if _NUMBER.fullmatch(text) and sum(map(str.isdigit, text)) <= _DIGITS:
-        return f'<c r="{place}{row}"><v>{text}</v></c>'
-    return _text_cell(place, row, text)
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None and sum(map(str.isdigit, text)) <= _DIGITS
 
 
-def _text_cell(place: str, row: int, text: str) -> str:
-    plain = escape(_NOT_IN_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text))
-    return f'<c r="{place}{row}" t="inlineStr"><is><t xml:space="preserve">{plain}</t></is></c>'
+def _cause(error: Exception) -> Exception:
+    """What the operating system said, which the library wraps."""
+    cause = error.args[0] if error.args else None
+    return cause if isinstance(cause, OSError) else error
 
 
-def _letters(place: int) -> str:
-    """Columns as Excel names them: A … Z, AA …
+def _sink(frame: pl.LazyFrame, path: Path) -> None:
+    columns = frame.collect_schema().names()
+    write_excel(path, columns, frame.collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming"))
 
-    >>> [_letters(place) for place in (0, 25, 26, 701, 702)]
-    ['A', 'Z', 'AA', 'ZZ', 'AAA']
-    """
-    return (_letters(place // 26 - 1) if place >= 26 else "") + chr(ord("A") + place % 26)
+
+def _scan(path: Path, _label: str) -> pl.LazyFrame:
+    return open_excel(path, FileOptions(path=str(path), format=KEY)).scan()
+
+
+file_formats.add(
+    KEY,
+    FileFormat(
+        KEY,
+        (".xlsx", ".xlsm", ".xls"),
+        open_excel,
+        _sink,
+        _scan,
+        order=30,
+        signatures=(
+            Signature(b"PK\x03\x04", "an Excel workbook or another zip archive"),
+            Signature(_OLD, "an old or protected Office document"),
+        ),
+        options=frozenset({"null_values", "sheet"}),
+        sheets=sheets_of,
+    ),
+)

@@ -22,6 +22,8 @@ from polars.exceptions import PolarsError
 from shoal.errors import FieldName, FieldText, InputError, SourceError
 from shoal.io.atomic.folder_commit import sha256_of
 from shoal.io.failures import writing
+from shoal.io.formats import parquet
+from shoal.io.formats.base import format_named
 from shoal.io.formats.delimited.reader import DelimitedSource, open_delimited
 from shoal.io.formats.detection import Fingerprint, check_names, format_of
 from shoal.io.options import FileOptions, Format
@@ -30,7 +32,6 @@ from shoal.kernels.batch_streams import streamed
 
 PART_ROWS: Final = 1 << 22
 """Records of a part where one machine writes them all."""
-FORMATS: Final[tuple[Format, ...]] = ("parquet", "csv", "tsv")
 _BATCH_ROWS: Final = 1 << 17
 
 
@@ -84,7 +85,7 @@ class PartsTarget:
     def scan(self) -> pl.LazyFrame:
         """What was written, read anew."""
         targets = [replace(self.whole, path=self.path / part.path) for part in self.parts]
-        if self.whole.format == "parquet":
+        if not self.whole.delimited:
             return pl.scan_parquet([target.path for target in targets], glob=False)
         return pl.concat([target.scan() for target in targets])
 
@@ -119,7 +120,7 @@ class _PartSplitter:
 
 
 def parts_target(whole: FileTarget) -> PartsTarget:
-    if whole.format not in FORMATS:
+    if not format_named(whole.format).in_parts:
         raise InputError(
             f"parts are written as Parquet or CSV, not as {whole.format}",
             advice=FieldText("leave ", FieldName("parts"), " out"),
@@ -170,11 +171,11 @@ def open_parts(folder: Path, options: FileOptions) -> PartsSource:
     if not paths:
         raise SourceError(f"{options.label}: there are no parts in it")
     kinds = {format_of(path, options) for path in paths}
-    if len(kinds) > 1 or not kinds <= set(FORMATS):
+    if len(kinds) > 1 or not all(format_named(kind).in_parts for kind in kinds):
         raise SourceError(f"{options.label}: parts have to be Parquet files throughout, or CSV files")
     (kind,) = kinds
     seen = tuple(map(Fingerprint.of, paths))
-    if kind == "parquet":
+    if not format_named(kind).delimited:
         return PartsSource(options.label, paths, kind, _parquet_schema(paths, options.label), seen)
     first = open_delimited(paths[0], options, kind)
     same = options.model_copy(update={"separator": first.dialect.separator, "quote": first.dialect.quote or ""})
@@ -189,7 +190,7 @@ def _parquet_schema(paths: Sequence[Path], label: str) -> pl.Schema:
     from shoal.io.formats.columnar import checked, plain_schema, refuse_nested
 
     try:
-        schemas = [checked(path, "parquet", label)[0] for path in paths]
+        schemas = [checked(path, parquet.KIND, label)[0] for path in paths]
     except SourceError as error:
         said = error.message.removeprefix(f"{label}: ")
         raise SourceError(f"{label}: a part {said}", advice=error.advice) from None

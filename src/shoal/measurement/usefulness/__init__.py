@@ -1,11 +1,11 @@
 """Usefulness: how much of an original table a release still tells (ISO/IEC 20889, clause 8)."""
 
 from shoal.measurement.usefulness.attribute_pairs import AttributeKind, AttributePair, Recode, make_comparable
+from shoal.measurement.usefulness.base import Better, FigureReading, figures_in_short, readings
 from shoal.measurement.usefulness.evaluation import Usefulness, measure_usefulness
-from shoal.measurement.usefulness.purposes import READINGS, USES, Better, DataUse, FigureReading
+from shoal.measurement.usefulness.purposes import USES, DataUse, figures_for
 
 __all__ = [
-    "READINGS",
     "USES",
     "AttributeKind",
     "AttributePair",
@@ -14,6 +14,9 @@ __all__ = [
     "FigureReading",
     "Recode",
     "Usefulness",
+    "figures_for",
+    "figures_in_short",
     "make_comparable",
     "measure_usefulness",
+    "readings",
 ]

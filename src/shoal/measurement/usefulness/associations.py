@@ -11,16 +11,25 @@ and the difference is what the generalisation costs. Pairs of cells with one mis
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
+from typing import ClassVar, Final
 
 import numpy as np
 import polars as pl
 
 from shoal.kernels.arrays import Floats, Integers
 from shoal.measurement.usefulness.attribute_pairs import AttributePair, CodedLabels, Codes
+from shoal.measurement.usefulness.base import (
+    FigureReading,
+    MeasuredFigures,
+    TableComparison,
+    UsefulnessMeasure,
+    lower,
+)
+from shoal.schema.circumstances import Purpose
 
 MOST_LABELS = 500
 """A category with more is a name rather than a group; nothing is said of it."""
@@ -184,3 +193,40 @@ def _filled(table: Integers) -> Integers:
 def _entropy(counts: Integers) -> float:
     shares = counts[counts > 0] / counts.sum()
     return float(-(shares * np.log(shares)).sum())
+
+
+class AssociationChanges(UsefulnessMeasure):
+    key = "associations"
+    order = 40
+    readings: ClassVar[Mapping[str, FigureReading]] = {
+        "pearson_difference": lower(
+            "Correlation change", "Mean change of the correlation of two numbers.", purposes={Purpose.RESEARCH: 2}
+        ),
+        "cramers_v_difference": lower("Association change", "Mean change of Cramér's V of two categories."),
+        "theils_u_difference": lower("Predictability change", "Mean change of how far one category tells another."),
+        "correlation_ratio_difference": lower(
+            "Group effect change", "Mean change of how far a category tells a number."
+        ),
+        "association_difference": lower(
+            "All associations change",
+            "Mean change over all pairs of attributes.",
+            purposes={Purpose.RESEARCH: 1, Purpose.ANALYTICS: 5},
+            in_short=5,
+        ),
+    }
+
+    def evaluate(self, comparison: TableComparison) -> MeasuredFigures:
+        found = measure_associations(comparison.pairs)
+        each = {f"{measure}_difference": mean_difference(found, measure) for measure in AssociationMeasure}
+        return MeasuredFigures(
+            {**each, "association_difference": mean_difference(found)}, _REASONS, details={"associations": found}
+        )
+
+
+_REASONS: Final = {
+    "pearson_difference": "no two numbers vary in both tables",
+    "cramers_v_difference": "no two categories vary in both tables",
+    "theils_u_difference": "no two categories vary in both tables",
+    "correlation_ratio_difference": "no category and number vary in both tables",
+    "association_difference": "no two attributes vary in both tables",
+}

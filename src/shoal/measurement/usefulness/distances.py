@@ -9,14 +9,25 @@ Missing cells are left out of the distances and counted beside them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
 from shoal.kernels.arrays import Floats
 from shoal.measurement.usefulness.attribute_pairs import AttributePair
+from shoal.measurement.usefulness.base import (
+    FigureReading,
+    MeasuredFigures,
+    TableComparison,
+    UsefulnessMeasure,
+    lower,
+    mean,
+)
 from shoal.measurement.usefulness.label_spread import leaf_shares
+from shoal.schema.circumstances import Purpose
 
 
 @dataclass(frozen=True)
@@ -114,3 +125,42 @@ def _half_difference(before: pl.DataFrame, after: pl.DataFrame) -> float:
 def _unmatched(pair: AttributePair) -> float:
     known = pair.labels.is_in(pair.recoded.unique().drop_nulls().implode()).to_numpy()
     return float(1 - known[pair.codes[pair.codes >= 0]].mean())
+
+
+class DistributionDistances(UsefulnessMeasure):
+    key = "distances"
+    order = 30
+    readings: ClassVar[Mapping[str, FigureReading]] = {
+        "total_variation_mean": lower(
+            "Category shift",
+            "Share of records that changed label, mean over attributes.",
+            purposes={Purpose.TEST_DATA: 1},
+            in_short=3,
+        ),
+        "total_variation_max": lower(
+            "Greatest category shift", "The same for the attribute that moved most.", purposes={Purpose.STATISTICS: 4}
+        ),
+        "wasserstein_mean": lower(
+            "Number shift",
+            "How far numbers moved as a share of their range, mean over attributes.",
+            purposes={Purpose.TEST_DATA: 2},
+            in_short=4,
+        ),
+        "wasserstein_max": lower("Greatest number shift", "The same for the attribute that moved most."),
+        "kolmogorov_smirnov_mean": lower(
+            "Distribution gap", "Greatest gap of the cumulative shares, mean over numbers."
+        ),
+        "kolmogorov_smirnov_max": lower(
+            "Greatest distribution gap", "The same for the attribute that moved most.", purposes={Purpose.TEST_DATA: 3}
+        ),
+    }
+
+    def evaluate(self, comparison: TableComparison) -> MeasuredFigures:
+        distances = tuple(measure_distance(pair) for pair in comparison.compared)
+        figures: dict[str, float | None] = {}
+        for name in ("total_variation", "wasserstein", "kolmogorov_smirnov"):
+            found = [value for distance in distances if (value := getattr(distance, name)) is not None]
+            figures |= {f"{name}_mean": mean(found), f"{name}_max": max(found, default=None)}
+        kinds = {name: "category" if name.startswith("total_variation") else "number that varies" for name in figures}
+        reasons = {name: f"no {kind} can be compared" for name, kind in kinds.items()}
+        return MeasuredFigures(figures, reasons, details={"distances": distances})

@@ -5,40 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from shoal.errors import DataError
-from shoal.measurement.usefulness.associations import Association, measure_associations
+from shoal.errors import BugError, DataError
 from shoal.measurement.usefulness.attribute_pairs import AttributeKind, AttributePair, Recode, make_comparable
-from shoal.measurement.usefulness.distances import DistributionDistance, measure_distance
-from shoal.measurement.usefulness.figure_names import (
-    association_figures,
-    distance_figures,
-    learning_figures,
-    masking_figures,
-    mean,
-    reason,
-)
-from shoal.measurement.usefulness.learning import MOST_RECORDS as MOST_LEARNED
-from shoal.measurement.usefulness.learning import LearningResult, measure_learning
-from shoal.measurement.usefulness.numeric_distortion import Masking, measure_masking
-from shoal.measurement.usefulness.propensity import MOST_RECORDS as MOST_PROPENSITY
-from shoal.measurement.usefulness.propensity import Propensity, measure_propensity
-from shoal.measurement.usefulness.purposes import USES
-from shoal.measurement.usefulness.queries import QueryError, measure_queries
-from shoal.measurement.usefulness.row_sampling import look_aligned, unchanged
+from shoal.measurement.usefulness.base import MeasuredFigures, TableComparison, UsefulnessMeasure, measures
+from shoal.measurement.usefulness.purposes import figures_for
+from shoal.measurement.usefulness.queries import QueryError
+from shoal.measurement.usefulness.row_sampling import look_aligned
 from shoal.randomness import Randomness
 from shoal.schema.circumstances import Purpose
 
-_NO_TARGET = "no target was named"
+if TYPE_CHECKING:
+    from shoal.measurement.usefulness.associations import Association
+    from shoal.measurement.usefulness.distances import DistributionDistance
+    from shoal.measurement.usefulness.numeric_distortion import Masking
+
+_NO_REASON = "no attribute of that kind"
 
 
 @dataclass(frozen=True)
 class Usefulness:
-    """What the release is good for. ``figures`` are named as in ``purposes.READINGS``."""
+    """What the release is good for. ``figures`` are named as measures declare them."""
 
     rows_original: int
     rows_released: int
@@ -60,7 +51,7 @@ class Usefulness:
     @property
     def for_purpose(self) -> tuple[str, ...]:
         """The figures that matter for the declared purpose and could be had; all of them if none was declared."""
-        wanted = tuple(self.figures) if self.purpose is None else USES[self.purpose].figures
+        wanted = tuple(self.figures) if self.purpose is None else figures_for(self.purpose)
         return tuple(name for name in wanted if self.figures[name] is not None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,43 +115,31 @@ def measure_usefulness(  # noqa: PLR0913 - two tables and what is known of them
     elif aligned and original.height != released.height:
         raise DataError("tables that don't have the same number of rows can't stand in the same order")
     seen = [pair for pair in pairs if pair.name in set(attributes)]
-    distances = tuple(measure_distance(pair) for pair in seen)
-    associations = measure_associations(pairs)
-    masking = measure_masking(seen, aligned=aligned)
-    propensity = measure_propensity(seen, randomness=randomness, aligned=aligned)
-    queries = measure_queries(seen, randomness=randomness, aligned=aligned)
-    learning = _learn(pairs, target, randomness, aligned=aligned)
-    same = {pair.name: unchanged(pair) for pair in seen if pair.problem is None} if aligned else {}
-    figures = {
-        "rows_kept": released.height / original.height,
-        "missing_before": mean(distance.missing_before for distance in distances),
-        "missing_after": mean(distance.missing_after for distance in distances),
-        "cells_unchanged": mean(same.values()),
-        **distance_figures(distances),
-        **association_figures(associations),
-        "pmse": propensity.pmse,
-        "pmse_ratio": propensity.ratio,
-        "pmse_standardised": propensity.standardised,
-        "query_error_mean": queries.mean,
-        "query_error_median": queries.median,
-        **learning_figures(learning),
-        **masking_figures(masking),
-    }
+    comparison = TableComparison(original, released, pairs, seen, target, aligned, randomness)
+    found = {one.key: _evaluated(one(), comparison) for one in measures()}
+    figures = {name: value for one in found.values() for name, value in one.figures.items()}
+    reasons = {name: told for one in found.values() for name, told in one.reasons.items()}
     return Usefulness(
         original.height,
         released.height,
         aligned,
         purpose,
         figures,
-        {name: reason(name, propensity, queries, learning, masking) for name in figures if figures[name] is None},
-        distances,
-        associations,
-        masking,
-        queries,
-        same,
-        tuple(_warnings(pairs, original, released, attributes)),
-        tuple(_notes(original.height, released.height, propensity, queries, learning)),
+        {name: reasons.get(name, _NO_REASON) for name in figures if figures[name] is None},
+        warnings=tuple(_warnings(pairs, original, released, attributes)),
+        notes=tuple(note for one in found.values() for note in one.notes),
+        **{name: detail for one in found.values() for name, detail in one.details.items()},
     )
+
+
+def _evaluated(measure: UsefulnessMeasure, comparison: TableComparison) -> MeasuredFigures:
+    lacking = next((need for need in sorted(measure.needs) if not comparison.has(need)), None)
+    if lacking is not None:
+        return measure.missing(lacking)
+    found = measure.evaluate(comparison)
+    if found.figures.keys() != measure.readings.keys():
+        raise BugError(f"the measure '{measure.key}' has to give the figures that it declares")
+    return found
 
 
 def _common(original: pl.DataFrame, released: pl.DataFrame, attributes: Sequence[str], target: str | None) -> list[str]:
@@ -176,16 +155,6 @@ def _common(original: pl.DataFrame, released: pl.DataFrame, attributes: Sequence
         empty = "original" if not original.height else "release"
         raise DataError(f"the {empty} has no records, so there is nothing to compare")
     return names
-
-
-def _learn(
-    pairs: Sequence[AttributePair], target: str | None, randomness: Randomness, *, aligned: bool
-) -> LearningResult:
-    if target is None:
-        return LearningResult("", problem=_NO_TARGET)
-    if not any(pair.name == target for pair in pairs):
-        return LearningResult(target, problem="the release has no target")
-    return measure_learning(pairs, target, randomness=randomness, aligned=aligned)
 
 
 def _warnings(
@@ -208,23 +177,6 @@ def _warnings(
 def _apart(pair: AttributePair) -> bool:
     (low, high), (least, greatest) = ((np.nanmin(side), np.nanmax(side)) for side in pair.numbers())
     return bool(greatest < low or least > high)
-
-
-def _notes(
-    before: int, after: int, propensity: Propensity, queries: QueryError, learning: LearningResult
-) -> Iterable[str]:
-    rows = f"of {max(before, after):,} records"
-    if propensity.sampled:
-        yield f"propensity: a random sample of {MOST_PROPENSITY:,} {rows}"
-    if queries.sampled:
-        yield f"count error: a random sample of {queries.sampled:,} {rows}"
-    if queries.mean_interval is not None and queries.median_interval is not None:
-        (low, high), (least, most) = queries.mean_interval, queries.median_interval
-        yield f"count error: {queries.queries:,} random counts, the same in every run"
-        yield f"count error, mean: 95 % interval {low:.3g} to {high:.3g}"
-        yield f"count error, typical: 95 % interval {least:.3g} to {most:.3g}"
-    if learning.sampled:
-        yield f"learning: a random sample of {MOST_LEARNED:,} {rows}"
 
 
 def _without(figures: Mapping[str, Any], name: str) -> dict[str, Any]:

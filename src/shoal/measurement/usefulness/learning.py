@@ -14,8 +14,9 @@ figure is that much too good.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -23,9 +24,18 @@ import polars as pl
 from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.kernels.thread_limits import one_thread
 from shoal.measurement.usefulness.attribute_pairs import AttributePair
+from shoal.measurement.usefulness.base import (
+    FigureReading,
+    MeasuredFigures,
+    Need,
+    TableComparison,
+    UsefulnessMeasure,
+    higher,
+)
 from shoal.measurement.usefulness.features import Features, as_released, coded_alike, in_own_words, side_by_side
 from shoal.measurement.usefulness.row_sampling import Rows, sample_rows
 from shoal.randomness import Randomness, Stream
+from shoal.schema.circumstances import Purpose
 
 FOLDS = 5
 MOST_RECORDS = 20_000
@@ -219,3 +229,61 @@ def _score_classes(truth: Floats, said: Floats) -> Scores:
     recall = right[there] / true[there]
     f1 = 2 * right[there] / (true[there] + told[there])
     return Scores(float(right.sum() / table.sum()), float(recall.mean()), float(f1.mean()))
+
+
+class LearningTask(UsefulnessMeasure):
+    key = "learning"
+    order = 70
+    readings: ClassVar[Mapping[str, FigureReading]] = {
+        "accuracy_original": higher(
+            "Accuracy, original", "Share of right predictions when learning from the original."
+        ),
+        "accuracy_released": higher(
+            "Accuracy, release",
+            "Share of right predictions when learning from the release.",
+            purposes={Purpose.ANALYTICS: 2},
+        ),
+        "accuracy_baseline": higher("Accuracy, baseline", "Share of right predictions by the most frequent class."),
+        "balanced_accuracy_original": higher("Balanced accuracy, original", "Mean over the classes of those found."),
+        "balanced_accuracy_released": higher("Balanced accuracy, release", "Mean over the classes of those found."),
+        "balanced_accuracy_baseline": higher("Balanced accuracy, baseline", "Mean over the classes of those found."),
+        "f1_original": higher("F1, original", "Balance of found and falsely named, mean over the classes."),
+        "f1_released": higher(
+            "F1, release", "Balance of found and falsely named, mean over the classes.", purposes={Purpose.ANALYTICS: 3}
+        ),
+        "f1_baseline": higher("F1, baseline", "Balance of found and falsely named, mean over the classes."),
+        "r2_original": higher("Explained variance, original", "Share of the target's variance that is predicted."),
+        "r2_released": higher(
+            "Explained variance, release",
+            "Share of the target's variance that is predicted.",
+            purposes={Purpose.ANALYTICS: 4},
+        ),
+        "r2_baseline": higher("Explained variance, baseline", "Share of the target's variance that is predicted."),
+        "learning_kept": higher(
+            "Learning kept",
+            "What is left of the gain over guessing; 1 is all of it.",
+            purposes={Purpose.RESEARCH: 5, Purpose.ANALYTICS: 1},
+            in_short=8,
+        ),
+    }
+    needs = frozenset({Need.TARGET})
+
+    def evaluate(self, comparison: TableComparison) -> MeasuredFigures:
+        found = _learned(comparison)
+        figures: dict[str, float | None] = {}
+        for score in ("accuracy", "balanced_accuracy", "f1", "r2"):
+            for side in ("original", "released", "baseline"):
+                scores = getattr(found, side)
+                figures[f"{score}_{side}"] = None if scores is None else getattr(scores, score)
+        reasons = dict.fromkeys(figures, found.problem or f"it is no figure of {found.task}")
+        reasons["learning_kept"] = found.problem or "the original itself teaches no more than the baseline"
+        rows = max(comparison.original.height, comparison.released.height)
+        sampled = (f"learning: a random sample of {MOST_RECORDS:,} of {rows:,} records",) if found.sampled else ()
+        return MeasuredFigures({**figures, "learning_kept": found.kept}, reasons, sampled)
+
+
+def _learned(comparison: TableComparison) -> LearningResult:
+    target = comparison.target or ""
+    if not any(pair.name == target for pair in comparison.pairs):
+        return LearningResult(target, problem="the release has no target")
+    return measure_learning(comparison.pairs, target, randomness=comparison.randomness, aligned=comparison.aligned)

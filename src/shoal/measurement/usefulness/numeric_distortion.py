@@ -12,13 +12,24 @@ lost or added spread shows too. Directions in which the original doesn't vary (Î
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from shoal.kernels.arrays import Floats
 from shoal.measurement.usefulness.attribute_pairs import AttributePair
+from shoal.measurement.usefulness.base import (
+    Better,
+    FigureReading,
+    MeasuredFigures,
+    TableComparison,
+    UsefulnessMeasure,
+    lower,
+    mean,
+)
+from shoal.schema.circumstances import Purpose
 
 _NOTHING = 1e-9
 """An eigenvalue below is that of a direction without spread."""
@@ -114,3 +125,47 @@ def _spread(column: Floats) -> float | None:
     if len(there) < 2:
         return None
     return 0.0 if there.min() == there.max() else float(there.std(ddof=1))
+
+
+class NumericDistortion(UsefulnessMeasure):
+    key = "numeric_distortion"
+    order = 80
+    readings: ClassVar[Mapping[str, FigureReading]] = {
+        "il1s": lower(
+            "Record distance (IL1s)",
+            "How far numbers of a record moved; near 1 they say nothing of it.",
+            purposes={Purpose.INTERNAL: 4},
+        ),
+        "eigen_correlation": lower(
+            "Structure change", "Change of the eigenvalues of the correlations.", purposes={Purpose.RESEARCH: 3}
+        ),
+        "eigen_covariance": lower("Structure and spread change", "Change of the eigenvalues of the covariances."),
+        "mean_difference": lower(
+            "Mean shift",
+            "How far means moved, in standard deviations, mean over numbers.",
+            purposes={Purpose.STATISTICS: 5},
+        ),
+        "variance_ratio": FigureReading(
+            "Spread kept",
+            "Released over original variance, mean over numbers.",
+            Better.NEAR_ONE,
+            purposes={Purpose.STATISTICS: 6},
+        ),
+    }
+
+    def evaluate(self, comparison: TableComparison) -> MeasuredFigures:
+        found = measure_masking(comparison.compared, aligned=comparison.aligned)
+        moved = (abs(one.mean_difference) for one in found.moments if one.mean_difference is not None)
+        figures = {
+            "il1s": found.il1s,
+            "eigen_correlation": found.eigen_correlation,
+            "eigen_covariance": found.eigen_covariance,
+            "mean_difference": mean(moved),
+            "variance_ratio": mean(one.variance_ratio for one in found.moments if one.variance_ratio is not None),
+        }
+        reasons = {
+            "il1s": found.il1s_problem or "no attribute of that kind",
+            **dict.fromkeys(("eigen_correlation", "eigen_covariance"), found.eigen_problem or "no two numbers"),
+            **dict.fromkeys(("mean_difference", "variance_ratio"), "no number varies"),
+        }
+        return MeasuredFigures(figures, reasons, details={"masking": found})

@@ -17,18 +17,27 @@ The model has main effects only: it sees shifted distributions of single attribu
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
+from typing import ClassVar
 
 import numpy as np
 
 from shoal.kernels.arrays import Floats, Mask
 from shoal.kernels.thread_limits import one_thread
 from shoal.measurement.usefulness.attribute_pairs import AttributePair
+from shoal.measurement.usefulness.base import (
+    FigureReading,
+    MeasuredFigures,
+    TableComparison,
+    UsefulnessMeasure,
+    lower,
+)
 from shoal.measurement.usefulness.features import design, side_by_side
 from shoal.measurement.usefulness.row_sampling import sample_rows
 from shoal.randomness import Randomness
+from shoal.schema.circumstances import Purpose
 
 MOST_RECORDS = 30_000
 """Of each table; a larger one is sampled."""
@@ -96,3 +105,26 @@ def _chances(matrix: Floats, released: Mask) -> Floats:
         model.fit(matrix, released)
     chances: Floats = model.predict_proba(matrix)[:, 1]
     return chances
+
+
+class PropensityScore(UsefulnessMeasure):
+    key = "propensity"
+    order = 50
+    readings: ClassVar[Mapping[str, FigureReading]] = {
+        "pmse": lower("Propensity error", "How well a model tells released from original records; 0 is not at all."),
+        "pmse_ratio": lower(
+            "Propensity ratio",
+            "The same over what resampling the original would give; up to 1 is as good.",
+            purposes={Purpose.TEST_DATA: 5, Purpose.RESEARCH: 4},
+            in_short=7,
+        ),
+        "pmse_standardised": lower("Propensity, standardised", "Distance from a resampled original in deviations."),
+    }
+
+    def evaluate(self, comparison: TableComparison) -> MeasuredFigures:
+        found = measure_propensity(comparison.compared, randomness=comparison.randomness, aligned=comparison.aligned)
+        figures = {"pmse": found.pmse, "pmse_ratio": found.ratio, "pmse_standardised": found.standardised}
+        reasons = dict.fromkeys(figures, found.problem or "no attribute varies")
+        rows = max(comparison.original.height, comparison.released.height)
+        sampled = (f"propensity: a random sample of {MOST_RECORDS:,} of {rows:,} records",) if found.sampled else ()
+        return MeasuredFigures(figures, reasons, sampled)

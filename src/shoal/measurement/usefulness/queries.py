@@ -16,9 +16,10 @@ that of the median by the ranks of the errors (David and Nagaraja 2003).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,17 @@ from numpy.typing import NDArray
 from shoal.hierarchy.labels import Spans
 from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.measurement.usefulness.attribute_pairs import AttributePair
+from shoal.measurement.usefulness.base import (
+    FigureReading,
+    MeasuredFigures,
+    TableComparison,
+    UsefulnessMeasure,
+    lower,
+)
 from shoal.measurement.usefulness.label_spread import Leaves, Ranges
 from shoal.measurement.usefulness.row_sampling import Rows, sample_rows
 from shoal.randomness import Randomness, Stream
+from shoal.schema.circumstances import Purpose
 
 Weights = NDArray[np.float32]
 Interval = tuple[float, float]
@@ -167,3 +176,36 @@ def _askable(pair: AttributePair, before: Rows, after: Rows) -> _Askable:
         return _Askable(np.arange(len(pair.before.values), dtype=np.float64), places, codes, Leaves.of(pair))
     values = pair.before.values.to_numpy()
     return _Askable(values, places, codes, Ranges.of(_with_stars(pair.spans), values))
+
+
+class CountingQueries(UsefulnessMeasure):
+    key = "queries"
+    order = 60
+    readings: ClassVar[Mapping[str, FigureReading]] = {
+        "query_error_mean": lower(
+            "Count error, mean", "Relative error of counts taken from the release.", purposes={Purpose.STATISTICS: 2}
+        ),
+        "query_error_median": lower(
+            "Count error, typical",
+            "Half of the counts are at most this far off.",
+            purposes={Purpose.STATISTICS: 1, Purpose.ANALYTICS: 6},
+            in_short=6,
+        ),
+    }
+
+    def evaluate(self, comparison: TableComparison) -> MeasuredFigures:
+        found = measure_queries(comparison.compared, randomness=comparison.randomness, aligned=comparison.aligned)
+        figures = {"query_error_mean": found.mean, "query_error_median": found.median}
+        reasons = dict.fromkeys(figures, found.problem or "no query was asked")
+        rows = max(comparison.original.height, comparison.released.height)
+        return MeasuredFigures(figures, reasons, tuple(_notes(found, rows)), details={"queries": found})
+
+
+def _notes(found: QueryError, rows: int) -> Iterator[str]:
+    if found.sampled:
+        yield f"count error: a random sample of {found.sampled:,} of {rows:,} records"
+    if found.mean_interval is not None and found.median_interval is not None:
+        (low, high), (least, most) = found.mean_interval, found.median_interval
+        yield f"count error: {found.queries:,} random counts, the same in every run"
+        yield f"count error, mean: 95 % interval {low:.3g} to {high:.3g}"
+        yield f"count error, typical: 95 % interval {least:.3g} to {most:.3g}"

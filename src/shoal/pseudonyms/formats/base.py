@@ -94,4 +94,6 @@ class NarrowFormat(PseudonymFormat):
         return numbers
 
 
-pseudonym_formats: Registry[type[PseudonymFormat]] = Registry("shoal.pseudonyms.formats", "format")
+pseudonym_formats: Registry[type[PseudonymFormat]] = Registry(
+    "shoal.pseudonyms.formats", "format", "shoal.pseudonym_formats"
+)

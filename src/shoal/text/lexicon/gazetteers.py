@@ -20,7 +20,7 @@ from functools import cache
 from importlib import import_module, resources
 from pkgutil import iter_modules
 
-from shoal.discover.recognisers import RECOGNISERS
+from shoal.discover.recognisers import default_recognisers
 from shoal.text.scoped_cache import cached_in_scope
 
 LARGE_CITY = 100_000
@@ -192,7 +192,7 @@ def _everyday() -> Iterator[str]:
 
 def _labels() -> Iterator[str]:
     """What recognisers' values are called: "Aadhaar", "DNI"."""
-    for each in RECOGNISERS:
+    for each in default_recognisers():
         if each.text is not None:
             yield from (folded(word) for word in (*each.text.context, *each.text.after))
 

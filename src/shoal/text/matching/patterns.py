@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from shoal.discover.recognisers import RECOGNISERS, InText, Recogniser
+from shoal.discover.recognisers import InText, Recogniser, default_recognisers
 from shoal.discover.recognisers.expressions import LOW_LINE, first_group, is_whole, linear, within_edges
 from shoal.text.matching.character_forms import as_read
 from shoal.text.matching.context_words import ContextPositions, ContextWords
@@ -48,7 +48,7 @@ CheckVerdicts = dict[str, CheckVerdict | None]
 
 @dataclass(frozen=True)
 class PatternFinder:
-    recognisers: Sequence[Recogniser] = RECOGNISERS
+    recognisers: Sequence[Recogniser] = field(default_factory=default_recognisers)
     engine: EngineName = "re2"
     least: float = LEAST
     """What can't get a score as high as this is not looked into any further."""
