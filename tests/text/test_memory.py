@@ -71,8 +71,8 @@ def read(model):
 
 model = sys.argv[1]
 during = read(model)
-from shoal.text import learned
-strings = () if model == "none" else learned._loaded(model).vocab.strings
+from shoal.text import spacy_finder
+strings = () if model == "none" else spacy_finder._loaded(model).vocab.strings
 known = [text for text in strings if "".join(PIECES).lower() in text.lower()]
 print(len(during), found(), known)
 """
@@ -121,6 +121,7 @@ GROWING = {"setdefault", "append", "add", "update", "extend", "insert"}
 CONTAINERS = {"dict", "list", "set", "defaultdict", "OrderedDict", "Counter", "deque", "WeakValueDictionary"}
 KEPT_BY_MODULES = {
     "shoal.attack.registry._REGISTERED": "attacks, by their names",
+    "shoal.schema.registry._loading": "packages whose plug-ins are being imported",
     "shoal.io.atomic.unfinished._unfinished": "paths of files that are being written, until they are whole",
 }
 """What grows in a module while the program runs, and holds no value of any data."""
