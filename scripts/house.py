@@ -149,7 +149,7 @@ def figures() -> str:
         ("times that a command parses its policy, at most", parsed["policy"], "1"),
         ("times that a command parses the same manifest, at most", parsed["manifest"], "1"),
         ("classes that share their name with another", f"{shared:.1%}", f"≤ {MOST_SHARED:.0%}"),
-        *((f"files to add a {kind}, beside its test", number, "1") for kind, number in files_to_add().items()),
+        *((f"files that a new {kind} takes, beside its test", number, "1") for kind, number in files_to_add().items()),
     ]
     return "\n".join(["| measure | now | bound |", "|---|---|---|", *(f"| {a} | {b} | {c} |" for a, b, c in rows)])
 

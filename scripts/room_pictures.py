@@ -49,7 +49,8 @@ def way(names: Sequence[str], visits: Sequence[tuple[str, str]]) -> str:
     for number, ((x, y), (room, _)) in enumerate(zip(at, visits, strict=True), 1):
         parts.append(f'<circle class="stop" cx="{x:.0f}" cy="{y}" r="9"/>')
         parts.append(_text(x, y + 4, str(number), "middle", "number"))
-        parts.append(_text(x, y + 23, room, "middle", "small"))
+        beside = y + 23 if number % 2 else y - 14
+        parts.append(_text(x, beside, room, "middle", "small"))
     return _svg("The way of a run: the rooms in the order in which it comes to them", len(names) * ROW, parts)
 
 

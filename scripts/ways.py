@@ -27,7 +27,7 @@ WAYS = {
     "measure a release": ("measure", "release", "--policy", "hospital.yaml", "--original", "hospital.csv"),
 }
 """By name, a command and its arguments; the last one is traced for what it parses."""
-PARSERS = {"policy": ("shoal.policy.yaml_tree", "read_tree"), "manifest": ("shoal.results.manifest", "parse_manifest")}
+PARSERS = {"policy": ("shoal.policy.yaml_tree", "read_tree"), "manifest": ("shoal.results.manifest", "read_manifest")}
 """What is parsed, by the function that every way to parse it goes through."""
 COMPREHENSIONS = ("<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>")
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.assess.comparison.paired_tables import TablePair, typed
-from shoal.assess.evidence.distribution_bins import LEAST_RECORDS, MOST_BARS, date_bins, number_bins
 from shoal.assess.evidence.distributions import OTHERS, distributions_of
 from shoal.measurement.usefulness.distances import DistributionDistance
+from shoal.measurement.usefulness.distribution_bins import LEAST_RECORDS, MOST_BARS, date_bins, number_bins
 from shoal.policy import Policy
 from shoal.results.evidence_facts import DistributionFacts
 

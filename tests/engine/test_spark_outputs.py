@@ -13,6 +13,7 @@ from tests.servers import postgres, postgres_url
 
 import shoal
 from shoal.cli import main
+from shoal.engine.selection import make_engine
 from shoal.engine.spark import ParquetFiles, SparkEngine
 from shoal.engine.spark.session import refuse_master
 from shoal.errors import DataError, InputError
@@ -20,7 +21,6 @@ from shoal.io import parts_target
 from shoal.io.frames import source_at
 from shoal.io.targets import FileTarget, file_target
 from shoal.policy import Policy
-from shoal.release.engines import make_engine
 from shoal.release.run import release_folder
 from shoal.results.release_folder import ReleaseFolder
 

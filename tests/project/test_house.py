@@ -7,11 +7,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from one_file import files_to_add
 
 import house
 import room_pictures
 import ways
+from one_file import files_to_add
 
 
 def room(**facts: object) -> house.Room:

@@ -47,6 +47,11 @@ def read_policy(path: Path) -> str:
 
 def policy_from_text(model: type[PolicyT], text: str, *, source: str, folder: Path) -> PolicyT:
     tree, data = read_mapping(text, source=source)
+    return policy_from_tree(model, tree, data, source=source).placed(text, folder)
+
+
+def policy_from_tree(model: type[PolicyT], tree: YamlTree, data: dict[str, object], *, source: str) -> PolicyT:
+    """The policy of one table, or all that is wrong with it."""
     problems = list(tree.problems)
     if TABLES_KEY in data:
         problems.append(
@@ -57,7 +62,7 @@ def policy_from_text(model: type[PolicyT], text: str, *, source: str, folder: Pa
     problems += [PolicyProblem(*tree.where(path), dotted(path), message) for path, message in found]
     if problems or policy is None:
         raise PolicyError(list(dict.fromkeys(problems)), source=source)
-    return policy.placed(text, folder)
+    return policy
 
 
 def read_mapping(text: str, *, source: str) -> tuple[YamlTree, dict[str, object]]:

@@ -18,7 +18,7 @@ from shoal.errors import PolicyError, PolicyProblem
 from shoal.io.options import Address, IfExists
 from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneModel
-from shoal.policy.load import TABLES_KEY, PolicyFinding, located, policy_from_text, read_mapping, read_policy
+from shoal.policy.load import TABLES_KEY, PolicyFinding, located, policy_from_tree, read_mapping, read_policy
 from shoal.policy.model import Policy, Solve
 from shoal.policy.presets import UseCase
 from shoal.policy.references import Reference, ReferenceEnd, problems_of, why_apart
@@ -140,7 +140,7 @@ def any_from_text(text: str, *, source: str = "policy", folder: Path | None = No
     folder = folder or Path()
     tree, data = read_mapping(text, source=source)
     if TABLES_KEY not in data:
-        return policy_from_text(Policy, text, source=source, folder=folder)
+        return policy_from_tree(Policy, tree, data, source=source).placed(text, folder)
     problems = list(tree.problems)
     found, several = _read(tree, data)
     problems += [PolicyProblem(*tree.where(path), dotted(path), message) for path, message in found]

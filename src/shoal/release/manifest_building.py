@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal import __version__
-from shoal.assess.evidence.anatomy import anatomy_finding, anatomy_warnings
-from shoal.assess.evidence.recount import RecountResult, RewriteResult
+from shoal.assess.evidence.recount import RecountResult, RewriteResult, anatomy_finding, anatomy_warnings
 from shoal.assess.evidence.study import ReleaseEvidence
 from shoal.measurement.risk.anatomy import Anatomy
 from shoal.measurement.risk.identifier_leaks import IdentifierLeaks

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.assess.evidence.anatomy import recount_anatomy
 from shoal.assess.evidence.last_look import identifiers_of, take_last_look
-from shoal.assess.evidence.recount import RewriteResult, check_read_back, recount
+from shoal.assess.evidence.recount import RewriteResult, check_read_back, recount, recount_anatomy
 from shoal.assess.evidence.study import EvidenceStudy, MeasuredFrame, ReleaseEvidence, gather_evidence
 from shoal.assess.exploration import exploration_of
 from shoal.engine import Engine
+from shoal.engine.selection import make_engine
 from shoal.errors import InputError
 from shoal.io import Source, explained
 from shoal.io.frames import FrameSource, as_lazy, is_spark
@@ -27,7 +27,6 @@ from shoal.policy.sources import source_of
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
 from shoal.release.destinations import Destination, FolderDestination, MemoryDestination, OpenOutput, Release
-from shoal.release.engines import make_engine
 from shoal.release.further_files import remove_aside
 from shoal.release.identities import has_identities, keep_identities
 from shoal.release.manifest_building import RunFindings, build_manifest

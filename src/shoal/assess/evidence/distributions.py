@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from shoal.assess.comparison.paired_tables import TablePair, bound_hierarchies, recoded_labels, typed
-from shoal.assess.evidence.distribution_bins import LEAST_RECORDS, MOST_BARS, date_bins, number_bins
 from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy
 from shoal.measurement.risk.equivalence_classes import SUPPRESSED
 from shoal.measurement.usefulness import AttributeKind, make_comparable
 from shoal.measurement.usefulness.distances import DistributionDistance, measure_distance
+from shoal.measurement.usefulness.distribution_bins import LEAST_RECORDS, MOST_BARS, date_bins, number_bins
 from shoal.policy import EVERYTHING_ELSE, Policy
 from shoal.results.evidence_facts import DistributionFacts
 from shoal.schema import Role

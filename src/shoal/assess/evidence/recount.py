@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from shoal.assess.measure.missing_values import read_stars_by_policy
 from shoal.assess.read_back.judgement import SampledRecords, Taught, WrittenRecords, as_written, judge_read_back
-from shoal.errors import BugError
+from shoal.errors import BugError, DataError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.value_order import ValueOrder
 from shoal.kernels.arrays import Mask
 from shoal.kernels.group_counts import count_groups
 from shoal.measurement import Measurement, SensitiveKnowledge, measure_classes
+from shoal.measurement.risk.anatomy import Anatomy, measure_anatomy
 from shoal.measurement.risk.identifier_uniqueness import unique_shares
 from shoal.measurement.risk.population_classes import need_enough_people
 from shoal.measurement.usefulness.information_loss import Generalised, cell_figures, class_figures
@@ -27,8 +28,9 @@ from shoal.plan import Plan, Solution
 from shoal.plan.cell_recoding import labels_of
 from shoal.plan.hidden_columns.person_tag import PERSON
 from shoal.policy import Policy
+from shoal.policy.checks import anatomised
 from shoal.privacy import Classes, ModelFinding
-from shoal.results.manifest import Timing
+from shoal.results.manifest import Timing, WrittenFile
 from shoal.results.read_back_outcome import ReadBackOutcome
 from shoal.schema import Counts, Role
 from shoal.schema.steps import SidecarFile, Step
@@ -253,3 +255,41 @@ def _most_records(people: pl.LazyFrame) -> int:
     """Of one person; all records without one count as one person's."""
     counted = count_groups(people, [PERSON], "records")["records"]
     return int(counted.max() or 1)  # type: ignore[arg-type]  # whole numbers
+
+
+def recount_anatomy(policy: Policy, data: pl.LazyFrame, files: Sequence[WrittenFile], records: int) -> Anatomy | None:
+    """None where nothing was anatomised. If the files break what was promised, that is our bug and nothing leaves."""
+    technique = anatomised(policy)
+    if technique is None:
+        return None
+    file = next(file for file in files if file.beside.file == technique.file)
+    names = {"class_name": technique.class_name, "count_name": technique.count_name}
+    try:
+        found = measure_anatomy(data, file.frame, technique.sensitive, **names)
+    except DataError as error:
+        raise BugError(f"the anatomised tables don't fit together: {error.message}") from None
+    if not found.together.reaches(technique.l) or found.records != records:
+        raise BugError("the anatomised tables as written are not as diverse as was asked for")
+    return found
+
+
+def anatomy_finding(policy: Policy, found: Anatomy | None) -> tuple[ModelFinding, ...]:
+    """As models are told of: the different values that every class has."""
+    technique = anatomised(policy)
+    if technique is None or found is None:
+        return ()
+    met = found.together.reaches(technique.l)
+    return (ModelFinding(technique.key, technique.l, found.together.distinct, met),)
+
+
+def anatomy_warnings(policy: Policy, found: Anatomy | None) -> Iterator[str]:
+    """Several attributes are diverse together; one of them may be less so."""
+    technique = anatomised(policy)
+    if technique is None or found is None:
+        return
+    for name, alone in found.attributes.items():
+        if not alone.reaches(technique.l):
+            yield (
+                f"anatomise: '{name}' by itself has as few as {alone.distinct} different values in a class, one of "
+                f"them on up to {alone.largest_share:.0%} of its records; l = {technique.l} is of the combined values"
+            )

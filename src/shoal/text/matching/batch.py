@@ -15,8 +15,8 @@ from itertools import accumulate
 from shoal.text.matching.pattern_syntax import (
     Characters,
     Choice,
-    Edge,
     NodeSequence,
+    PatternEdge,
     Repeat,
     SingleNode,
     least_length,
@@ -90,7 +90,7 @@ def _separates(sign: str, parsed: NodeSequence | None) -> bool:
     if parsed is None or _begins(parsed, sign) or _begins(parsed, sign, backwards=True):
         return False
     found = list(singles(parsed))
-    bound = any(isinstance(one, Edge) and not one.is_of_word for one in found)
+    bound = any(isinstance(one, PatternEdge) and not one.is_of_word for one in found)
     return not bound and not (_any_is(found, sign) and _any_is(found, LINE_END))
 
 
@@ -102,7 +102,7 @@ def _begins(nodes: NodeSequence, sign: str, *, backwards: bool = False) -> bool:
     """Whether a match can begin (or end) with the sign."""
     for node in reversed(nodes) if backwards else nodes:
         match node:
-            case Edge():
+            case PatternEdge():
                 continue
             case Characters():
                 return sign in node

@@ -20,9 +20,9 @@ from itertools import accumulate
 from shoal.text.matching.pattern_syntax import (
     Characters,
     Choice,
-    Edge,
     Node,
     NodeSequence,
+    PatternEdge,
     Repeat,
     read_pattern,
     singles,
@@ -157,7 +157,7 @@ def _spread(nodes: NodeSequence) -> DigitSpread:
 
 def _spread_of(node: Node) -> DigitSpread:
     match node:
-        case Edge():
+        case PatternEdge():
             return NOTHING
         case Choice(branches):
             return reduce(DigitSpread.instead, map(_spread, branches))

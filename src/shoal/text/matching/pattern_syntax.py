@@ -54,7 +54,7 @@ class Characters:
 
 
 @dataclass(frozen=True)
-class Edge:
+class PatternEdge:
     """A place between characters: ``\\b`` is ``b``."""
 
     sign: str
@@ -79,7 +79,7 @@ class Repeat:
     inner: NodeSequence
 
 
-SingleNode = Characters | Edge
+SingleNode = Characters | PatternEdge
 Node = SingleNode | Choice | Repeat
 NodeSequence = tuple[Node, ...]
 
@@ -115,7 +115,7 @@ def singles(nodes: NodeSequence) -> Iterator[SingleNode]:
 
 def _least_length(node: Node) -> int:
     match node:
-        case Edge():
+        case PatternEdge():
             return 0
         case Choice(branches):
             return min(map(least_length, branches))
@@ -174,7 +174,7 @@ class _PatternReader:
             case ".":
                 return Characters((), negated=True)
             case "^" | "$":
-                return Edge(sign)
+                return PatternEdge(sign)
             case "*" | "+" | "?":
                 raise _UnreadableError
             case "{" if _TIMES.match(self._pattern, self._at - 1) or _NO_LOWER_BOUND.match(self._pattern, self._at - 1):
@@ -228,10 +228,10 @@ class _PatternReader:
             raise _UnreadableError
         return escaped.categories or escaped.ranges[0][0]
 
-    def _escape(self) -> Characters | Edge:
+    def _escape(self) -> Characters | PatternEdge:
         sign = self._take()
         if sign in _EDGES:
-            return Edge(sign)
+            return PatternEdge(sign)
         if sign.lower() in CATEGORIES:
             return Characters((), sign)
         if sign in _CONTROLS:
@@ -251,7 +251,7 @@ class _PatternReader:
         if times is None:
             return atom
         self._took("?")
-        if isinstance(atom, Edge) or self._next() in ("*", "+", "?") or _TIMES.match(self._pattern, self._at):
+        if isinstance(atom, PatternEdge) or self._next() in ("*", "+", "?") or _TIMES.match(self._pattern, self._at):
             raise _UnreadableError
         return Repeat(*times, (atom,))
 
