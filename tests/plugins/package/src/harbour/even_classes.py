@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.privacy.base import Classes, Figure, PrivacyModel
+from shoal.privacy import Classes, Figure, PrivacyModel
 
 
 class EvenClasses(PrivacyModel):

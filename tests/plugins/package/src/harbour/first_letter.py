@@ -17,7 +17,7 @@ class FirstLetter(Hierarchy):
     def refuse(self, column: Column) -> str | None:
         return None
 
-    def bind(self, column: Column, distinct: pl.Series) -> BoundHierarchy:
+    def bind(self, column: Column, distinct: pl.DataFrame) -> BoundHierarchy:
         return BoundFirstLetter(column)
 
 
