@@ -295,7 +295,8 @@ def test_checksums(tmp_path: Path) -> None:
 KILLER = """
 import errno, json, os, random, signal, sys, time
 from pathlib import Path
-from shoal.io import Staging, commit
+from shoal.io import Staging
+from shoal.io.atomic import folder_commit as commit
 folder, way = Path(sys.argv[1]), sys.argv[2]
 if way == "two renames":
     commit._renameat2 = lambda *_: errno.EINVAL

@@ -176,7 +176,7 @@ def test_a_pipe_is_written_to(tmp_path: Path, write: Callable[[Path, str], None]
 
 def test_the_output_by_its_name(tmp_path: Path) -> None:
     """Even where the shell has opened a file for it, which has to stay the one that it opened."""
-    program = "from pathlib import Path; from shoal.io import write_whole; write_whole(Path('/dev/stdout'), 'x')"
+    program = "from pathlib import Path; from shoal.io import write_atomic; write_atomic(Path('/dev/stdout'), 'x')"
     with (tmp_path / "out").open("w") as out:
         subprocess.run([sys.executable, "-c", program], stdout=out, check=True)
         assert os.fstat(out.fileno()).st_ino == (tmp_path / "out").stat().st_ino
@@ -244,7 +244,8 @@ def test_a_forked_child_discards_nothing_of_its_parents(tmp_path: Path) -> None:
     program = """
 import os, sys
 from pathlib import Path
-from shoal.io import Staging, hidden
+from shoal.io import Staging
+from shoal.io.atomic import unfinished as hidden
 with Staging(Path(sys.argv[1]) / "out") as staging:
     child = os.fork()
     if child == 0:
@@ -274,7 +275,7 @@ def test_a_new_file_has_its_place_at_once(tmp_path: Path) -> None:
 KILLER = """
 import json, os, signal, sys
 from pathlib import Path
-from shoal.io import write_whole
+from shoal.io import write_atomic
 path = Path(sys.argv[1])
 
 def killed_before(step):
@@ -287,7 +288,7 @@ def killed_before(step):
             if count == step:
                 os.kill(os.getpid(), signal.SIGKILL)
         sys.addaudithook(watch)
-        write_whole(path, "new")
+        write_atomic(path, "new")
         os._exit(0)
     return os.waitpid(number, 0)[1] != 0
 

@@ -27,7 +27,8 @@ AMERICAN = re.compile(
 )
 # Titles and names of others are spelt as they spell them: papers, functions, filters, properties of a style sheet.
 NAMES = re.compile(
-    r"Big Personal Data Anonymization|ARX[^.\n]{0,40}Discernability|`[^`\n]*`|https?://\S+"
+    r"Big Personal Data Anonymization|Aggregate query answering on anonymized tables"
+    r"|ARX[^.\n]{0,40}Discernability|`[^`\n]*`|https?://\S+"
     r"|\bspark(?:\.\w+)+|<style.*?</style>|style=\"[^\"]*\"|\b[\w-]*color(?:\s*[:=]|-scheme)|\.\w+\(|\| *\w+",
     re.DOTALL,
 )

@@ -11,18 +11,21 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "shoal"
 
 INSIDE = {
-    "io/whole.py": "the mechanism itself",
-    "io/hidden.py": "the mechanism itself",
+    "io/atomic/file_replacement.py": "the mechanism itself",
+    "io/atomic/unfinished.py": "the mechanism itself",
     "io/targets.py": "under the hidden name that the mechanism gives",
-    "io/excel.py": "under the hidden name that the mechanism gives",
-    "io/spool.py": "a file that never has a name",
-    "vault/anchor.py": "under the hidden name that the mechanism gives; and a lock, which stays empty",
+    "io/formats/excel.py": "under the hidden name that the mechanism gives",
+    "io/formats/arrow.py": "under the hidden name that the mechanism gives",
+    "io/formats/parquet.py": "under the hidden name that the mechanism gives",
+    "io/formats/json_lines.py": "under the hidden name that the mechanism gives",
+    "io/databases/spool.py": "a file that never has a name",
+    "vault/rollback_guard.py": "under the hidden name that the mechanism gives; and a lock, which stays empty",
     "examples/hospital.py": "under the hidden name that the mechanism gives",
     "release/destinations.py": "into a folder in the making",
     "release/multi_table/run.py": "into a folder in the making",
-    "engine/spark/staging.py": "into a folder in the making",
+    "engine/spark/output_staging.py": "into a folder in the making",
     "engine/spark/source.py": "into a folder in the making",
-    "cli/streams.py": "a stream that goes nowhere",
+    "cli/terminal/streams.py": "a stream that goes nowhere",
     "documents/isolation.py": "into a file that the mechanism has opened",
 }
 """Where a file is written directly, and why that is right."""

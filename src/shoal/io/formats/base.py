@@ -75,6 +75,8 @@ class FileFormat:
         return self.separator is not None
 
 
+DEFAULT_FORMAT: Final = "csv"
+"""What a file is taken for whose name and content say nothing."""
 file_formats: Registry[FileFormat] = Registry("shoal.io.formats", "file format", "shoal.formats")
 
 

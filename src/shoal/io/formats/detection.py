@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from shoal.errors import SourceError
-from shoal.io.formats import csv
-from shoal.io.formats.base import Signature, all_formats, format_named, format_of_suffix
+from shoal.io.formats.base import DEFAULT_FORMAT, Signature, all_formats, format_named, format_of_suffix
 from shoal.io.options import FileOptions, Format
 from shoal.schema.registry import did_you_mean, nearest
 
@@ -91,7 +90,7 @@ def format_of(path: Path, options: FileOptions) -> Format:
     by_name = format_of_suffix(path.suffix)
     named = options.format or (None if by_name is None else by_name.key)
     if found is None:
-        return named or csv.KEY
+        return named or DEFAULT_FORMAT
     seen, kind = found
     if kind is None or (named is not None and named != kind):
         raise SourceError(f"{options.label}: is {seen.description}", advice=f"say `format: {kind}`" if kind else None)
