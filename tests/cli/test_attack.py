@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -217,6 +217,15 @@ def test_an_auxiliary_table_with_one_column(shoal: Shoal) -> None:
     assert (linked["success"]["right"], linked["success"]["trials"]) == (0, 5)
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """An interrupt is heard, also where it is ignored, as in a shell's background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard")
 def test_an_interrupt_ends_it(shoal: Shoal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_attack, "run_attacks", lambda *_, **__: signal.raise_signal(signal.SIGINT))
     done = shoal("attack", "nameless.csv", "--original", "people.csv", *QI, "--junit", "out.xml", "--json")
