@@ -213,6 +213,8 @@ def test_a_document_does_not_go_to_the_screen(call, tmp_path):
 
 
 PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may be run where it is ignored
 import sys
 import shoal.scrub.scrubber
 from tests.text.known_forms import annotator

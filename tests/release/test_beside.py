@@ -64,7 +64,7 @@ class Splits(Step):
         return (self.column,)
 
     @property
-    def beside(self) -> tuple[SidecarFile, ...]:
+    def sidecar_files(self) -> tuple[SidecarFile, ...]:
         return self.files
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
