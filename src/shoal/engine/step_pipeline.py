@@ -7,7 +7,7 @@ records is left out, and so are the source columns that only such steps read. Bo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -36,6 +36,8 @@ class StepPipeline:
     source: pl.Schema
     schema: pl.Schema
     operations: tuple[Operation, ...] = ()
+    empty: pl.DataFrame | None = field(default=None, repr=False, compare=False)
+    """A table of this schema without records: of many columns it takes long to make one for every step."""
 
     @classmethod
     def over(cls, source: pl.Schema) -> StepPipeline:
@@ -47,7 +49,7 @@ class StepPipeline:
         What a step writes is found by giving it nothing but the columns it reads; so a column that it overwrites
         unread counts as touched too, and can't pass by it.
         """
-        empty = empty_frame(self.schema)
+        empty = empty_frame(self.schema) if self.empty is None else self.empty
         written = step.apply(empty.select(*dict.fromkeys(step.reads), ROW)).columns
         operation = Operation(
             name=type(step).__name__,
@@ -56,8 +58,9 @@ class StepPipeline:
             drops_records=step.drops_records or dropped,
             adds=step.adds,
         )
-        schema = step.apply(empty).drop(ROW).schema
-        return replace(self, schema=schema, operations=(*self.operations, operation))
+        left = step.apply(empty)
+        schema = left.drop(ROW).schema
+        return replace(self, schema=schema, operations=(*self.operations, operation), empty=left.clear())
 
     def live(self, columns: Sequence[str]) -> tuple[tuple[Operation, ...], tuple[str, ...]]:
         """The operations and source columns that the wanted columns depend on."""

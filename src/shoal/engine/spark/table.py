@@ -48,7 +48,7 @@ class SparkTable:
         """With a column KEY that sorts as the step's ``order_key`` does."""
         key = Operation("key", OrderKeyTask(step), frozenset({KEY}), drops_records=False)
         schema = pl.Schema({**self.schema, KEY: pl.Int64()})
-        return replace(self, pipeline=replace(self.having(key).pipeline, schema=schema))
+        return replace(self, pipeline=replace(self.having(key).pipeline, schema=schema, empty=None))
 
     def select(self, columns: tuple[str, ...], *, placed: bool = False) -> DataFrame:
         """These columns after the steps, with ROW if ``placed``. Where no step matters, records never leave Spark."""
