@@ -78,7 +78,8 @@ def test_stars_as_values_stay_the_default(folder: Path) -> None:
     text = policy_text().replace(", starred: wildcard", "")
     release = shoal.anonymise(TABLE, shoal.Policy.from_text(text))
     assert release.risk.k == 3
-    assert not hasattr(release.risk, "k_by_value")
+    assert release.risk.k_by_value is None
+    assert "k_by_value" not in release.manifest.to_dict()["risk"]
     (folder / "default.yaml").write_text(text)
     request = MeasureRequest.parse(
         policy=folder / "default.yaml", quasi=None, sensitive=None, person=None, require=["k=3"]
