@@ -283,7 +283,7 @@ class TestExecutors:
         logs = [text for name, text in read.items() if name.startswith("work/") and name.endswith("stderr")]
         assert len(logs) >= 2
         assert all(b"DEBUG" in text for text in logs)
-        assert any(b"CrossingError" in text for text in logs)
+        assert any(b"TransportedError" in text for text in logs)
         assert any(b"SparkListenerTaskEnd" in text for name, text in read.items() if name.startswith("events/"))
         kept = [name for name in read if name.startswith(("0/", "1/"))]
         assert [name for name in kept if "shuffle_" in name], kept
