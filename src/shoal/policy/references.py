@@ -32,7 +32,7 @@ class ReferenceEnd:
     def parse(cls, text: str) -> ReferenceEnd:
         """
         >>> ReferenceEnd.parse("visits.patient")
-        End(table='visits', column='patient')
+        ReferenceEnd(table='visits', column='patient')
         """
         table, _, column = text.partition(".")
         return cls(table, column)
