@@ -230,7 +230,7 @@ class ShareModel(PrivacyModel):
         return self.maximum
 
     @classmethod
-    def _share(cls) -> Figure:
+    def _bounded_share(cls) -> Figure:
         """What ``measure`` shows of a model that has no parameter but the bound."""
         return figure_of_classes(cls.key, cls.title, lambda bound: cls(maximum=bound), FigureUnit.SHARE)
 

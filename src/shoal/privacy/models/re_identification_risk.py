@@ -52,7 +52,7 @@ class MaximumRisk(ShareModel):
 
     @classmethod
     def measured_by(cls) -> tuple[Figure, ...]:
-        return (cls._share(),)
+        return (cls._bounded_share(),)
 
     def explain(self) -> str:
         return (
@@ -95,7 +95,7 @@ class AverageRisk(TableModel):
 
     @classmethod
     def measured_by(cls) -> tuple[Figure, ...]:
-        return (cls._share(),)
+        return (cls._bounded_share(),)
 
     def explain(self) -> str:
         return f"Of all re-identifications that someone may try, at most {self.maximum:.4g} succeed on average."

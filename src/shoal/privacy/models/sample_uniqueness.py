@@ -53,7 +53,7 @@ class SampleUniqueness(TableModel):
 
     @classmethod
     def measured_by(cls) -> tuple[Figure, ...]:
-        return (cls._share(),)
+        return (cls._bounded_share(),)
 
     def explain(self) -> str:
         return f"At most {self.maximum:.4g} of the people here have quasi-identifying values that nobody else here has."
