@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -20,8 +21,12 @@ from shoal.schema import Column, ValueType
 pytestmark = pytest.mark.requirement("T-08")
 
 
-every_kind = pytest.mark.parametrize("kind", CASES)
 some = settings(max_examples=15, deadline=None)
+
+
+def every_kind(test: Callable[..., None]) -> Callable[..., None]:
+    """The test on drawn hierarchies of each kind."""
+    return pytest.mark.parametrize("kind", CASES)(some(given(data=st.data())(test)))
 
 
 def test_every_kind_is_held_to_the_laws() -> None:
@@ -29,8 +34,6 @@ def test_every_kind_is_held_to_the_laws() -> None:
 
 
 @every_kind
-@some
-@given(data=st.data())
 def test_levels_nest(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -42,8 +45,6 @@ def test_levels_nest(kind: str, data: st.DataObject) -> None:
 
 
 @every_kind
-@some
-@given(data=st.data())
 def test_every_known_value_has_one_label_and_missing_stays_missing(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -61,8 +62,6 @@ def test_every_known_value_has_one_label_and_missing_stays_missing(kind: str, da
 
 
 @every_kind
-@some
-@given(data=st.data())
 def test_loss_grows_from_nothing_to_everything(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -78,8 +77,6 @@ def test_loss_grows_from_nothing_to_everything(kind: str, data: st.DataObject) -
 
 
 @every_kind
-@some
-@given(data=st.data())
 def test_one_label_one_loss(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -90,8 +87,6 @@ def test_one_label_one_loss(kind: str, data: st.DataObject) -> None:
 
 
 @every_kind
-@some
-@given(data=st.data())
 def test_result_does_not_depend_on_batches_or_on_the_process(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -106,8 +101,6 @@ def test_result_does_not_depend_on_batches_or_on_the_process(kind: str, data: st
 
 
 @every_kind
-@some
-@given(data=st.data())
 def test_bounds_hold_the_value(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()

@@ -111,7 +111,7 @@ def test_a_look_that_leaves_it_open_is_not_told_as_a_good_one(tmp_path: Path, kn
     out = released(tmp_path)
     counts = {"people": 9, "fitting": 9, "fewest": 4, "k": 4, "below": 0, **known}
     found = Reassessment.model_validate({"when": "2027-01-09T08:00:00+00:00", "attributes": ("age",), **counts})
-    keep_history(str(out), [found])
+    keep_history(str(out), [found.result()])
     report = (out / "report.html").read_text()
     assert report.index("not shown to hold") < report.index("The privacy model is met")
     assert told in report

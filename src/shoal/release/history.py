@@ -25,7 +25,7 @@ def reassess_release(release: str, request: ReassessRequest) -> Reassessment:
     """Link new outside data with a release folder and add the result to its history."""
     past = load_history(Path(release))
     found = reassess(release, request)
-    keep_history(release, [*past, found])
+    keep_history(release, [*past, found.result()])
     return found
 
 

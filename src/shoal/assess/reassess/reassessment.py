@@ -55,6 +55,10 @@ class Reassessment(ReassessmentResult):
         """Whether the figures can show that a promise holds."""
         return bool(self.fitting) and not self.unread_labels
 
+    def result(self) -> ReassessmentResult:
+        """With everything said, as the history keeps it."""
+        return ReassessmentResult.model_validate(self.model_dump())
+
     def findings(self, bounds: Mapping[str, float]) -> tuple[ModelFinding, ...]:
         """That nobody is among fewer than k, or what is required instead; and that anything was shown at all."""
         if not self.fitting:

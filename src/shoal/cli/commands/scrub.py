@@ -50,7 +50,7 @@ def scrub(  # a Typer command has one parameter for each option
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to: a file, or a folder for several.")
     ] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", help="ReplacementChoice the files themselves.")] = False,  # noqa: FBT002
+    in_place: Annotated[bool, typer.Option("--in-place", help="Replace the files themselves.")] = False,  # noqa: FBT002
     replace: Annotated[ReplacementChoice, typer.Option(help="What is written instead.")] = ReplacementChoice.LABEL,
     types: Annotated[str | None, typer.Option(help="Only these types, separated by commas.")] = None,
     dates: Annotated[DateChoice | None, typer.Option(help="Shifted with --replace pseudonym, unless said.")] = None,
