@@ -120,24 +120,19 @@ def test_duplicate_or_empty_column_names(clinic: Path, shoal: Call, header: str)
     refused(shoal, clinic, says="column")
 
 
-def test_a_column_the_policy_does_not_name(clinic: Path, shoal: Call) -> None:
-    rewrite(clinic, "  diagnosis: {role: sensitive}\n", "")
-    refused(shoal, clinic, says="'diagnosis'")
-
-
-def test_a_policy_column_the_data_lacks(clinic: Path, shoal: Call) -> None:
-    rewrite(clinic, "  diagnosis:", "  diagnosys: {role: sensitive}\n  diagnosis:")
-    refused(shoal, clinic, says="did you mean 'diagnosis'?")
-
-
-def test_unknown_technique(clinic: Path, shoal: Call) -> None:
-    rewrite(clinic, "{mask:", "{maks:")
-    refused(shoal, clinic, says="unknown technique 'maks'; did you mean 'mask'?")
-
-
-def test_unknown_parameter(clinic: Path, shoal: Call) -> None:
-    rewrite(clinic, "keep_last", "keep_lats")
-    refused(shoal, clinic, says="unknown parameter 'keep_lats'; did you mean 'keep_last'?")
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("  diagnosis: {role: sensitive}\n", "", "'diagnosis'"),
+        ("  diagnosis:", "  diagnosys: {role: sensitive}\n  diagnosis:", "did you mean 'diagnosis'?"),
+        ("{mask:", "{maks:", "unknown technique 'maks'; did you mean 'mask'?"),
+        ("keep_last", "keep_lats", "unknown parameter 'keep_lats'; did you mean 'keep_last'?"),
+    ],
+    ids=["a column the policy does not name", "a column the data lacks", "unknown technique", "unknown parameter"],
+)
+def test_a_policy_that_does_not_fit(clinic: Path, shoal: Call, old: str, new: str, says: str) -> None:
+    rewrite(clinic, old, new)
+    refused(shoal, clinic, says=says)
 
 
 def test_every_problem_at_once_with_lines(clinic: Path, shoal: Call) -> None:

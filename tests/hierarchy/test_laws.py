@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import itertools
 import pickle
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.hierarchies import CASES
+from tests.support.hierarchies import CASES, every_kind
 
 from shoal.errors import DataError
 from shoal.hierarchy import TOP, hierarchies, parse_hierarchy
@@ -21,19 +19,11 @@ from shoal.schema import Column, ValueType
 pytestmark = pytest.mark.requirement("T-08")
 
 
-some = settings(max_examples=15, deadline=None)
-
-
-def every_kind(test: Callable[..., None]) -> Callable[..., None]:
-    """The test on drawn hierarchies of each kind."""
-    return pytest.mark.parametrize("kind", CASES)(some(given(data=st.data())(test)))
-
-
 def test_every_kind_is_held_to_the_laws() -> None:
     assert set(hierarchies.names()) == set(CASES) - {"flat"}
 
 
-@every_kind
+@every_kind(15)
 def test_levels_nest(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -44,7 +34,7 @@ def test_levels_nest(kind: str, data: st.DataObject) -> None:
             assert parents.setdefault(child, parent) == parent
 
 
-@every_kind
+@every_kind(15)
 def test_every_known_value_has_one_label_and_missing_stays_missing(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -61,7 +51,7 @@ def test_every_known_value_has_one_label_and_missing_stays_missing(kind: str, da
     assert set(bound.generalise(drawn.values, bound.height)) <= {TOP}
 
 
-@every_kind
+@every_kind(15)
 def test_loss_grows_from_nothing_to_everything(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -76,7 +66,7 @@ def test_loss_grows_from_nothing_to_everything(kind: str, data: st.DataObject) -
         assert not any(loss[missing].any() for loss in losses[:-1])
 
 
-@every_kind
+@every_kind(15)
 def test_one_label_one_loss(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -86,7 +76,7 @@ def test_one_label_one_loss(kind: str, data: st.DataObject) -> None:
             assert seen.setdefault(label, loss) == loss
 
 
-@every_kind
+@every_kind(15)
 def test_result_does_not_depend_on_batches_or_on_the_process(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -100,7 +90,7 @@ def test_result_does_not_depend_on_batches_or_on_the_process(kind: str, data: st
         assert (losses == bound.loss(drawn.values, level)).all()
 
 
-@every_kind
+@every_kind(15)
 def test_bounds_hold_the_value(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -119,9 +109,7 @@ def test_bounds_hold_the_value(kind: str, data: st.DataObject) -> None:
         assert (read <= high).all()
 
 
-@every_kind
-@settings(max_examples=3, deadline=None)
-@given(data=st.data())
+@every_kind(3)
 def test_no_values_at_all(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     empty = replace(drawn, values=drawn.values.clear(), records=[])
@@ -131,9 +119,7 @@ def test_no_values_at_all(kind: str, data: st.DataObject) -> None:
         assert bound.loss(empty.values, level).shape == (0,)
 
 
-@every_kind
-@settings(max_examples=3, deadline=None)
-@given(data=st.data())
+@every_kind(3)
 def test_there_is_no_level_outside(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
