@@ -39,8 +39,7 @@ def address_list(value: str) -> Iterator[NamedAddress]:
             yield NamedAddress(piece.strip(), "")
             continue
         name = re.sub(r"\\(.)", r"\1", entry["quoted"]) if entry["quoted"] else entry["plain"] or ""
-        found = NamedAddress(
-            (name.strip() or entry["comment"] or "").strip(), (entry["at"] or entry["inside"] or "").strip()
-        )
+        names = (part.strip() for part in (name, entry["comment"] or ""))
+        found = NamedAddress(" ".join(filter(None, names)), (entry["at"] or entry["inside"] or "").strip())
         if any(found):
             yield found
