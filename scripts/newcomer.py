@@ -11,8 +11,8 @@ A page is played from top to bottom, in one shell, in an empty folder:
 * a ``python`` fence is run.
 
 What a page shows may be a part of what comes out, in the same order. ``…`` stands for anything: the rest of a line, a
-number that varies, or, on a line of its own, lines that are left out. A comment above a fence says what readers need not
-see:
+number that varies, or, on a line of its own, lines that are left out. A comment above a fence says what readers need
+not see:
 
 * ``<!-- before: COMMAND -->``: what they would have;
 * ``<!-- exit: 1 -->``: the code that its last command ends with;
