@@ -18,7 +18,9 @@ from shoal.pseudonyms import Secrets
 class RunOptions(BaseModel):
     """What runs of one table and of several have in common. No error and no ``repr`` shows data."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True, defer_build=True
+    )
 
     output: Path | None = None
     """The folder of the release; named after the policy if none is given."""
