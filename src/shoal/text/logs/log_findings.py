@@ -1,0 +1,134 @@
+"""What of a log is about somebody: what stands in its fields, and of what was found as in prose that which holds here.
+
+Names of classes, loggers and states look like names of people, firms and places, and numbers of blocks like those of
+phones. So in a log words are believed only where they are plain words that lists know as names, and bare numbers only
+behind a word that says what they are. Dates and times are those of the machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from shoal.discover.recognisers import Recogniser, default_recognisers
+from shoal.schema import Role
+from shoal.text.lexicon.gazetteers import NAME, LexiconKind, lexicon
+from shoal.text.logs.labelled_fields import LogField, fields_in, find_labelled
+from shoal.text.logs.network_fields import find_connections
+from shoal.text.logs.path_names import find_names_in_paths
+from shoal.text.logs.user_fields import BY as USERS
+from shoal.text.logs.user_fields import find_users
+from shoal.text.spans import Span
+
+BY_FORM = frozenset({"email", "ipv4", "ipv6", "mac", "secret", "iban", "unchecked", "coordinates", "query"})
+"""Kinds whose form alone is believed."""
+NEAR = 32
+"""Characters before a number in which a word has to say what it is."""
+NAMED = 0.78
+"""From this score on a listed name is believed."""
+CHECKED = 0.7
+SHORTEST_AGAIN = 4
+_WORD = re.compile(r"[^\W\d_]+")
+_PLAIN = re.compile(r"[^\W\d_a-zß-öø-ÿ][^\W\d_A-ZÀ-Þ]+|[A-Z]\.?")
+_PART_OF_A_NAME = "_$/\\@#"
+
+
+def log_findings(text: str, found: Iterable[Span]) -> list[Span]:
+    """What is to be believed of a log: of what finders found there, and what its fields tell."""
+    fields = list(fields_in(text))
+    kept = [
+        held
+        for span in found
+        if (held := _within_field(span, fields)) is not None and _holds(text, held)
+    ]
+    told = [*find_users(text), *find_connections(text), *find_labelled(text, fields), *find_names_in_paths(text)]
+    return [*kept, *told, *_again(text, told)]
+
+
+def _within_field(span: Span, fields: Sequence[LogField]) -> Span | None:
+    """The span as far as the field goes in which it begins: the value behind a key is one word, if it is not quoted."""
+    for field in fields:
+        if field.start <= span.start < field.end:
+            return span if span.end <= field.end else span._replace(end=field.end)
+        if span.start < field.start < span.end:
+            key = field.start
+            return span if span.end <= key else None
+    return span
+
+
+def _holds(text: str, span: Span) -> bool:
+    recogniser = _recognisers().get(span.by)
+    if span.type in BY_FORM:
+        return not (span.type == "secret" and _is_a_path(text, span))
+    if recogniser is None:
+        return span.type == "person" and _is_a_name(text, span) if span.by in _FINDERS else True
+    if recogniser.role is not Role.DIRECT or span.type in ("url", "username"):
+        return False
+    if _goes_on(text, span):
+        return False
+    value = text[span.start : span.end]
+    if value.startswith("+") or _is_labelled(text, span, recogniser):
+        return True
+    return span.type != "phone" and span.score >= CHECKED and value.isalnum() and not (value.isalpha() or value.isdigit())
+
+
+_FINDERS = frozenset(
+    "names places organisations addresses occupations lists spoken figures quantities references health standing".split()
+)
+
+
+@cache
+def _recognisers() -> dict[str, Recogniser]:
+    return {one.key: one for one in default_recognisers()}
+
+
+def _is_a_name(text: str, span: Span) -> bool:
+    """Two plain words or more, of which one is a listed name and none is an everyday word."""
+    if span.score < NAMED or _goes_on(text, span):
+        return False
+    said = text[span.start : span.end].split()
+    if not all(_PLAIN.fullmatch(word) for word in said):
+        return False
+    kinds = [lexicon().kinds(word) for word in said if len(word) > 2]
+    if any(kind & LexiconKind.COMMON and not kind & LexiconKind.GIVEN for kind in kinds):
+        return False
+    return len(kinds) >= 2 and all(kind & NAME for kind in kinds)
+
+
+def _goes_on(text: str, span: Span) -> bool:
+    """Whether it is a piece of a longer identifier."""
+    before, behind = text[span.start - 1 : span.start], text[span.end : span.end + 1]
+    return bool((before and before in _PART_OF_A_NAME + "-.") or (behind and behind in _PART_OF_A_NAME + "(-" )) or (
+        behind in (".", ":") and text[span.end + 1 : span.end + 2].isalnum()
+    )
+
+
+def _is_a_path(text: str, span: Span) -> bool:
+    """``PWD=/srv/shop`` tells where somebody works, not by what they are let in."""
+    return text[span.start] == "/" and text[:span.start].endswith(("PWD=", "pwd="))
+
+
+def _is_labelled(text: str, span: Span, recogniser: Recogniser) -> bool:
+    """Whether a word before it says what it is."""
+    near = " ".join(_WORD.findall(text[max(0, span.start - NEAR) : span.start].lower()))
+    return bool(near) and any(f" {word} " in f" {near} " for word in _labels(recogniser.key))
+
+
+@cache
+def _labels(key: str) -> frozenset[str]:
+    recogniser = _recognisers()[key]
+    said = (*recogniser.names, *recogniser.called, *((recogniser.text.after + recogniser.text.context) if recogniser.text else ()))
+    return frozenset(" ".join(_WORD.findall(word.lower())) for word in said) - {""}
+
+
+def _again(text: str, told: Sequence[Span]) -> list[Span]:
+    """A user's name where it stands in the text again."""
+    again: list[Span] = []
+    for name in {text[span.start : span.end] for span in told if span.by == USERS}:
+        kinds = lexicon().kinds(name)
+        if len(name) < SHORTEST_AGAIN or kinds & LexiconKind.COMMON or text.count(name) < 2 or not name.isidentifier():
+            continue
+        for match in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text):
+            again.append(Span(*match.span(), "username", CHECKED, USERS))
+    return again

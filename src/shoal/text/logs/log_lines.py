@@ -1,0 +1,117 @@
+"""Whether a text is a log, by the structure of its lines: a timestamp, a level, a process or logger, a request.
+
+No list of programs is asked. A line counts by what stands in its head, with points for each sign of a machine; a
+timestamp alone is none, since notes and chats have it too. A text is a log if half of its lines are, those apart that go
+on with the line before (a stack trace).
+
+>>> is_log("2026-11-03 10:15:22,104 INFO [main] org.example.Store: opened in 35 ms")
+True
+>>> is_log("2026-11-03 10:15 Asha Rao called and asked for her results.")
+False
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import islice
+from typing import Literal
+
+TextKind = Literal["auto", "log", "prose"]
+"""What a text is read as; ``auto`` finds out."""
+
+LINES_LOOKED_AT = 100
+LONGEST_HEAD = 160
+"""Characters of a line in which its head is looked for."""
+ENOUGH = 3
+"""Points that make a line one of a log."""
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_WEEKDAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+_CLOCK = r"\d{1,2}:\d{2}:\d{2}(?:[.,:]\d{1,9})?(?: ?[AP]M\b)?"
+_DAY = rf"(?:\d{{4}}[-/.]\d{{2}}[-/.]\d{{2}}|\d{{8}}|\d{{1,2}}[-/.](?:\d{{1,2}}|{_MONTH})[-/.]\d{{2,4}}|\d{{2}}[-/.]\d{{2}})"
+_ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
+_SYSLOG = rf"{_MONTH} {{1,2}}\d{{1,2}} \d{{2}}:\d{{2}}:\d{{2}}(?![\d,])"
+_STAMP = re.compile(
+    rf"(?:{_DAY}(?:T|, ?|[ :_-]){_CLOCK}{_ZONE}"
+    rf"|\d{{4}}-\d{{2}}-\d{{2}}-\d{{2}}\.\d{{2}}\.\d{{2}}"
+    rf"|{_WEEKDAY},? {_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}(?: [A-Z]{{3,4}})?(?: \d{{4}})?"
+    rf"|{_SYSLOG}|{_MONTH} \d{{1,2}}, \d{{4}} {_CLOCK}"
+    rf"|(?<![\d:.]){_CLOCK}(?![\d:])|\b\d{{6}} \d{{6}}\b|\b1[0-9]{{9}}(?:[0-9]{{3}}|[0-9]{{6}}|\.[0-9]{{1,9}})?(?![\w.]))"
+)
+_LEADING = re.compile(r"(?:<\d{1,3}>(?:1 )?)?[\s\[(\"'{-]*(?:[IWEFDV](?=\d{4} ))?$")
+_KLOG = re.compile(r"[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d{6}\s+\d+ ")
+_SYSLOG_START = re.compile(rf"(?:<\d{{1,3}}>)?{_SYSLOG} ")
+_LEVEL = re.compile(
+    r"(?:^|[\s\[(<|\"/=:-])(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRIT|CRITICAL|ALERT|EMERG|FATAL|SEVERE|PANIC"
+    r"|FINE|FINER|FINEST|LOG|STATEMENT|(?<=[ |])[VDIWEF](?=[ |]))(?=$|[\s\])>|\":,/-])"
+    r"|\[(?:trace|debug|info|notice|warn|warning|error|crit|alert|emerg|[a-z_]+:(?:error|warn|notice|info|debug))\]"
+    r"|(?:level|severity|lvl)[\"']?[=:] ?[\"']?\w+|(?<=, )(?:Info|Warning|Error|Fatal|Debug)(?=\s)"
+    r"|(?<=[\s,])(?:Information|Verbose|Audit (?:Success|Failure))(?=[\s,])"
+)
+_PROCESS = re.compile(r"(?:^|\s)[\w.@/()-]+\[\d+\](?: \([\w. -]+\))?:? |(?:^|\s)[a-z][\w./-]*(?:\([\w-]+\))?: ")
+_REQUEST = re.compile(r"\"(?:GET|POST|PUT|DELETE|HEAD|PATCH|OPTIONS|CONNECT|TRACE|PROPFIND) \S+|HTTP/\d(?:\.\d)?\"? \d{3}\b")
+_PRIORITY = re.compile(r"<\d{1,3}>1 ")
+_IDENTIFIER = re.compile(
+    r"[a-z\d][A-Z]|\w::|\w_\w|\w\(|\w\.\w+\.\w|\b0x[\da-f]|\w\$\w|\w=\S|:\d{2,5}\b|\b[\da-f]{8}|\.exe\b|[|\]]|(?:^| )-(?: |$)"
+    r"|^\s*\d+ "
+)
+_JSON_KEY = re.compile(
+    r"\"@?(?:ts|time|timestamp|level|severity|log_?level|lvl|msg|message|logger|event|thread|pid|hostname|service|caller)\":"
+)
+_FOLLOWS = re.compile(
+    r"\s|Traceback \(most recent call last\):|Caused by: |\.\.\. \d+ more|\w+(?:\.\w+)*(?:Error|Exception)\b|at \w[\w.$]+\("
+    r"|[})\]]"
+)
+"""Lines that go on with the one before."""
+
+
+_WRITTEN_BY = re.compile(rf"^(?:<\d{{1,3}}>(?:1 )?)?(?:{_SYSLOG}|\d{{4}}-\d{{2}}-\d{{2}}T[\d:.]+\S*) (?P<host>[\w.-]+) ", re.MULTILINE)
+
+
+def writing_hosts(text: str) -> list[tuple[int, int]]:
+    """Where in the heads of lines the machine is named that wrote them, as syslog does."""
+    return [match.span("host") for match in _WRITTEN_BY.finditer(text)]
+
+
+def is_log(text: str) -> bool:
+    """Whether half of the first lines are those of a log."""
+    return are_log_lines(text.splitlines() if "\n" in text else (text,))
+
+
+def are_log_lines(lines: Iterable[str]) -> bool:
+    logged = others = 0
+    for line in islice(lines, LINES_LOOKED_AT):
+        if not line.strip():
+            continue
+        if is_log_line(line):
+            logged += 1
+        elif not (logged and _FOLLOWS.match(line)):
+            others += 1
+    return logged > 0 and logged >= others
+
+
+def is_log_line(line: str) -> bool:
+    """Whether the head of a line is one that a program writes."""
+    head = line[:LONGEST_HEAD]
+    if not any(one.isdigit() for one in head):
+        return _LEVEL.match(head) is not None and _PROCESS_AND_LEVEL.match(head) is not None
+    points = 0
+    if head.lstrip()[:1] == "{":
+        points += 3 * (len(_JSON_KEY.findall(head)) >= 2)
+    if _SYSLOG_START.match(head) or _PRIORITY.match(head) or _KLOG.match(head):
+        return True
+    points += 3 * bool(_REQUEST.search(line))
+    stamp = _STAMP.search(head)
+    if stamp is None:
+        return points >= ENOUGH or _PROCESS_AND_LEVEL.match(head) is not None
+    before, behind = head[: stamp.start()], head[stamp.end() : stamp.end() + 64]
+    points += 2 if _LEADING.match(before) else 1
+    points += 2 * bool(_LEVEL.search(head))
+    points += 1 + bool(_IDENTIFIER.search(before)) if _PROCESS.search(behind) and "[" in behind else 0
+    points += bool(_IDENTIFIER.search(behind) or (before and _IDENTIFIER.search(before)))
+    return points >= ENOUGH
+
+
+_PROCESS_AND_LEVEL = re.compile(r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)(?::[\w.]+:|:? {1,5}[\w.$]+[.:$]\S* )")
+"""A line without a time, as Python's logging writes it when nobody says how."""
