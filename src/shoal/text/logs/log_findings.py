@@ -21,7 +21,8 @@ from shoal.text.logs.user_fields import BY as USERS
 from shoal.text.logs.user_fields import find_users
 from shoal.text.spans import Span
 
-BY_FORM = frozenset({"email", "ipv4", "ipv6", "mac", "secret", "iban", "unchecked", "coordinates", "query"})
+ADDRESSES = frozenset({"ipv4", "ipv6"})
+BY_FORM = frozenset({"email", "mac", "secret", "iban", "unchecked", "query"})
 """Kinds whose form alone is believed."""
 NEAR = 32
 """Characters before a number in which a word has to say what it is."""
@@ -59,6 +60,8 @@ def _within_field(span: Span, fields: Sequence[LogField]) -> Span | None:
 
 def _holds(text: str, span: Span) -> bool:
     recogniser = _recognisers().get(span.by)
+    if span.type in ADDRESSES:
+        return not _is_counted_up(text, span)
     if span.type in BY_FORM:
         return not (span.type == "secret" and _is_a_path(text, span))
     if recogniser is None:
@@ -102,6 +105,12 @@ def _goes_on(text: str, span: Span) -> bool:
     return bool((before and before in _PART_OF_A_NAME + "-.") or (behind and behind in _PART_OF_A_NAME + "(-" )) or (
         behind in (".", ":") and text[span.end + 1 : span.end + 2].isalnum()
     )
+
+
+def _is_counted_up(text: str, span: Span) -> bool:
+    """Whether what looks like an address is part of a longer number or name: an object identifier, ``Login::106``."""
+    before = text[max(0, span.start - 2) : span.start]
+    return before[-1:].isalnum() or (before[-1:] == "." and before[:1].isalnum())
 
 
 def _is_a_path(text: str, span: Span) -> bool:

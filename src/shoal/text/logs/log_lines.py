@@ -23,12 +23,16 @@ TextKind = Literal["auto", "log", "prose"]
 LINES_LOOKED_AT = 100
 LONGEST_HEAD = 160
 """Characters of a line in which its head is looked for."""
+LONGEST_OBJECT = 2_000
+NEAR = 64
+"""Characters behind a timestamp that tell who wrote it."""
 ENOUGH = 3
 """Points that make a line one of a log."""
+FEWEST_KEYS, FEWEST_PAIRS = 2, 3
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _WEEKDAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
-_CLOCK = r"\d{1,2}:\d{2}:\d{2}(?:[.,:]\d{1,9})?(?: ?[AP]M\b)?"
+_CLOCK = r"\d{1,2}:\d{1,2}:\d{1,2}(?:[.,:]\d{1,9})?(?: ?[AP]M\b)?"
 _DAY = rf"(?:\d{{4}}[-/.]\d{{2}}[-/.]\d{{2}}|\d{{8}}|\d{{1,2}}[-/.](?:\d{{1,2}}|{_MONTH})[-/.]\d{{2,4}}|\d{{2}}[-/.]\d{{2}})"
 _ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
 _SYSLOG = rf"{_MONTH} {{1,2}}\d{{1,2}} \d{{2}}:\d{{2}}:\d{{2}}(?![\d,])"
@@ -40,20 +44,27 @@ _STAMP = re.compile(
     rf"|(?<![\d:.]){_CLOCK}(?![\d:])|\b\d{{6}} \d{{6}}\b|\b1[0-9]{{9}}(?:[0-9]{{3}}|[0-9]{{6}}|\.[0-9]{{1,9}})?(?![\w.]))"
 )
 _LEADING = re.compile(r"(?:<\d{1,3}>(?:1 )?)?[\s\[(\"'{-]*(?:[IWEFDV](?=\d{4} ))?$")
-_KLOG = re.compile(r"[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d{6}\s+\d+ ")
-_SYSLOG_START = re.compile(rf"(?:<\d{{1,3}}>)?{_SYSLOG} ")
+_UNMISTAKABLE = re.compile(
+    rf"(?:<\d{{1,3}}>)?{_SYSLOG} |<\d{{1,3}}>1 |[IWEF]\d{{4}} \d{{2}}:\d{{2}}:\d{{2}}\.\d{{6}}\s+\d+ |\S+ [a-z][\w./-]*\[\d+\]: "
+    r"|(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)(?::[\w.]+:|:? {1,5}[\w.$]+[.:$]\S* )"
+)
+"""Syslog, its form of RFC 5424, klog, a process with its number; and what Python's logging writes if nobody says how."""
 _LEVEL = re.compile(
     r"(?:^|[\s\[(<|\"/=:-])(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRIT|CRITICAL|ALERT|EMERG|FATAL|SEVERE|PANIC"
     r"|FINE|FINER|FINEST|LOG|STATEMENT|(?<=[ |])[VDIWEF](?=[ |]))(?=$|[\s\])>|\":,/-])"
-    r"|\[(?:trace|debug|info|notice|warn|warning|error|crit|alert|emerg|[a-z_]+:(?:error|warn|notice|info|debug))\]"
+    r"|\[(?i:trace|debug|info|notice|warn|warning|error|crit|alert|emerg|[a-z_]+:(?:error|warn|notice|info|debug))\]"
     r"|(?:level|severity|lvl)[\"']?[=:] ?[\"']?\w+|(?<=, )(?:Info|Warning|Error|Fatal|Debug)(?=\s)"
     r"|(?<=[\s,])(?:Information|Verbose|Audit (?:Success|Failure))(?=[\s,])"
 )
-_PROCESS = re.compile(r"(?:^|\s)[\w.@/()-]+\[\d+\](?: \([\w. -]+\))?:? |(?:^|\s)[a-z][\w./-]*(?:\([\w-]+\))?: ")
-_REQUEST = re.compile(r"\"(?:GET|POST|PUT|DELETE|HEAD|PATCH|OPTIONS|CONNECT|TRACE|PROPFIND) \S+|HTTP/\d(?:\.\d)?\"? \d{3}\b")
-_PRIORITY = re.compile(r"<\d{1,3}>1 ")
+_PROCESS = re.compile(r"(?:^|\s)[\w.@/()-]+\[\d+\](?: \([\w. -]+\))?:? ")
+_REQUEST = re.compile(
+    rf" \[\d{{1,2}}/{_MONTH}/\d{{4}}:\d{{2}}:\d{{2}}:\d{{2}} "
+    r"|\"(?:GET|POST|PUT|DELETE|HEAD|PATCH|OPTIONS|CONNECT|TRACE|PROPFIND) \S+|HTTP/\d(?:\.\d)?\"? \d{3}\b"
+)
+_FRACTION = re.compile(r":\d{1,2}[.,]\d{2,}")
+_PAIR = re.compile(r"\w=[^\s=]")
 _IDENTIFIER = re.compile(
-    r"[a-z\d][A-Z]|\w::|\w_\w|\w\(|\w\.\w+\.\w|\b0x[\da-f]|\w\$\w|\w=\S|:\d{2,5}\b|\b[\da-f]{8}|\.exe\b|[|\]]|(?:^| )-(?: |$)"
+    r"[a-z\d][A-Z]|[a-z]:[a-z]|\w::|\w_\w|\w\(|\w\.\w+\.\w|\b0x[\da-f]|\w\$\w|\w=\S|:\d{2,5}\b|\b[\da-f]{8}|\.exe\b|[|\]]|(?:^| )-(?: |$)"
     r"|^\s*\d+ "
 )
 _JSON_KEY = re.compile(
@@ -94,24 +105,22 @@ def are_log_lines(lines: Iterable[str]) -> bool:
 def is_log_line(line: str) -> bool:
     """Whether the head of a line is one that a program writes."""
     head = line[:LONGEST_HEAD]
-    if not any(one.isdigit() for one in head):
-        return _LEVEL.match(head) is not None and _PROCESS_AND_LEVEL.match(head) is not None
-    points = 0
-    if head.lstrip()[:1] == "{":
-        points += 3 * (len(_JSON_KEY.findall(head)) >= 2)
-    if _SYSLOG_START.match(head) or _PRIORITY.match(head) or _KLOG.match(head):
+    if _UNMISTAKABLE.match(head) or _REQUEST.search(line):
         return True
-    points += 3 * bool(_REQUEST.search(line))
+    if head.lstrip()[:1] == "{" and len(set(_JSON_KEY.findall(line, 0, LONGEST_OBJECT))) >= FEWEST_KEYS:
+        return True
     stamp = _STAMP.search(head)
-    if stamp is None:
-        return points >= ENOUGH or _PROCESS_AND_LEVEL.match(head) is not None
-    before, behind = head[: stamp.start()], head[stamp.end() : stamp.end() + 64]
-    points += 2 if _LEADING.match(before) else 1
-    points += 2 * bool(_LEVEL.search(head))
-    points += 1 + bool(_IDENTIFIER.search(before)) if _PROCESS.search(behind) and "[" in behind else 0
-    points += bool(_IDENTIFIER.search(behind) or (before and _IDENTIFIER.search(before)))
-    return points >= ENOUGH
+    return stamp is not None and _points(head, *stamp.span()) >= ENOUGH
 
 
-_PROCESS_AND_LEVEL = re.compile(r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)(?::[\w.]+:|:? {1,5}[\w.$]+[.:$]\S* )")
-"""A line without a time, as Python's logging writes it when nobody says how."""
+def _points(head: str, start: int, end: int) -> int:
+    """What speaks for a program around a timestamp."""
+    before, behind = head[:start], head[end : end + NEAR]
+    return (
+        (2 if _LEADING.match(before) else 1)
+        + bool(_FRACTION.search(head, start, end))
+        + 2 * bool(_LEVEL.search(head))
+        + 2 * bool(_PROCESS.search(behind))
+        + bool(_IDENTIFIER.search(behind) or _IDENTIFIER.search(before))
+        + (len(_PAIR.findall(head)) >= FEWEST_PAIRS)
+    )

@@ -18,7 +18,7 @@ USERNAME = "username"
 SURE = 0.9
 
 _X = r"[^\s,;:\"'()\[\]{}<>|=&]"
-_NAME = rf"(?P<value>{_X}+)(?!=)"
+_NAME = rf"(?P<value>{_X}++)(?!=)"
 _ADDRESS = r"(?:::ffff:)?(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-fA-F]*:[\da-fA-F:]+:[\da-fA-F]*|[A-Za-z][\w-]*(?:\.[\w-]+)+)"
 _KEY = (
     r"(?<![A-Za-z])(?:[a-z]+[_.-]?)??(?:user[_ .-]?(?:name|id)?|userid|usr|uname|log(?:in|on)(?:[_ .-]?(?:name|id))?|logname"
@@ -29,11 +29,14 @@ _SAID = (
     rf"(?i:{_KEY})(?:\\?[\"'])?(?:\s{{0,8}}:[ \t]{{0,8}}(?=\\?[\"'])|=>?|\s=\s)"
     rf"(?:\\?\"(?P<quoted>[^\"\\]{{1,64}})\\?\"|'(?P<single>[^']{{1,64}})'|{_NAME})",
     # words that come before a user and nothing else
-    rf"(?i:\b(?:invalid|illegal|unknown|for|such|authenticating|target|remote) user(?:name)? (?:is )?)"
+    rf"(?i:\b(?:invalid|illegal|unknown|for|authenticating|target|remote) user(?:name)? (?:is )?)"
     rf"[\"'<\[]?{_NAME}",
-    rf"(?i:\b(?:user|role|username|account|login|principal|owner) )(?:name )?(?:\"(?P<quoted>[^\"]{{1,64}})\"|'(?P<single>[^']{{1,64}})')",
+    rf"(?i:\b(?:user|role|username|account|login|principal|owner) )(?:name )?"
+    rf"(?:\"(?P<quoted>[^\"]{{1,64}})\"|'(?P<single>[^']{{1,64}})'|<{_NAME}>)",
     # whoever comes from an address, and whoever does something by a number of the system
     rf"(?i:\b(?:for|by|of|as) ){_NAME} (?:(?:from|via|at) (?={_ADDRESS}\b)|on (?=/dev/|tty|pts/))",
+    rf"(?i:\b(?:for|by|of|as) )(?:\"(?P<quoted>[^\"]{{1,64}})\"|'(?P<single>[^']{{1,64}})') (?=(?:from|via) )",
+    rf"(?i:\b(?:log[io]n|session|authentication|password|access)\b[^\n:;]{{0,32}} (?:for|by) ){_NAME}(?=\.?\s*$)",
     rf"(?i:\b(?:by|user|for) ){_NAME}\((?=uid=)",
     rf"(?i:\blogin from {_ADDRESS},? {{1,2}}\()(?P<value>[^\s()]{{1,64}})",
     # sudo, su, cron
