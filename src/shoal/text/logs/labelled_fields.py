@@ -35,7 +35,10 @@ _PLAIN_NAME = re.compile(r"[^\W\d_][^\W\d_]*\.?(?:[ .'’-]{1,2}[^\W\d_]+\.?){0,
 
 @dataclass(frozen=True)
 class LogField:
+    """A key and its value: where the key begins, and where the value stands."""
+
     key: str
+    key_start: int
     start: int
     end: int
     is_quoted: bool
@@ -47,7 +50,7 @@ def fields_in(text: str) -> Iterator[LogField]:
     for match in _FIELD.finditer(text):
         name = "bare" if match["bare"] else "quoted" if match["quoted"] else "single"
         start, end = match.span(name)
-        yield LogField(match["key"], start, end, name != "bare")
+        yield LogField(match["key"], match.start("key"), start, end, name != "bare")
 
 
 def find_labelled(text: str, fields: list[LogField]) -> Iterator[Span]:

@@ -38,24 +38,20 @@ _PART_OF_A_NAME = "_$/\\@#"
 def log_findings(text: str, found: Iterable[Span]) -> list[Span]:
     """What is to be believed of a log: of what finders found there, and what its fields tell."""
     fields = list(fields_in(text))
-    kept = [
-        held
-        for span in found
-        if (held := _within_field(span, fields)) is not None and _holds(text, held)
-    ]
+    kept = [held for span in found if _holds(text, held := _within_field(text, span, fields))]
     told = [*find_users(text), *find_connections(text), *find_labelled(text, fields), *find_names_in_paths(text)]
     return [*kept, *told, *_again(text, told)]
 
 
-def _within_field(span: Span, fields: Sequence[LogField]) -> Span | None:
-    """The span as far as the field goes in which it begins: the value behind a key is one word, if it is not quoted."""
+def _within_field(text: str, span: Span, fields: Sequence[LogField]) -> Span:
+    """The span up to the end of the field that it begins in, or to the next key: ``phone=98… 200`` and ``00 mac=00:…``."""
+    end = span.end
     for field in fields:
         if field.start <= span.start < field.end:
-            return span if span.end <= field.end else span._replace(end=field.end)
-        if span.start < field.start < span.end:
-            key = field.start
-            return span if span.end <= key else None
-    return span
+            end = min(end, field.end)
+        elif span.start < field.key_start < end and text[field.key_start - 1].isspace():
+            end = field.key_start - 1
+    return span if end == span.end else span._replace(end=end)
 
 
 def _holds(text: str, span: Span) -> bool:

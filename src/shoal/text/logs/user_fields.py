@@ -19,10 +19,13 @@ SURE = 0.9
 
 _X = r"[^\s,;:\"'()\[\]{}<>|=&]"
 _NAME = rf"(?P<value>{_X}++)(?!=)"
-_ADDRESS = r"(?:::ffff:)?(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-fA-F]*:[\da-fA-F:]+:[\da-fA-F]*|[A-Za-z][\w-]*(?:\.[\w-]+)+)"
+_ADDRESS = (
+    r"(?:(?i:::ffff:)?\d{1,3}(?:\.\d{1,3}){3}|[\da-fA-F]*:[\da-fA-F:]+:[\da-fA-F]*|(?!(?:com|org|net)\.)[A-Za-z][\w-]*(?:\.[\w-]+)+)"
+)
 _KEY = (
-    r"(?<![A-Za-z])(?:[a-z]+[_.-]?)??(?:user[_ .-]?(?:name|id)?|userid|usr|uname|log(?:in|on)(?:[_ .-]?(?:name|id))?|logname"
-    r"|acct|account[_ .-]?name|principal|runas|actor|member[_ .-]?id|customer[_ .-]?id|patient[_ .-]?id|employee[_ .-]?id)"
+    r"(?<![A-Za-z])(?:[A-Za-z]+[_.-]|(?-i:[a-z]+(?=[A-Z])))?(?:[resd]?user(?:[_ .-]?(?:name|id))?|usr|uname"
+    r"|log(?:in|on)(?:[_ .-]?(?:name|id))?|logname|acct|account[_ .-]?name|principal|runas|actor"
+    r"|(?:member|customer|patient|employee)[_ .-]?id)"
 )
 _SAID = (
     # a key and its value
