@@ -91,24 +91,26 @@ class Annotator:
         learned = () if chosen is None else (SpacyFinder(chosen),)
         return cls((*_standard(), *learned), threshold, types, kind)
 
-    def annotate(self, text: str) -> list[Span]:
+    def annotate(self, text: str, kind: TextKind | None = None) -> list[Span]:
+        """``kind`` is what this text is read as, if that is known better than by the text itself."""
         text = without_halves(text)
-        return self._settled(text, [span for finder in self.finders for span in finder.find(text)])
+        return self._settled(text, [span for finder in self.finders for span in finder.find(text)], kind or self.kind)
 
-    def annotate_many(self, texts: Iterable[str]) -> Iterator[list[Span]]:
+    def annotate_many(self, texts: Iterable[str], kind: TextKind | None = None) -> Iterator[list[Span]]:
         """As ``annotate`` for each text; patterns and a learned model read several at once."""
+        kind = kind or self.kind
         batch: list[str] = []
         for text in texts:
             batch.append(without_halves(text))
             if len(batch) == BATCH:
-                yield from self._batch(batch)
+                yield from self._batch(batch, kind)
                 batch = []
-        yield from self._batch(batch)
+        yield from self._batch(batch, kind)
 
-    def _batch(self, batch: list[str]) -> Iterator[list[Span]]:
+    def _batch(self, batch: list[str], kind: TextKind) -> Iterator[list[Span]]:
         of_finders = [list(finder.find_many(batch)) for finder in self._for_many]
         for text, *found in zip(batch, *of_finders, strict=True):
-            yield self._settled(text, [span for spans in found for span in spans])
+            yield self._settled(text, [span for spans in found for span in spans], kind)
 
     @cached_property
     def _for_many(self) -> list[BatchFinder]:
@@ -118,11 +120,8 @@ class Annotator:
         """What was made ready for many texts is made anew by whoever gets a copy."""
         return {name: value for name, value in vars(self).items() if name != "_for_many"}
 
-    def _reads_as_log(self, text: str) -> bool:
-        return self.kind == "log" or (self.kind == "auto" and is_log(text))
-
-    def _settled(self, text: str, found: list[Span]) -> list[Span]:
-        logged = self._reads_as_log(text)
+    def _settled(self, text: str, found: list[Span], kind: TextKind) -> list[Span]:
+        logged = kind == "log" or (kind == "auto" and is_log(text))
         if logged:
             found = log_findings(text, found)
         spans = sorted([span for span in found if span.score >= self.threshold])

@@ -27,9 +27,15 @@ _FIELD = re.compile(
 _FOUND_BY_FORM = frozenset({"url", "mac", "ipv4", "ipv6", "username", "email", "secret", "domain"})
 _PERSONAL = frozenset({"birth_date", "address", "health", "belief_or_caste"})
 _PEOPLE = frozenset(
-    "patient customer client user display contact father mother spouse nominee doctor employee member student owner holder"
-    " sender recipient payee beneficiary first last full given family applicant passenger guest cardholder person".split()
-)
+    {
+        "patient", "customer", "client", "user", "display", "contact", "father", "mother", "spouse", "nominee",
+        "doctor", "employee", "member", "student", "owner", "holder", "sender", "recipient", "payee", "beneficiary",
+        "first", "last", "full", "given", "family", "applicant", "passenger", "guest", "cardholder", "person",
+    }
+)  # fmt: skip
+"""Whose name it is."""
+_ROLES = frozenset({"patient", "customer", "nominee", "spouse", "payee", "beneficiary", "passenger"})
+"""Keys whose value is a name."""
 _PLAIN_NAME = re.compile(r"[^\W\d_][^\W\d_]*\.?(?:[ .'’-]{1,2}[^\W\d_]+\.?){0,4}")
 
 
@@ -79,7 +85,7 @@ def _is_of_a_person(key: str) -> bool:
     said = key.split()
     if said[-1] in ("name", "surname", "firstname", "lastname", "fullname"):
         return said[-1] != "name" or any(word in _PEOPLE for word in said)
-    return len(said) == 1 and said[0] in ("patient", "customer", "nominee", "spouse", "payee", "beneficiary", "passenger")
+    return len(said) == 1 and said[0] in _ROLES
 
 
 def _is_a_word(value: str) -> bool:
@@ -102,7 +108,9 @@ def _by_name() -> dict[str, list[Recogniser]]:
     """The recognisers that names of columns tell of."""
     known: dict[str, list[Recogniser]] = {}
     for recogniser in default_recognisers():
-        direct = recogniser.role is Role.DIRECT and recogniser.type not in _FOUND_BY_FORM and "L}" not in recogniser.pattern
+        direct = (
+            recogniser.role is Role.DIRECT and recogniser.type not in _FOUND_BY_FORM and "L}" not in recogniser.pattern
+        )
         if direct or recogniser.key in _PERSONAL:
             for name in (*recogniser.names, *recogniser.called):
                 known.setdefault(name, []).append(recogniser)

@@ -8,7 +8,8 @@ behind a word that says what they are. Dates and times are those of the machine.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from shoal.discover.recognisers import Recogniser, default_recognisers
@@ -19,8 +20,17 @@ from shoal.text.logs.network_fields import find_connections
 from shoal.text.logs.path_names import find_names_in_paths
 from shoal.text.logs.user_fields import BY as USERS
 from shoal.text.logs.user_fields import find_users
+from shoal.text.spacy_finder import MODELS
 from shoal.text.spans import Span
 
+WORD_FINDERS = frozenset(
+    {
+        "names", "places", "organisations", "addresses", "occupations", "lists", "spoken", "figures", "quantities",
+        "references", "health", "standing",
+    }
+)  # fmt: skip
+"""Who goes by words and lists; what any other finder finds is believed."""
+FOUND_BY_FIELD = frozenset({"url", "username"})
 ADDRESSES = frozenset({"ipv4", "ipv6"})
 BY_FORM = frozenset({"email", "mac", "secret", "iban", "unchecked", "query"})
 """Kinds whose form alone is believed."""
@@ -29,7 +39,7 @@ NEAR = 32
 NAMED = 0.78
 """From this score on a listed name is believed."""
 CHECKED = 0.7
-SHORTEST_AGAIN = 4
+SHORTEST_AGAIN, SHORTEST_NAME = 4, 3
 _WORD = re.compile(r"[^\W\d_]+")
 _PLAIN = re.compile(r"[^\W\d_a-zß-öø-ÿ][^\W\d_A-ZÀ-Þ]+|[A-Z]\.?")
 _PART_OF_A_NAME = "_$/\\@#"
@@ -44,37 +54,37 @@ def log_findings(text: str, found: Iterable[Span]) -> list[Span]:
 
 
 def _within_field(text: str, span: Span, fields: Sequence[LogField]) -> Span:
-    """The span up to the end of the field that it begins in, or to the next key: ``phone=98… 200`` and ``00 mac=00:…``."""
+    """The span up to the end of the field that it begins in, or to the next key: ``phone=98… 200``, ``00 mac=00:…``."""
+    place = bisect_right(fields, span.start, key=lambda field: field.key_start)
     end = span.end
-    for field in fields:
-        if field.start <= span.start < field.end:
-            end = min(end, field.end)
-        elif span.start < field.key_start < end and text[field.key_start - 1].isspace():
-            end = field.key_start - 1
+    if place and fields[place - 1].start <= span.start < fields[place - 1].end:
+        end = min(end, fields[place - 1].end)
+    following = fields[place].key_start if place < len(fields) else end
+    if following < end and text[following - 1].isspace():
+        end = following - 1
     return span if end == span.end else span._replace(end=end)
 
 
 def _holds(text: str, span: Span) -> bool:
-    recogniser = _recognisers().get(span.by)
     if span.type in ADDRESSES:
         return not _is_counted_up(text, span)
     if span.type in BY_FORM:
         return not (span.type == "secret" and _is_a_path(text, span))
-    if recogniser is None:
-        return span.type == "person" and _is_a_name(text, span) if span.by in _FINDERS else True
-    if recogniser.role is not Role.DIRECT or span.type in ("url", "username"):
-        return False
-    if _goes_on(text, span):
+    if span.by in WORD_FINDERS or span.by in MODELS:
+        return span.type == "person" and _is_a_name(text, span)
+    recogniser = _recognisers().get(span.by)
+    return recogniser is None or _is_known_by(recogniser, text, span)
+
+
+def _is_known_by(recogniser: Recogniser, text: str, span: Span) -> bool:
+    """Whether what has the form of a kind is of it: a word says so, or letters among its digits."""
+    if recogniser.role is not Role.DIRECT or span.type in FOUND_BY_FIELD or _goes_on(text, span):
         return False
     value = text[span.start : span.end]
     if value.startswith("+") or _is_labelled(text, span, recogniser):
         return True
-    return span.type != "phone" and span.score >= CHECKED and value.isalnum() and not (value.isalpha() or value.isdigit())
-
-
-_FINDERS = frozenset(
-    "names places organisations addresses occupations lists spoken figures quantities references health standing".split()
-)
+    mixed = value.isalnum() and not (value.isalpha() or value.isdigit())
+    return mixed and span.type != "phone" and span.score >= CHECKED
 
 
 @cache
@@ -89,16 +99,16 @@ def _is_a_name(text: str, span: Span) -> bool:
     said = text[span.start : span.end].split()
     if not all(_PLAIN.fullmatch(word) for word in said):
         return False
-    kinds = [lexicon().kinds(word) for word in said if len(word) > 2]
+    kinds = [lexicon().kinds(word) for word in said if len(word) >= SHORTEST_NAME]
     if any(kind & LexiconKind.COMMON and not kind & LexiconKind.GIVEN for kind in kinds):
         return False
-    return len(kinds) >= 2 and all(kind & NAME for kind in kinds)
+    return len(kinds) > 1 and all(kind & NAME for kind in kinds)
 
 
 def _goes_on(text: str, span: Span) -> bool:
     """Whether it is a piece of a longer identifier."""
     before, behind = text[span.start - 1 : span.start], text[span.end : span.end + 1]
-    return bool((before and before in _PART_OF_A_NAME + "-.") or (behind and behind in _PART_OF_A_NAME + "(-" )) or (
+    return bool((before and before in _PART_OF_A_NAME + "-.") or (behind and behind in _PART_OF_A_NAME + "(-")) or (
         behind in (".", ":") and text[span.end + 1 : span.end + 2].isalnum()
     )
 
@@ -111,29 +121,36 @@ def _is_counted_up(text: str, span: Span) -> bool:
 
 def _is_a_path(text: str, span: Span) -> bool:
     """``PWD=/srv/shop`` tells where somebody works, not by what they are let in."""
-    return text[span.start] == "/" and text[:span.start].endswith(("PWD=", "pwd="))
+    return text[span.start] == "/" and text[: span.start].endswith(("PWD=", "pwd="))
 
 
 def _is_labelled(text: str, span: Span, recogniser: Recogniser) -> bool:
-    """Whether a word before it says what it is."""
-    near = " ".join(_WORD.findall(text[max(0, span.start - NEAR) : span.start].lower()))
-    return bool(near) and any(f" {word} " in f" {near} " for word in _labels(recogniser.key))
+    """Whether a word beside it, in its line, says what it is."""
+    before = text[max(0, span.start - NEAR) : span.start].rpartition("\n")[2]
+    behind = text[span.end : span.end + NEAR // 2].partition("\n")[0]
+    near = f" {' '.join(_WORD.findall(f'{before} {behind}'.lower()))} "
+    return any(f" {word} " in near for word in _labels(recogniser.key))
 
 
 @cache
 def _labels(key: str) -> frozenset[str]:
     recogniser = _recognisers()[key]
-    said = (*recogniser.names, *recogniser.called, *((recogniser.text.after + recogniser.text.context) if recogniser.text else ()))
+    said = (
+        *recogniser.names,
+        *recogniser.called,
+        *((recogniser.text.after + recogniser.text.context) if recogniser.text else ()),
+    )
     return frozenset(" ".join(_WORD.findall(word.lower())) for word in said) - {""}
 
 
-def _again(text: str, told: Sequence[Span]) -> list[Span]:
-    """A user's name where it stands in the text again."""
-    again: list[Span] = []
-    for name in {text[span.start : span.end] for span in told if span.by == USERS}:
-        kinds = lexicon().kinds(name)
-        if len(name) < SHORTEST_AGAIN or kinds & LexiconKind.COMMON or text.count(name) < 2 or not name.isidentifier():
+def _again(text: str, told: Sequence[Span]) -> Iterator[Span]:
+    """A user's name where it stands in its line again."""
+    for span in told:
+        if span.by != USERS or span.length < SHORTEST_AGAIN:
             continue
-        for match in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text):
-            again.append(Span(*match.span(), "username", CHECKED, USERS))
-    return again
+        name = text[span.start : span.end]
+        first, last = text.rfind("\n", 0, span.start) + 1, text.find("\n", span.end)
+        line = text[first : last if last >= 0 else len(text)]
+        if line.count(name) > 1 and name.isidentifier() and not lexicon().kinds(name) & LexiconKind.COMMON:
+            for match in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", line):
+                yield Span(first + match.start(), first + match.end(), "username", CHECKED, USERS)

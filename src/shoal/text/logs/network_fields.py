@@ -29,11 +29,13 @@ _CLIENT = (
     r"|source[_ -]?host|workstation(?:[_ -]?name)?))[\"']?"
 )
 _DEVICE = r"(?:MacBook|iPhone|iPad|iMac|Mac-mini|Laptop|ThinkPad)"
-_KEY_TO_A_SERVICE = r"(?i:\b(?:proxy-)?authorization|\b(?:set-)?cookie|\bx-[\w-]*(?:key|token|auth|secret|session)[\w-]*)"
+_KEY_TO_A_SERVICE = (
+    r"(?i:\b(?:proxy-)?authorization|\b(?:set-)?cookie|\bx-[\w-]*(?:key|token|auth|secret|session)[\w-]*)"
+)
 
 _ADDRESSES = (
     rf"(?<![\w.])(?P<value>{_IP})(?!\.?\d|[-_]\w)",
-    rf"(?<=[A-Za-z.-])(?P<value>{_FOUR})(?=\.[A-Za-z]|[\s\])]|$)",
+    rf"(?:(?<=[A-Za-z-])|(?<=[A-Za-z]\.))(?P<value>{_FOUR})(?=\.[A-Za-z]|[\s\])]|$)",
     rf"(?<![\w.-])(?P<value>{_FOUR})(?=[.-][A-Za-z][\w-]*\.)",
 )
 _CLIENTS = (
@@ -41,7 +43,8 @@ _CLIENTS = (
     rf"{_CLIENT}:[ \t]{{0,8}}[\"']?(?P<value>{_HOST})(?!\w)",
 )
 _DEVICES = (
-    rf"(?<![\w.-])(?P<value>(?P<owner>[A-Za-z]+?)[’']?s?[ -]?{_DEVICE}(?:-[A-Za-z0-9]+)*(?:\.local(?:domain)?)?)(?![\w/])",
+    rf"(?<![\w.-])(?P<value>(?P<owner>[A-Za-z]+?)[’']?s?[ -]?{_DEVICE}(?:-[A-Za-z0-9]+)*(?:\.local(?:domain)?)?)"
+    r"(?![\w/])",
 )
 _NAMES_OF_ADDRESSES = (
     rf"(?<![\w.@/-])(?P<value>{_HOST})(?= ?(?:\({_IP}\)|\[{_IP}\]))",
@@ -78,7 +81,10 @@ def find_connections(text: str) -> Iterator[Span]:
 
 def _is_nobodys(kind: str, match: re.Match[str]) -> bool:
     if kind == "ipv4":
-        return _VERSION.search(match.string, max(0, match.start("value") - _LONGEST_WORD), match.start("value")) is not None
+        return (
+            _VERSION.search(match.string, max(0, match.start("value") - _LONGEST_WORD), match.start("value"))
+            is not None
+        )
     if kind != "domain":
         return False
     if "owner" in match.re.groupindex:
