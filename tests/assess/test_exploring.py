@@ -191,8 +191,8 @@ def test_another_utility_is_explored_with_global_recoding_only() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"ks": [5, 0]}, "k: 0"),
-        ({"ks": [-3]}, "k: -3"),
+        ({"ks": [5, 0]}, "ks: 0"),
+        ({"ks": [-3]}, "ks: -3"),
         ({"limits": [0.1, 1.01]}, "limits: 1.01"),
         ({"limits": [-0.1]}, "limits: -0.1"),
         ({"limits": [float("nan")]}, "limits: nan"),
