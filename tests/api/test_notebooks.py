@@ -8,9 +8,9 @@ import pytest
 import shoal
 from shoal.text import Annotator
 
-SECRET = "Zaphod Beeblebrox"
+NAME = "Zaphod Beeblebrox"
 TABLE = pl.DataFrame(
-    {"who<b>": [SECRET, "Tricia McMillan", "Arthur Dent", "Ford Prefect"], "age": [81_001, 81_002, 81_003, 81_004]}
+    {"who<b>": [NAME, "Tricia McMillan", "Arthur Dent", "Ford Prefect"], "age": [81_001, 81_002, 81_003, 81_004]}
 )
 POLICY = {
     "shoal": 1,
