@@ -55,6 +55,11 @@ class RareHierarchy(Hierarchy):
 
 
 class BoundRare(BoundLadder):
+    def describe(self, level: int) -> str:
+        groups = self.rungs[level].unique(maintain_order=True)
+        named = groups.filter(~groups.is_in(self.rungs[0].implode()))
+        return f"rare values as {', '.join(named)}" if len(named) else "rare values together"
+
     def generalise(self, values: pl.Series, level: int) -> pl.Series:
         """A group that can't stand alone is starred for good; a star of the data is none of ours."""
         found = super().generalise(values, level)
