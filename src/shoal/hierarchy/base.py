@@ -121,6 +121,17 @@ class BoundHierarchy(ABC):
         (leaves under the generalised value − 1) ÷ (leaves of the attribute − 1), or range ÷ domain range for numbers.
         """
 
+    def meaning(self, level: int) -> str:
+        """What a level does to values, in words: none of it is a value of the data."""
+        self._check(level)
+        if level == 0:
+            return "as it is"
+        return "* (suppressed)" if level == self.height else self.describe(level)
+
+    def describe(self, level: int) -> str:
+        """The same for 0 < level < height."""
+        return f"step {level} of {self.height}"
+
     @property
     def leaf_count(self) -> int | None:
         """How many values the hierarchy knows; None where it is open (any number, any text)."""
