@@ -20,13 +20,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass, field, replace
-from typing import Protocol, get_args
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, get_args
 
-from shoal.crypto import Key
 from shoal.errors import InputError
-from shoal.pseudonyms import Secrets
-from shoal.pseudonyms.run_secrets import RunSecrets
-from shoal.randomness import Randomness
 from shoal.scrub.age_ranges import generalised_age
 from shoal.scrub.choices import AGES, DATES, OTHER, UNCHECKED, Ages, Dates, Replace, known_types
 from shoal.scrub.coreference import resolve_people
@@ -34,12 +31,17 @@ from shoal.scrub.date_shift import days_for, shifted_date
 from shoal.scrub.outcome import ScrubAction, ScrubOutcome
 from shoal.scrub.own_replacements import OwnReplacements, needing_replacement
 from shoal.scrub.piece_table import PieceTableEntry, Range, TextReplacement, joined, replaced_ranges, with_replacements
-from shoal.scrub.surrogates import LOCALE, MARK, PEOPLE, SurrogateMaker
+from shoal.scrub.surrogate_form import LOCALE, MARK, PEOPLE
 from shoal.text.annotator import Annotator
 from shoal.text.logs.log_lines import TextKind, is_log
 from shoal.text.matching.character_forms import without_halves
 from shoal.text.scoped_cache import ScopedCache
 from shoal.text.spans import Span
+
+if TYPE_CHECKING:
+    from shoal.crypto import Key
+    from shoal.pseudonyms import Secrets
+    from shoal.scrub.surrogates import SurrogateMaker
 
 PURPOSE = "text"
 DOMAIN = "text"
@@ -76,28 +78,36 @@ class Scrubber:
     """Of made-up names."""
     mark: str = MARK
     """Behind made-up names, numbers and dates. Without one they read smoothly, and a second scrubbing alters them."""
-    key: Key = field(init=False, repr=False)
     labels: frozenset[str] = field(init=False, repr=False)
     """Types that labels may name."""
     _ours: OwnReplacements = field(init=False, repr=False, compare=False)
-    stand_ins: SurrogateMaker = field(init=False, repr=False, compare=False)
     _memory: ScopedCache = field(default_factory=ScopedCache, init=False, repr=False, compare=False)
 
     def __post_init__(self, secrets: Secrets | None) -> None:
         self._check()
         labels = known_types() | _own_types(self.annotator)
-        key = (secrets or RunSecrets(Randomness())).key(self.domain, PURPOSE)
         annotator = self.annotator
         if self.types is not None and isinstance(annotator, Annotator):
             annotator = replace(annotator, types=self.types | {UNCHECKED})
         for name, value in {
             "annotator": annotator,
-            "key": key,
-            "stand_ins": SurrogateMaker(key, self.locale, self.mark),
             "labels": labels,
             "_ours": OwnReplacements(labels, self.char if self.replace == "mask" else None, self.mark, self.locale),
         }.items():
             object.__setattr__(self, name, value)
+        if secrets is not None or self.replace == "pseudonym" or self.dates == "shift":
+            object.__setattr__(self, "key", _key(secrets, self.domain))
+
+    @cached_property
+    def key(self) -> Key:
+        """Of stand-ins and shifted dates: there from the start where either is written, so copies have the same."""
+        return _key(None, self.domain)
+
+    @cached_property
+    def stand_ins(self) -> SurrogateMaker:
+        from shoal.scrub.surrogates import SurrogateMaker
+
+        return SurrogateMaker(self.key, self.locale, self.mark)
 
     def _check(self) -> None:
         for name, value, choices in (
@@ -250,6 +260,16 @@ class _DocumentReplacer:
             moved = shifted_date(value, days_for(scrubber.key, self.person, weeks=scrubber.weekdays))
             return None if moved is None else f"{moved[0]}{scrubber.mark}{moved[1]}"
         return None
+
+
+def _key(secrets: Secrets | None, domain: str) -> Key:
+    """Drawn for this run where there are no secrets."""
+    if secrets is None:
+        from shoal.pseudonyms.run_secrets import RunSecrets
+        from shoal.randomness import Randomness
+
+        secrets = RunSecrets(Randomness())
+    return secrets.key(domain, PURPOSE)
 
 
 def standard_annotator(model: str = "none", *, kind: TextKind = "auto") -> Annotator:
