@@ -12,9 +12,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FULL_WIDTH = range(0xFF01, 0xFF5F)
 _HALVES = re.compile("[\ud800-\udfff]")
@@ -68,4 +70,6 @@ def without_halves(text: str) -> str:
 
 def first_bytes(data: bytes) -> NDArray[np.bool_]:
     """Which bytes of UTF-8 begin a character."""
+    import numpy as np
+
     return np.asarray((np.frombuffer(data, np.uint8) & 0xC0) != 0x80)
