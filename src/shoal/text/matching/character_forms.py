@@ -26,9 +26,12 @@ LAST = 0x20000
 
 def as_read(text: str) -> str:
     """The text with every character in its plain form."""
-    if text.isascii() or _others().isdisjoint(text):
+    if text.isascii():
         return text
-    return text.translate(_forms())
+    forms = _forms()
+    for other in _others().intersection(set(text)):
+        text = text.replace(other, forms[ord(other)])
+    return text
 
 
 @cache

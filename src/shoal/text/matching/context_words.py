@@ -60,11 +60,8 @@ class ContextWords:
 
 
 def _lowered(text: str) -> str:
-    """In small letters, character for character."""
-    lowered = text.lower()
-    if len(lowered) == len(text):
-        return lowered
-    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
+    """In small letters, character for character: of all letters, only the İ becomes two."""
+    return "İ".join([part.lower() for part in text.split("İ")])
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
