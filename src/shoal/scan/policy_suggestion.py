@@ -55,6 +55,16 @@ def is_database(data: str) -> bool:
     return "://" in data and not data.startswith("file://") and "#" not in data
 
 
+def policy_name(data: str) -> str:
+    """A name that a policy may have, by where its data is.
+
+    >>> policy_name("in/staff 2024.csv"), policy_name("sqlite:///clinic.db#visits")
+    ('staff 2024', 'visits')
+    """
+    last = re.split(r"[/#\\]", data.rstrip("/"))[-1]
+    return re.sub(r"[^\w .-]+", "-", Path(last).stem).strip(" .-")[:100] or "data"
+
+
 def holds_tables(data: str) -> bool:
     """Whether it is a whole database or a folder of tables; a folder of parts is one table."""
     return is_database(data) or (Path(data).is_dir() and not is_folder_of_parts(Path(data)))
