@@ -34,6 +34,15 @@ def _without_password(place: str) -> str:
     return place
 
 
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("one line of text, without line breaks")
+    return text
+
+
+OneLine = Annotated[str, Field(min_length=3, max_length=300), AfterValidator(_one_line)]
+
+
 class Attribute(Parameters):
     """One column: its role, what is done to it, how it may be generalised."""
 
@@ -127,6 +136,10 @@ class Policy(Parameters):
     shoal: Literal[1]
     name: str = Field(pattern=r"^[\w][\w .-]{0,99}$")
     use_case: UseCase | None = None
+    purpose: OneLine | None = Field(default=None, description="What the release is for, in words; reports show it.")
+    responsible: OneLine | None = Field(
+        default=None, description="Who answers for the release: a person or an office; reports show it."
+    )
     source: (
         Annotated[SourceOptions, BeforeValidator(parse_source, json_schema_input_type=str | SourceOptions)] | None
     ) = None

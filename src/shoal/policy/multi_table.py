@@ -27,7 +27,7 @@ from shoal.policy.load import (
     read_mapping,
     read_policy,
 )
-from shoal.policy.model import Policy, Solve
+from shoal.policy.model import OneLine, Policy, Solve
 from shoal.policy.presets import UseCase
 from shoal.policy.references import Reference, ReferenceEnd, problems_of, why_apart
 from shoal.policy.table_defaults import TableEntry
@@ -96,6 +96,8 @@ class SeveralEntry(Parameters):
     shoal: Literal[1]
     name: str = Field(pattern=r"^[\w][\w .-]{0,99}$")
     use_case: UseCase | None = None
+    purpose: OneLine | None = None
+    responsible: OneLine | None = None
     source: Annotated[SharedSource, BeforeValidator(_address, json_schema_input_type=str | SharedSource)] | None = None
     target: Annotated[SharedTarget, BeforeValidator(_address, json_schema_input_type=str | SharedTarget)] | None = None
     vault: str | None = None

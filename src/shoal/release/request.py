@@ -19,7 +19,7 @@ from shoal.schema.requests import UseCaseRequest
 class RunOptions(UseCaseRequest):
     """What runs of one table and of several have in common. No error and no ``repr`` shows data."""
 
-    model_config = ConfigDict(hide_input_in_errors=True)
+    model_config = ConfigDict(hide_input_in_errors=True, defer_build=True)
 
     output: Path | None = None
     """The folder of the release; named after the policy if none is given."""

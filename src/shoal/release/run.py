@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from shoal.assess.evidence.example_rows import example_rows
 from shoal.assess.evidence.last_look import identifiers_of, take_last_look
 from shoal.assess.evidence.recount import RewriteResult, check_read_back, recount, recount_anatomy
 from shoal.assess.evidence.study import EvidenceStudy, MeasuredFrame, ReleaseEvidence, gather_evidence
@@ -22,6 +23,7 @@ from shoal.engine.selection import make_engine
 from shoal.errors import InputError
 from shoal.io import Source, explained
 from shoal.io.frames import FrameSource, as_lazy, is_spark
+from shoal.plan.roll_up import RollUpStep
 from shoal.policy import Policy
 from shoal.policy.sources import source_of
 from shoal.pseudonyms import Secrets
@@ -34,6 +36,7 @@ from shoal.release.pipeline import ReleasePipeline, RunPhase
 from shoal.release.report_facts import report_facts
 from shoal.release.request import RunRequest
 from shoal.release.source_identity import SourceFingerprint
+from shoal.results.evidence_facts import ExampleColumn
 from shoal.schema.progress import CancelToken, EventSink, Monitor, NoteMade, WarningRaised
 
 __all__ = ["Release", "Run", "StagedRelease", "anonymise", "release_folder"]
@@ -187,7 +190,7 @@ class Run:
             evidence = self._evidence(before, after, study, aside)
         if not has_identities(rewritten.plan):
             remove_aside(aside)
-        findings = RunFindings(rewritten, recounted, read_back, files, leaks, anatomy, evidence)
+        findings = RunFindings(rewritten, recounted, read_back, files, leaks, anatomy, evidence, pipeline.engine.name)
         with self.monitor.phase(RunPhase.REPORT):
             release = self._report(output, findings, fingerprint, started)
         return StagedRelease(release, self, output, rewritten, aside)
@@ -217,12 +220,19 @@ class Run:
         for warning in manifest.warnings:
             self.monitor.emit(WarningRaised(warning))
         facts = report_facts(self.policy, manifest, findings)
+        facts = replace(facts, examples=self._examples(output, rewritten))
         if self.request.explore:
             tried = exploration_of(self.policy, self.request.data, seed=self.request.seed, monitor=self.monitor)
             facts = replace(facts, exploration=tried)
         html = output.write_report(facts)
         release = output.staged(manifest.timed(time.perf_counter() - started), html, files)
         return replace(release, solution=rewritten.solution, nothing_left=findings.nothing_left)
+
+    def _examples(self, output: OpenOutput, done: RewriteResult) -> tuple[ExampleColumn, ...]:
+        coarser = {one.attribute for one in done.plan if isinstance(one.step, RollUpStep)}
+        values = {name: done.counts.values_of(name) for name in done.counts.attributes}
+        values |= {name: values[name].clear() for name in coarser & values.keys() if name is not None}
+        return example_rows(self.policy, self.source.scan(), output.scan(), done.records, values)
 
 
 @dataclass(frozen=True)

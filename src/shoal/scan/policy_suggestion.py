@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.discover.column_profile import Profile
-from shoal.discover.profile import profile
 from shoal.discover.suggestion.policy_draft import Suggestion, suggest_tables
 from shoal.discover.table_links import LinkableTable, TableColumn
+from shoal.discover.table_profile import profile
 from shoal.discover.text_mentions import Annotate
 from shoal.errors import FieldName, FieldStyle, SourceError
 from shoal.io import ReferenceSource, Source, explained, open_source, parse_source

@@ -8,7 +8,7 @@ Of tables that belong together, keys get the same pseudonyms in all of them insi
 them, because joined tables say more of a person than k counts in each; unless the tables are asked to stay joinable.
 
 >>> import polars as pl
->>> from shoal.discover.profile import profile
+>>> from shoal.discover.table_profile import profile
 >>> table = pl.LazyFrame({"name": ["Asha Rao", "Ravi Nair", "Meera Das"], "age": [34, 41, 37]})
 >>> print(suggest(profile(table), name="staff", use_case=UseCase.INTERNAL_ANONYMISED).text.split("attributes:")[1])
 <BLANKLINE>

@@ -56,6 +56,11 @@ class RareHierarchy(Hierarchy):
 class BoundRare(StarredLadder):
     """A group that can't stand alone is starred for good."""
 
+    def describe(self, level: int) -> str:
+        groups = self.rungs[level].unique(maintain_order=True)
+        named = groups.filter(~groups.is_in(self.rungs[0].implode()))
+        return f"rare values as {', '.join(named)}" if len(named) else "rare values together"
+
     def pooled(self, values: pl.Series) -> Mask:
         """Whether level 1 calls a value by another name."""
         return (self.label(values, 1) != values.cast(pl.String)).fill_null(value=False).to_numpy()
