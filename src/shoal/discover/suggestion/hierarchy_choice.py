@@ -90,7 +90,7 @@ def _proposals(column: Column, distinct: pl.DataFrame) -> Iterator[_Proposal]:
         return
     yield from _places(distinct)
     yield from _prefixes(distinct)
-    if _share(distinct, distinct["records"] < RARE) < 1:
+    if 0 < _share(distinct, distinct["records"] < RARE) < 1:
         yield _Proposal({"rare": {"minimum": RARE}}, f"values that fewer than {RARE} records have become one group")
 
 
@@ -113,7 +113,7 @@ def _classified(column: Column, distinct: pl.DataFrame) -> Iterator[_Proposal]:
             if (share := _share(distinct, known)) >= KNOWN:
                 fitting.append((share, name))
     for share, name in sorted(fitting, reverse=True):
-        setting = {"name": name} if share == 1 else {"name": name, "unknown": "suppress"}
+        setting: Setting = name if share == 1 else {"name": name, "unknown": "suppress"}
         facts = classification(name).facts
         few = "" if share == 1 else f"; {1 - share:.1%} of the records have values that are not known, and are starred"
         yield _Proposal({"classification": setting}, f"they are codes or names of: {facts.title}{few}", facts.source)
