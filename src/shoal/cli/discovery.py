@@ -15,6 +15,7 @@ from typing import Final
 
 import typer
 
+from shoal.cli.terminal.option_sets import expanded
 from shoal.errors import BugError, InputError
 
 COMMANDS: Final = "shoal.cli.commands"
@@ -41,7 +42,7 @@ class CommandEntry:
         if isinstance(self.command, typer.Typer):
             app.add_typer(self.command)
         else:
-            app.command(self.name)(self.command)
+            app.command(self.name)(expanded(self.command))
 
 
 def own_commands() -> list[CommandEntry]:

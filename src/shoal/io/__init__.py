@@ -22,6 +22,7 @@ from shoal.io.options import (
     parse_source,
     parse_target,
 )
+from shoal.io.reader_options import ReaderOptions
 from shoal.io.sources import FileSource, ReferenceSource, Source, explained, open_source
 from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target, write_all
 
@@ -36,6 +37,7 @@ __all__ = [
     "PartsSource",
     "PartsTarget",
     "QuotesNeeded",
+    "ReaderOptions",
     "ReferenceSource",
     "Source",
     "SourceOptions",

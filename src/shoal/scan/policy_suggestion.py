@@ -13,11 +13,12 @@ from shoal.discover.suggestion.policy_draft import Suggestion, suggest_tables
 from shoal.discover.table_links import LinkableTable, TableColumn
 from shoal.discover.text_mentions import Annotate
 from shoal.errors import FieldName, FieldStyle, SourceError
-from shoal.io import ReferenceSource, Source, explained, open_source, parse_source
+from shoal.io import ReaderOptions, ReferenceSource, Source, explained, open_source, parse_source
 from shoal.io.databases.base import address_of, tables_in
 from shoal.io.formats.base import table_suffixes
 from shoal.io.formats.detection import is_folder_of_parts
 from shoal.io.frames import source_at
+from shoal.io.reading_notes import found_header_row
 from shoal.policy import UseCase
 from shoal.policy.multi_table import TABLE_NAME
 
@@ -60,37 +61,57 @@ def holds_tables(data: str) -> bool:
     return is_database(data) or (Path(data).is_dir() and not is_folder_of_parts(Path(data)))
 
 
-def profiled(data: str, sheet: str | None = None) -> ProfiledTable:
+def profiled(data: str, source: Source | None = None, reader: ReaderOptions | None = None) -> ProfiledTable:
+    """A table; ``source`` is it, where it has been opened already, by what ``reader`` says."""
     if "://" in data and not data.startswith("file://"):
         url, _, table = data.partition("#")
-        return _profiled({"url": url, "table": table})
-    given: dict[str, object] = {"path": data.removeprefix("file://")}
-    return _profiled({**given, "sheet": sheet} if sheet else given)
+        return _profiled({"url": url, "table": table}, source=source)
+    return _profiled({"path": data.removeprefix("file://")}, reader, source=source)
 
 
-def _profiled(given: dict[str, object], annotate: Annotate | None = None) -> ProfiledTable:
-    source = source_at(given)
+def _profiled(
+    place: dict[str, object],
+    reader: ReaderOptions | None = None,
+    annotate: Annotate | None = None,
+    *,
+    source: Source | None = None,
+) -> ProfiledTable:
+    source = source or source_at(place, reader)
     with explained(source):
-        return ProfiledTable(source, profile(source.scan(), annotate=annotate), given)
+        return ProfiledTable(
+            source, profile(source.scan(), annotate=annotate), {**place, **_told(place, reader, source)}
+        )
 
 
-def profile_tables_at(data: str, annotate: Annotate | None = None) -> ProfiledTables:
+def _told(place: dict[str, object], reader: ReaderOptions | None, source: Source) -> dict[str, object]:
+    """What a policy has to say of the file so that it is read in the same way again."""
+    row = found_header_row(source)
+    found = {} if row is None else {"header_row": row}
+    said = reader.said_of(str(place["path"])) if reader is not None and "path" in place else {}
+    return {**found, **{key: list(value) if isinstance(value, tuple) else value for key, value in said.items()}}
+
+
+def profile_tables_at(
+    data: str, annotate: Annotate | None = None, reader: ReaderOptions | None = None
+) -> ProfiledTables:
     """All tables of a folder or a database; ``annotate`` reads their free text."""
-    return database_tables(data, annotate) if is_database(data) else folder_tables(Path(data), annotate)
+    return database_tables(data, annotate) if is_database(data) else folder_tables(Path(data), annotate, reader)
 
 
 def as_tables(found: ProfiledTables) -> dict[str, LinkableTable]:
     return {key: LinkableTable(one.profile, one.source.scan()) for key, one in found.tables.items()}
 
 
-def folder_tables(folder: Path, annotate: Annotate | None = None) -> ProfiledTables:
+def folder_tables(
+    folder: Path, annotate: Annotate | None = None, reader: ReaderOptions | None = None
+) -> ProfiledTables:
     suffixes = table_suffixes()
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in suffixes and path.is_file())
     if not paths:
         raise SourceError(f"{folder}: holds no file that is a table")
     stems = [_name(path.stem) for path in paths]
     names = [stem if stems.count(stem) == 1 else _name(path.name) for stem, path in zip(stems, paths, strict=True)]
-    profiles = (_profiled({"path": str(path)}, annotate) for path in paths)
+    profiles = (_profiled({"path": str(path)}, reader, annotate) for path in paths)
     return ProfiledTables(dict(zip(names, profiles, strict=True)))
 
 

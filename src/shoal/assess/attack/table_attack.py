@@ -42,10 +42,11 @@ def attack_data(
     """A release that lies somewhere: a folder, a file, a table of a database."""
     roles = request.roles
     folder = ReleaseFolder.around(release) if isinstance(release, str) else release
+    after = request.released or source_at(folder.data)
     frames = {
         whose: read_table(place, whose)
         for whose, place in {
-            "release": folder.data,
+            "release": after,
             "original": request.original,
             "auxiliary table": request.auxiliary,
             "control group": request.control,
@@ -63,15 +64,14 @@ def attack_data(
         seed=request.seed,
         progress=progress,
     )
-    told = _read_back(folder.data, request.original, report.roles)
+    told = _read_back(after, request.original, report.roles)
     return replace(report, doubts=doubts, done=replace(report.done, attacks=(*report.done.attacks, *told)))
 
 
-def _read_back(release: str, original: str | Source, roles: AttackRoles) -> Iterator[Attack]:
+def _read_back(after: Source, original: str | Source, roles: AttackRoles) -> Iterator[Attack]:
     """Somebody who knows which values go together, and puts back what was generalised."""
     if not roles.quasi:
         return
-    after = source_at(release)
     before = source_at(original) if isinstance(original, str) else original
     with explained(after), explained(before):
         whom = CountingUnit(after.scan(), by_records=True)

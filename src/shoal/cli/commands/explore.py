@@ -12,6 +12,7 @@ from shoal.cli.terminal.lists import listed, numbers
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import print_json, progress
 from shoal.cli.terminal.pages import refuse_page
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 
 if TYPE_CHECKING:
     from shoal.results.exploration import Exploration
@@ -27,6 +28,7 @@ def explore(
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the chart to this HTML file.")] = None,
     seed: Annotated[int | None, typer.Option(help="Makes it repeatable: for tests only.")] = None,
+    reader: ReaderFlags = NO_FLAGS,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Try a policy with several k and suppression limits, and show what privacy costs. Nothing is released.
@@ -46,8 +48,9 @@ def explore(
     if html is not None:
         refuse_page(html)
     chosen = Policy.load(policy)
+    source = reader.open_for(chosen, input)
     with progress() as monitor:
-        exploration = explore_policy(chosen, input, request, monitor, stoppable=True)
+        exploration = explore_policy(chosen, source, request, monitor, stoppable=True)
     if html is not None and exploration.complete:
         _write_page(exploration, html)
     if json:

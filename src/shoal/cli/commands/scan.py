@@ -10,6 +10,7 @@ import typer
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.output import print_json, print_table, progress
 from shoal.cli.terminal.pages import refuse_page
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 
 if TYPE_CHECKING:
     from shoal.scan import Scan
@@ -27,6 +28,7 @@ def scan(
     threshold: Annotated[float, typer.Option(help="How sure a finding in text must be, 0 to 1.")] = 0.6,
     everything: Annotated[bool, typer.Option("--all", help="Read large texts whole instead of pieces.")] = False,  # noqa: FBT002
     junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
+    reader: ReaderFlags = NO_FLAGS,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")] = False,  # noqa: FBT002
 ) -> None:
     """Find personal data in files, folders, logs, mails, documents, databases: what, where, how many, how sure.
@@ -47,7 +49,13 @@ def scan(
     if html is not None:
         refuse_page(html)
     with progress() as monitor:
-        found = scan_places(places, annotate_by(threshold), everything=everything, progress=monitor.progress("scan"))
+        found = scan_places(
+            places,
+            annotate_by(threshold),
+            everything=everything,
+            progress=monitor.progress("scan"),
+            reader=reader.options,
+        )
     if html is not None:
         write_page(found, title_of(places), html)
     if json:

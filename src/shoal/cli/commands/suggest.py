@@ -11,6 +11,7 @@ import typer
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.flags import flag
 from shoal.cli.terminal.output import print_json
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 
 if TYPE_CHECKING:
     from shoal.discover.suggestion.policy_draft import Suggestion
@@ -27,11 +28,11 @@ def suggest(
     ] = "external-sharing",
     person: Annotated[str | None, typer.Option(help="The column that names the person, where it is not found.")] = None,
     name: Annotated[str | None, typer.Option(help="What the policy is called; else by the data.")] = None,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
     keep_joinable: Annotated[  # noqa: FBT002
         bool, typer.Option("--keep-joinable", help="Several tables: keep keys as pseudonyms, for outsiders too.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file that is there.")] = False,  # noqa: FBT002
+    reader: ReaderFlags = NO_FLAGS,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")] = False,  # noqa: FBT002
 ) -> None:
     """Suggest a policy that runs as it is: a role and a technique for each column, with the reason as a comment.
@@ -51,8 +52,7 @@ def suggest(
         raise TargetError(f"{output}: exists already", advice="--force replaces it")
     if output is not None and not output.parent.is_dir():
         raise TargetError(f"{output}: its folder does not exist")
-    asked = {"person": person, "name": name, "sheet": sheet}
-    found = _suggested(data, UseCase(use_case), output, **asked, keep_joinable=keep_joinable)
+    found = _suggested(data, UseCase(use_case), output, reader, person=person, name=name, keep_joinable=keep_joinable)
     if output is not None:
         from shoal.io import write_atomic
 
@@ -69,10 +69,10 @@ def _suggested(
     data: str,
     use_case: object,
     output: Path | None,
+    reader: ReaderFlags,
     *,
     person: str | None,
     name: str | None,
-    sheet: str | None,
     keep_joinable: bool,
 ) -> Suggestion:
     from shoal.discover.suggestion.policy_draft import suggest as suggest_table
@@ -84,14 +84,14 @@ def _suggested(
     folder = (output.parent if output is not None else Path()).resolve()
     title = name or _title(data)
     if holds_tables(data):
-        if person is not None or sheet is not None:
-            raise InputError("--person and --sheet are about one table, and there are several")
+        if person is not None:
+            raise InputError("--person is about one table, and there are several")
         return suggest_multi_table(
-            profile_tables_at(data), title, case, folder, keep_joinable=keep_joinable, style=flag
+            profile_tables_at(data, reader=reader.options), title, case, folder, keep_joinable=keep_joinable, style=flag
         )
     if keep_joinable:
         raise InputError("--keep-joinable is about several tables, and there is one")
-    table = profiled(data, sheet)
+    table = profiled(data, reader.open(data), reader.options)
     source = table.source_setting(folder)
     return suggest_table(table.profile, name=title, use_case=case, source=source, person=person)
 

@@ -51,6 +51,11 @@ def warn(text: str) -> None:
     typer.echo(f"warning: {printable(styled(text, flag))}", err=True)
 
 
+def say(text: str) -> None:
+    """A line on stderr that is no reason for worry."""
+    typer.echo(f"note: {printable(styled(text, flag))}", err=True)
+
+
 def note(text: str | None) -> None:
     """A line on stderr, if that is a terminal."""
     if text and sys.stderr.isatty():

@@ -30,7 +30,7 @@ file_formats.add(
         scan=None,
         order=10,
         shared_suffixes=frozenset({".txt"}),
-        options=frozenset({"separator", "quote", "encoding", "null_values"}),
+        options=frozenset({"separator", "quote", "encoding", "header_row", "null_values", "decimal"}),
         separator=",",
         in_parts=True,
     ),

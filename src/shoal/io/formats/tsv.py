@@ -29,7 +29,7 @@ file_formats.add(
         sink=None,
         scan=None,
         order=20,
-        options=frozenset({"separator", "quote", "encoding", "null_values"}),
+        options=frozenset({"separator", "quote", "encoding", "header_row", "null_values", "decimal"}),
         separator="\t",
         in_parts=True,
     ),
