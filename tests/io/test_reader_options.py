@@ -134,7 +134,7 @@ def test_titles_in_a_workbook(tmp_path: Path, above: list[list[object]], row: in
 
 
 def test_a_title_wider_than_the_table(tmp_path: Path) -> None:
-    above = ["Visits", None, None, None, "2026"]
+    above: list[object] = ["Visits", None, None, None, "2026"]
     source = source_at(workbook(tmp_path / "book.xlsx", [above, NAMES, ["Asha", "B", 34]]), ReaderOptions(header_row=2))
     assert rows(source) == [("Asha", "B", "34")]
 

@@ -87,7 +87,15 @@ def commands() -> dict[str, set[str]]:
 def documented() -> dict[str, set[str]]:
     page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     names = re.findall(r"^## shoal (\w+)$", page, re.MULTILINE)
-    return {name: set(re.findall(r"^\| `(--[a-z-]+)", section(page, f"shoal {name}"), re.MULTILINE)) for name in names}
+    return {name: listed_options(page, f"shoal {name}") for name in names}
+
+
+def listed_options(page: str, title: str) -> set[str]:
+    """Those in the section's table, and those of the sections for several commands that it refers to."""
+    text = section(page, title)
+    referred = re.findall(r"^\| \[(options for \w+)\]", text, re.MULTILINE)
+    own = set(re.findall(r"^\| `(--[a-z-]+)", text, re.MULTILINE))
+    return own.union(*(listed_options(page, name.capitalize()) for name in referred))
 
 
 def test_every_command_and_option_is_documented_and_no_other() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from shoal.discover.column_profile import Profile
 from shoal.discover.profile import profile
+from shoal.discover.recognisers import RecogniserSet
 from shoal.discover.suggestion.policy_draft import Suggestion, suggest_tables
 from shoal.discover.table_links import LinkableTable, TableColumn
 from shoal.discover.text_mentions import Annotate
@@ -39,7 +40,7 @@ class ProfiledTable:
         """As a policy in the folder names it."""
         if "url" in self.given:
             return {**self.given, "url": without_password(str(self.given["url"]), folder)}
-        path = _beside(Path(str(self.given["path"])), folder)
+        path = beside(Path(str(self.given["path"])), folder)
         return path if len(self.given) == 1 else {**self.given, "path": path}
 
 
@@ -61,26 +62,31 @@ def holds_tables(data: str) -> bool:
     return is_database(data) or (Path(data).is_dir() and not is_folder_of_parts(Path(data)))
 
 
-def profiled(data: str, source: Source | None = None, reader: ReaderOptions | None = None) -> ProfiledTable:
+def profiled(
+    data: str,
+    source: Source | None = None,
+    reader: ReaderOptions | None = None,
+    recognisers: RecogniserSet | None = None,
+) -> ProfiledTable:
     """A table; ``source`` is it, where it has been opened already, by what ``reader`` says."""
     if "://" in data and not data.startswith("file://"):
         url, _, table = data.partition("#")
-        return _profiled({"url": url, "table": table}, source=source)
-    return _profiled({"path": data.removeprefix("file://")}, reader, source=source)
+        return _profiled({"url": url, "table": table}, recognisers=recognisers, source=source)
+    return _profiled({"path": data.removeprefix("file://")}, reader, recognisers=recognisers, source=source)
 
 
 def _profiled(
     place: dict[str, object],
     reader: ReaderOptions | None = None,
     annotate: Annotate | None = None,
+    recognisers: RecogniserSet | None = None,
     *,
     source: Source | None = None,
 ) -> ProfiledTable:
     source = source or source_at(place, reader)
     with explained(source):
-        return ProfiledTable(
-            source, profile(source.scan(), annotate=annotate), {**place, **_told(place, reader, source)}
-        )
+        found = profile(source.scan(), annotate=annotate, recognisers=recognisers)
+    return ProfiledTable(source, found, {**place, **_told(place, reader, source)})
 
 
 def _told(place: dict[str, object], reader: ReaderOptions | None, source: Source) -> dict[str, object]:
@@ -92,10 +98,15 @@ def _told(place: dict[str, object], reader: ReaderOptions | None, source: Source
 
 
 def profile_tables_at(
-    data: str, annotate: Annotate | None = None, reader: ReaderOptions | None = None
+    data: str,
+    annotate: Annotate | None = None,
+    reader: ReaderOptions | None = None,
+    recognisers: RecogniserSet | None = None,
 ) -> ProfiledTables:
     """All tables of a folder or a database; ``annotate`` reads their free text."""
-    return database_tables(data, annotate) if is_database(data) else folder_tables(Path(data), annotate, reader)
+    if is_database(data):
+        return database_tables(data, annotate, recognisers)
+    return folder_tables(Path(data), annotate, reader, recognisers)
 
 
 def as_tables(found: ProfiledTables) -> dict[str, LinkableTable]:
@@ -103,7 +114,10 @@ def as_tables(found: ProfiledTables) -> dict[str, LinkableTable]:
 
 
 def folder_tables(
-    folder: Path, annotate: Annotate | None = None, reader: ReaderOptions | None = None
+    folder: Path,
+    annotate: Annotate | None = None,
+    reader: ReaderOptions | None = None,
+    recognisers: RecogniserSet | None = None,
 ) -> ProfiledTables:
     suffixes = table_suffixes()
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in suffixes and path.is_file())
@@ -111,17 +125,20 @@ def folder_tables(
         raise SourceError(f"{folder}: holds no file that is a table")
     stems = [_name(path.stem) for path in paths]
     names = [stem if stems.count(stem) == 1 else _name(path.name) for stem, path in zip(stems, paths, strict=True)]
-    profiles = (_profiled({"path": str(path)}, reader, annotate) for path in paths)
+    profiles = (_profiled({"path": str(path)}, reader, annotate, recognisers) for path in paths)
     return ProfiledTables(dict(zip(names, profiles, strict=True)))
 
 
-def database_tables(url: str, annotate: Annotate | None = None) -> ProfiledTables:
+def database_tables(
+    url: str, annotate: Annotate | None = None, recognisers: RecogniserSet | None = None
+) -> ProfiledTables:
     found = {}
     for name in tables_in(address_of(url)):
         source = open_source(parse_source({"url": url, "table": name}))
         try:
             with explained(source):
-                found[name] = ProfiledTable(source, profile(source.scan(), annotate=annotate), {"table": name})
+                told = profile(source.scan(), annotate=annotate, recognisers=recognisers)
+                found[name] = ProfiledTable(source, told, {"table": name})
         except SourceError as error:
             if "no records" not in error.message:
                 raise
@@ -181,14 +198,14 @@ def without_password(url: str, folder: Path) -> str:
     'postgresql://clinic:${SHOAL_DB_PASSWORD}@db/records'
     """
     if url.startswith("sqlite:///"):
-        return f"sqlite:///{_beside(Path(url.removeprefix('sqlite:///')), folder)}"
+        return f"sqlite:///{beside(Path(url.removeprefix('sqlite:///')), folder)}"
     said = re.fullmatch(r"([^/]+://[^:@/]*):([^@/]*)@(.*)", url)
     if said is None or "${" in said[2]:
         return url
     return f"{said[1]}:{PASSWORD}@{said[3]}"
 
 
-def _beside(path: Path, folder: Path) -> str:
+def beside(path: Path, folder: Path) -> str:
     """The path as seen from the folder: a policy's paths are relative to its own."""
     whole = path.expanduser().resolve()
     relative = os.path.relpath(whole, folder)

@@ -11,6 +11,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.options import Input, Json
 from shoal.cli.terminal.output import print_json, warn
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def check(
     policy: Annotated[Path | None, typer.Argument(metavar="POLICY", help="The policy file (YAML).")] = None,
     input: Input = None,  # noqa: A002  # the option is called --input
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of policies, for editors.")] = False,  # noqa: FBT002
+    own: RecogniserFlags = NO_FILES,
     reader: ReaderFlags = NO_FLAGS,
     json: Json = False,  # noqa: FBT002
 ) -> None:
@@ -37,7 +39,7 @@ def check(
         return
     if policy is None:
         raise InputError("which policy? (shoal check POLICY, or shoal check --schema)")
-    chosen = load_any(policy)
+    chosen = own.added_to_any(load_any(policy))
     if isinstance(chosen, MultiTablePolicy):
         _check_tables(chosen, str(policy), reader, data=input, as_json=json)
         return

@@ -13,6 +13,7 @@ from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import print_json, progress
 from shoal.cli.terminal.pages import refuse_page
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 
 if TYPE_CHECKING:
     from shoal.results.exploration import Exploration
@@ -28,6 +29,7 @@ def explore(
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the chart to this HTML file.")] = None,
     seed: Annotated[int | None, typer.Option(help="Makes it repeatable: for tests only.")] = None,
+    own: RecogniserFlags = NO_FILES,
     reader: ReaderFlags = NO_FLAGS,
     json: Json = False,  # noqa: FBT002
 ) -> None:
@@ -47,7 +49,7 @@ def explore(
     )
     if html is not None:
         refuse_page(html)
-    chosen = Policy.load(policy)
+    chosen = own.added(Policy.load(policy))
     source = reader.open_for(chosen, input)
     with progress() as monitor:
         exploration = explore_policy(chosen, source, request, monitor, stoppable=True)

@@ -11,6 +11,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import print_json
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def plan(
     policy: PolicyFile,
     input: Input = None,  # noqa: A002  # the option is called --input
     no_data: Annotated[bool, typer.Option("--no-data", help="Say only what the policy alone tells.")] = False,  # noqa: FBT002
+    own: RecogniserFlags = NO_FILES,
     reader: ReaderFlags = NO_FLAGS,
     json: Json = False,  # noqa: FBT002
 ) -> None:
@@ -35,7 +37,7 @@ def plan(
 
     if no_data and input is not None:
         raise InputError("--no-data: goes without --input")
-    chosen = load_any(policy)
+    chosen = own.added_to_any(load_any(policy))
     if isinstance(chosen, MultiTablePolicy):
         described = _describe_tables(chosen, input, reader, no_data=no_data)
         if json:

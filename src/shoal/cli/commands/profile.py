@@ -10,6 +10,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.errors import InputError
 
 
@@ -22,6 +23,7 @@ def profile(
     safe_harbor: Annotated[  # noqa: FBT002
         bool, typer.Option("--safe-harbor", help="Look for the 18 identifiers of HIPAA; exit 1 if one is found.")
     ] = False,
+    own: RecogniserFlags = NO_FILES,
     reader: ReaderFlags = NO_FLAGS,
     json: Json = False,  # noqa: FBT002
 ) -> None:
@@ -41,16 +43,17 @@ def profile(
     if table is None and holds_tables(data):
         if sets or safe_harbor:
             raise InputError("--sets and --safe-harbor are about one table, and there are several")
-        _profile_tables(data, reader, as_json=json)
+        _profile_tables(data, reader, own, as_json=json)
         return
+    known = own.chosen()
     source = reader.open(f"{data}#{table}" if table else data)
     with explained(source):
         frame = source.scan()
-        found = profile_table(frame, annotate=annotate_by())
+        found = profile_table(frame, annotate=annotate_by(recognisers=known), recognisers=known)
         asked = ProfileReport(
             found,
             find_sets(frame, found, max_size, person) if sets else None,
-            check_safe_harbor(frame, found) if safe_harbor else None,
+            check_safe_harbor(frame, found, recognisers=known) if safe_harbor else None,
         )
     if json:
         print_json(asked.to_dict())
@@ -60,14 +63,15 @@ def profile(
         raise typer.Exit(1)
 
 
-def _profile_tables(data: str, reader: ReaderFlags, *, as_json: bool) -> None:
+def _profile_tables(data: str, reader: ReaderFlags, own: RecogniserFlags, *, as_json: bool) -> None:
     """Every table of a folder or a database, and the keys that join them."""
     from shoal.cli.views.profile import print_profile
     from shoal.discover.table_links import domains
     from shoal.scan.annotators import annotate_by
     from shoal.scan.policy_suggestion import as_tables, profile_tables_at
 
-    found = profile_tables_at(data, annotate_by(), reader.options)
+    known = own.chosen()
+    found = profile_tables_at(data, annotate_by(recognisers=known), reader.options, known)
     for one in found.tables.values():
         reader.tell(one.source)
     joined = domains(as_tables(found), found.constrained)

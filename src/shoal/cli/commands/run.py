@@ -11,6 +11,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import note, print_json, progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.cli.vault.connection import KeyFileOption, PersonOption, PlaceOption, ServiceOption, secrets_for
 from shoal.errors import InputError
 
@@ -41,6 +42,7 @@ def run(
     person: PersonOption = None,
     key_file: KeyFileOption = None,
     service: ServiceOption = None,
+    own: RecogniserFlags = NO_FILES,
     reader: ReaderFlags = NO_FLAGS,
     json: Json = False,  # noqa: FBT002
 ) -> None:
@@ -55,7 +57,7 @@ def run(
     from shoal.release.request import RunOptions
     from shoal.release.run import Run
 
-    chosen = load_any(policy)
+    chosen = own.added_to_any(load_any(policy))
     several = isinstance(chosen, MultiTablePolicy)
     if several and control is not None:
         raise InputError("--control: a control group is for one table, and the policy has several")

@@ -11,6 +11,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.output import print_json, print_table, progress
 from shoal.cli.terminal.pages import refuse_page
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 
 if TYPE_CHECKING:
     from shoal.scan import Scan
@@ -28,6 +29,7 @@ def scan(
     threshold: Annotated[float, typer.Option(help="How sure a finding in text must be, 0 to 1.")] = 0.6,
     everything: Annotated[bool, typer.Option("--all", help="Read large texts whole instead of pieces.")] = False,  # noqa: FBT002
     junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
+    own: RecogniserFlags = NO_FILES,
     reader: ReaderFlags = NO_FLAGS,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")] = False,  # noqa: FBT002
 ) -> None:
@@ -42,7 +44,8 @@ def scan(
     from shoal.scan.gates import unread_verdict
     from shoal.scan.source_walk import title_of
 
-    gates = [ScanGate.parse(given) for given in require or ()]
+    known = own.chosen()
+    gates = [ScanGate.parse(given, known) for given in require or ()]
     if not 0 <= threshold <= 1:
         raise InputError("--threshold: is between 0 and 1")
     refuse_junit(junit)
@@ -51,9 +54,10 @@ def scan(
     with progress() as monitor:
         found = scan_places(
             places,
-            annotate_by(threshold),
+            annotate_by(threshold, known),
             everything=everything,
             progress=monitor.progress("scan"),
+            recognisers=known,
             reader=reader.options,
         )
     if html is not None:

@@ -15,6 +15,7 @@ import typer
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import note, print_json, warn
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.cli.vault.connection import PLACE, KeyFileOption, PersonOption, PlaceOption, ServiceOption, VaultConnection
 from shoal.errors import InputError
 
@@ -50,9 +51,18 @@ def scrub(  # a Typer command has one parameter for each option
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to: a file, or a folder for several.")
     ] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", help="ReplacementChoice the files themselves.")] = False,  # noqa: FBT002
+    in_place: Annotated[bool, typer.Option("--in-place", help="Replace the files themselves.")] = False,  # noqa: FBT002
     replace: Annotated[ReplacementChoice, typer.Option(help="What is written instead.")] = ReplacementChoice.LABEL,
     types: Annotated[str | None, typer.Option(help="Only these types, separated by commas.")] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option("--allow", metavar="WORD|FILE", help="What stays: a phrase, or a file with one on each line."),
+    ] = None,
+    deny: Annotated[
+        list[str] | None,
+        typer.Option("--deny", metavar="WORD|FILE", help="What always goes: a phrase, or a file of them."),
+    ] = None,
+    own: RecogniserFlags = NO_FILES,
     dates: Annotated[DateChoice | None, typer.Option(help="Shifted with --replace pseudonym, unless said.")] = None,
     ages: Annotated[AgeChoice | None, typer.Option(help="Generalised with --replace pseudonym, unless said.")] = None,
     char: Annotated[str, typer.Option(help="The symbol of masks.")] = "*",
@@ -78,9 +88,12 @@ def scrub(  # a Typer command has one parameter for each option
     from shoal.scrub.account import ScrubAccount
     from shoal.scrub.choices import chosen_types
     from shoal.scrub.files import FileScrubber
+    from shoal.scrub.phrase_list import PhraseLists, phrases_from
     from shoal.scrub.scrubber import Scrubber, standard_annotator
     from shoal.scrub.streams import STACK_TRACE
 
+    lists = PhraseLists.of(phrases_from(allow or (), "allow"), phrases_from(deny or (), "deny"))
+    known = own.chosen()
     given = files or [STDIN]
     targets = _targets(given, output, in_place=in_place)
     if json and None in targets:
@@ -90,12 +103,13 @@ def scrub(  # a Typer command has one parameter for each option
     with ExitStack() as held:
         secrets = held.enter_context(_secrets(replace, dates, (vault, person, key_file, service)))
         scrubber = Scrubber(
-            standard_annotator(model),
+            standard_annotator(model, recognisers=known, deny=lists.deny),
             replace.value,
             secrets,
             domain,
             char=char,
-            types=chosen_types(types),
+            types=chosen_types(types, known),
+            allow=lists.allow,
             dates=None if dates is None else dates.value,
             ages=None if ages is None else ages.value,
         )

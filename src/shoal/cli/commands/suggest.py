@@ -12,6 +12,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.flags import flag
 from shoal.cli.terminal.output import print_json
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 
 if TYPE_CHECKING:
     from shoal.discover.suggestion.policy_draft import Suggestion
@@ -32,6 +33,7 @@ def suggest(
         bool, typer.Option("--keep-joinable", help="Several tables: keep keys as pseudonyms, for outsiders too.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file that is there.")] = False,  # noqa: FBT002
+    own: RecogniserFlags = NO_FILES,
     reader: ReaderFlags = NO_FLAGS,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")] = False,  # noqa: FBT002
 ) -> None:
@@ -52,7 +54,9 @@ def suggest(
         raise TargetError(f"{output}: exists already", advice="--force replaces it")
     if output is not None and not output.parent.is_dir():
         raise TargetError(f"{output}: its folder does not exist")
-    found = _suggested(data, UseCase(use_case), output, reader, person=person, name=name, keep_joinable=keep_joinable)
+    found = _suggested(
+        data, UseCase(use_case), output, reader, own, person=person, name=name, keep_joinable=keep_joinable
+    )
     if output is not None:
         from shoal.io import write_atomic
 
@@ -70,6 +74,7 @@ def _suggested(
     use_case: object,
     output: Path | None,
     reader: ReaderFlags,
+    own: RecogniserFlags,
     *,
     person: str | None,
     name: str | None,
@@ -78,22 +83,25 @@ def _suggested(
     from shoal.discover.suggestion.policy_draft import suggest as suggest_table
     from shoal.errors import InputError
     from shoal.policy import UseCase
-    from shoal.scan.policy_suggestion import holds_tables, profile_tables_at, profiled, suggest_multi_table
+    from shoal.scan.policy_suggestion import beside, holds_tables, profile_tables_at, profiled, suggest_multi_table
+    from shoal.scrub.own_recognisers import recognisers_with
 
     case = UseCase(str(use_case))
     folder = (output.parent if output is not None else Path()).resolve()
     title = name or _title(data)
+    files = own.files(folder=folder)
+    known = recognisers_with(files)
     if holds_tables(data):
         if person is not None:
             raise InputError("--person is about one table, and there are several")
-        return suggest_multi_table(
-            profile_tables_at(data, reader=reader.options), title, case, folder, keep_joinable=keep_joinable, style=flag
-        )
+        tables = profile_tables_at(data, reader=reader.options, recognisers=known)
+        return suggest_multi_table(tables, title, case, folder, keep_joinable=keep_joinable, style=flag)
     if keep_joinable:
         raise InputError("--keep-joinable is about several tables, and there is one")
-    table = profiled(data, reader.open(data), reader.options)
+    table = profiled(data, reader.open(data), reader.options, known)
     source = table.source_setting(folder)
-    return suggest_table(table.profile, name=title, use_case=case, source=source, person=person)
+    named = [beside(path, folder) for path in files]
+    return suggest_table(table.profile, name=title, use_case=case, source=source, person=person, recognisers=named)
 
 
 def _title(data: str) -> str:
