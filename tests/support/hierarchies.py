@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.hierarchy import TOP, BoundHierarchy, FlatHierarchy, Hierarchy, parse_hierarchy
@@ -174,3 +176,14 @@ CASES = {
     "rare": rares(),
     "flat": flats(),
 }
+
+
+def every_kind(examples: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The test on so many drawn hierarchies of each kind."""
+    some = settings(max_examples=examples, deadline=None)
+
+    def decorated(test: Callable[..., None]) -> Callable[..., None]:
+        marked: Callable[..., None] = pytest.mark.parametrize("kind", CASES)(some(given(data=st.data())(test)))
+        return marked
+
+    return decorated

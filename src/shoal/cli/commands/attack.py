@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.options import Json, refuse_for_multi_table
-from shoal.cli.terminal.output import print_json, progress, warn
+from shoal.cli.terminal.output import progress, tell
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 
 if TYPE_CHECKING:
@@ -72,12 +72,7 @@ def attack(
     request = AttackRequest(**opened, roles=roles, trials=trials, seed=seed)
     with progress() as monitor:
         found = attack_data(folder, request, progress=monitor.progress("attack"))
-    for doubt in found.doubts:
-        warn(doubt)
-    if json:
-        print_json(found.to_dict())
-    else:
-        print_attacks(found)
+    tell(found, print_attacks, as_json=json)
     finish(f"shoal attack {release}", found.findings(bounds, safe=safe), junit)
 
 
@@ -108,12 +103,7 @@ def _attack_tables(
             reader=reader.options,
             progress=monitor.progress("attack"),
         )
-    for doubt in found.doubts:
-        warn(doubt)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_attacked(found)
+    tell(found, print_attacked, as_json=as_json)
     finish(f"shoal attack {tables.place}", found.findings(bounds, safe=safe), junit)
 
 
