@@ -1,7 +1,7 @@
 """Play a newcomer: run every fenced command of a page as it is written, and compare with what the page shows.
 
-``python scripts/newcomer.py docs/how-to/measure.md [--write]`` says what differs; ``--write`` puts what came out in the place
-of what the page shows (parts that vary are marked by hand afterwards).
+``python scripts/newcomer.py docs/how-to/measure.md [--write]`` says what differs; ``--write`` puts what came out in the
+place of what the page shows (parts that vary are marked by hand afterwards).
 
 A page is played from top to bottom, in one shell, in an empty folder:
 
@@ -11,10 +11,14 @@ A page is played from top to bottom, in one shell, in an empty folder:
 * a ``python`` fence is run.
 
 What a page shows may be a part of what comes out, in the same order. ``…`` stands for anything: the rest of a line, a
-number that varies, or, on a line of its own, lines that are left out. A comment above a fence says what a reader need not
-see: ``<!-- exit: 1 -->`` (the code its last command ends with), ``<!-- before: COMMAND -->`` (what the reader would have),
-``<!-- numbers vary: WHY -->`` (any number stands for any other), ``<!-- example: WHY -->`` (what is shown differs from run to
-run as a whole), ``<!-- not run: REASON -->``.
+number that varies, or, on a line of its own, lines that are left out. A comment above a fence says what readers need
+not see:
+
+* ``<!-- before: COMMAND -->``: what they would have;
+* ``<!-- exit: 1 -->``: the code that its last command ends with;
+* ``<!-- numbers vary: WHY -->``: any number stands for any other;
+* ``<!-- example: WHY -->``: what is shown differs from run to run as a whole;
+* ``<!-- not run: REASON -->``.
 """
 
 from __future__ import annotations
@@ -172,8 +176,8 @@ def play(text: str, folder: Path) -> list[Outcome]:
             number = len(commands)
             commands.append(step)
             script.append(f"{{ {step.command}\n}} > .said/{number} 2>&1 < /dev/null; echo $? > .said/{number}.code")
-    subprocess.run(
-        ["bash", "-c", "\n".join(script)], cwd=folder, env=_environment(folder), timeout=SECONDS, check=False
+    subprocess.run(  # noqa: S603  # what our own pages say
+        ["/bin/bash", "-c", "\n".join(script)], cwd=folder, env=_environment(folder), timeout=SECONDS, check=False
     )
     return [
         Outcome(typed, int((said / f"{number}.code").read_text()), (said / str(number)).read_text(encoding="utf-8"))
