@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 from tests.support.harbour import LOCKER_RULES
 
-from shoal.discover.profile import profile
 from shoal.discover.recognisers import RecogniserSet, default_recognisers
+from shoal.discover.table_profile import profile
 from shoal.scan.findings import Weight, weight_of
 from shoal.scan.gates import ScanGate
 from shoal.scrub.choices import known_types

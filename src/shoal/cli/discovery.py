@@ -40,6 +40,8 @@ class CommandEntry:
 
     def add_to(self, app: typer.Typer) -> None:
         if isinstance(self.command, typer.Typer):
+            for one in self.command.registered_commands:
+                one.callback = None if one.callback is None else expanded(one.callback)
             app.add_typer(self.command)
         else:
             app.command(self.name)(expanded(self.command))

@@ -19,8 +19,8 @@ COMMON = frozenset(
     {
         "person", "name", "place", "location", "address", "organisation", "domain", "date", "time", "age", "email",
         "phone", "url", "username", "nationality", "religion", "belief", "political_group", "group", "job_title",
-        "occupation", "standing", "health", "title", "secret", "number", "money", "reference", "unchecked", "other",
-        "listed",
+        "occupation", "standing", "health", "title", "secret", "query",
+        "number", "money", "reference", "unchecked", "other", "listed",
     }
 )  # fmt: skip
 """Types that are found by other means than recognisers' forms."""

@@ -22,8 +22,6 @@ class AttackRequest(UseCaseRequest):
     """Another table about people, to link with."""
     control: str | SkipValidation[Source] | None = None
     """People who are not in the original, to compare with."""
-    released: SkipValidation[Source] | None = None
-    """The release, where it is no release folder and has been opened already."""
     trials: int = TRIALS
     """People that each attack is tried on, at most."""
     seed: int | None = None

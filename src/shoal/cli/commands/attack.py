@@ -69,9 +69,10 @@ def attack(
     bounds = attack_bounds(require or [])
     released = None if folder.manifest is not None else folder.data
     opened = reader.open_all({"released": released, "original": original, "auxiliary": auxiliary, "control": control})
+    table = opened.pop("released", None)
     request = AttackRequest(**opened, roles=roles, trials=trials, seed=seed)
     with progress() as monitor:
-        found = attack_data(folder, request, progress=monitor.progress("attack"))
+        found = attack_data(folder, request, table=table, progress=monitor.progress("attack"))
     tell(found, print_attacks, as_json=json)
     finish(f"shoal attack {release}", found.findings(bounds, safe=safe), junit)
 

@@ -40,6 +40,12 @@ class DateChoice(StrEnum):
     KEEP = "keep"
 
 
+class KindChoice(StrEnum):
+    AUTO = "auto"
+    LOG = "log"
+    PROSE = "prose"
+
+
 class AgeChoice(StrEnum):
     GENERALISE = "generalise"
     LABEL = "label"
@@ -53,6 +59,7 @@ def scrub(  # a Typer command has one parameter for each option
     ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Replace the files themselves.")] = False,  # noqa: FBT002
     replace: Annotated[ReplacementChoice, typer.Option(help="What is written instead.")] = ReplacementChoice.LABEL,
+    kind: Annotated[KindChoice, typer.Option(help="What the texts are; auto tells by their lines.")] = KindChoice.AUTO,
     types: Annotated[str | None, typer.Option(help="Only these types, separated by commas.")] = None,
     allow: Annotated[
         list[str] | None,
@@ -103,7 +110,7 @@ def scrub(  # a Typer command has one parameter for each option
     with ExitStack() as held:
         secrets = held.enter_context(_secrets(replace, dates, (vault, person, key_file, service)))
         scrubber = Scrubber(
-            standard_annotator(model, recognisers=known, deny=lists.deny),
+            standard_annotator(model, kind=kind.value, recognisers=known, deny=lists.deny),
             replace.value,
             secrets,
             domain,

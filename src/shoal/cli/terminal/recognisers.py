@@ -57,7 +57,7 @@ class RecogniserFlags(OptionSet):
         return replace(policy, tables={name: _with(one, files[name]) for name, one in policy.tables.items()})
 
     def _files(self, policy: tuple[Path, ...], folder: Path | None) -> tuple[Path, ...]:
-        from shoal.discover.recognisers.pack_files import project_files
+        from shoal.discover.recognisers import project_files
 
         found = project_files(Path(), *(() if folder is None else (folder,)))
         return tuple(dict.fromkeys((*found, *policy, *(self.recognisers or ()))))

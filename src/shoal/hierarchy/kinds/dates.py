@@ -95,6 +95,9 @@ class BoundDates(Bands):
     def height(self) -> int:
         return len(self.levels) + 1
 
+    def describe(self, level: int) -> str:
+        return f"{self.levels[level - 1]}s"
+
     @property
     def day(self) -> int:
         """A day in points."""

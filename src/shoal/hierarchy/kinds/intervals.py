@@ -134,6 +134,9 @@ class BoundIntervals(Bands):
     def height(self) -> int:
         return len(self.widths) + 1
 
+    def describe(self, level: int) -> str:
+        return f"intervals of {self.widths[level - 1] / 10**self.scale:,g}"
+
     @property
     def whole(self) -> bool:
         return self.column.type is ValueType.INTEGER

@@ -93,6 +93,10 @@ class BoundRedact(BoundHierarchy):
     def height(self) -> int:
         return len(self.steps) + 1
 
+    def describe(self, level: int) -> str:
+        step, end = self.steps[level - 1], "last" if self.how.side is Side.RIGHT else "first"
+        return f"the {end} {step} of {self.longest} characters covered" if step > 1 else f"the {end} character covered"
+
     def label(self, values: pl.Series, level: int) -> pl.Series:
         text = values.cast(pl.String)
         step = self.steps[level - 1]
