@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import ASSESS
 from shoal.cli.terminal.options import Json, refuse_for_multi_table
 from shoal.cli.terminal.output import progress, tell
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
@@ -108,4 +109,4 @@ def _attack_tables(
     finish(f"shoal attack {tables.place}", found.findings(bounds, safe=safe), junit)
 
 
-COMMAND = CommandEntry(attack, place=90)
+COMMAND = CommandEntry(attack, place=90, task=ASSESS)

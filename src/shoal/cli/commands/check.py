@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.options import Input, Json
 from shoal.cli.terminal.output import print_json, warn
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
@@ -86,4 +87,4 @@ def _entry(reference: Reference) -> dict[str, object]:
     return {**ends, "kept": reference.keep, "found": reference.reason}
 
 
-COMMAND = CommandEntry(check, place=30)
+COMMAND = CommandEntry(check, place=30, task=PREPARE)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.lists import listed, numbers
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import print_json, progress
@@ -71,4 +72,4 @@ def _write_page(exploration: Exploration, path: Path) -> None:
     write_atomic(path, render_exploration(exploration, now()))
 
 
-COMMAND = CommandEntry(explore, place=20)
+COMMAND = CommandEntry(explore, place=20, task=PREPARE)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.options import Input, Json
 from shoal.cli.terminal.output import print_json, warn
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
@@ -133,4 +134,4 @@ def _draw(tree: HierarchyTree, title: str, *, everything: bool) -> None:
     Console(width=None if sys.stdout.isatty() else 200).print(drawn)
 
 
-COMMAND = CommandEntry(app, place=65)
+COMMAND = CommandEntry(app, place=65, task=PREPARE)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import ASSESS
 from shoal.cli.terminal.options import Json, refuse_for_multi_table
 from shoal.cli.terminal.output import print_json, tell, warn
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
@@ -217,4 +218,4 @@ def _reassess(release: str, request: ReassessRequest, *, as_json: bool) -> tuple
     return found.findings(request.require)
 
 
-COMMAND = CommandEntry(measure, place=80)
+COMMAND = CommandEntry(measure, place=80, task=ASSESS)

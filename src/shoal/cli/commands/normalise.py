@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.output import print_json
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 
@@ -71,4 +72,4 @@ def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-COMMAND = CommandEntry(normalise, place=70)
+COMMAND = CommandEntry(normalise, place=70, task=PREPARE)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import print_json
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
@@ -75,4 +76,4 @@ def _describe_tables(
     return {name: describe_bound(policy, sources[name]) for name, policy in several.tables.items()}
 
 
-COMMAND = CommandEntry(plan, place=35)
+COMMAND = CommandEntry(plan, place=35, task=PREPARE)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import FIND
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
@@ -95,4 +96,4 @@ def _refuse_senseless(*, sets: bool, max_size: int | None, person: str | None) -
         raise InputError("--max-size: sets have one attribute or more")
 
 
-COMMAND = CommandEntry(profile, place=50)
+COMMAND = CommandEntry(profile, place=50, task=FIND)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import FIND
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json, print_table, say
 
@@ -116,4 +117,4 @@ def _passed(key: str, trials: Sequence[RecogniserTrial]) -> str:
     return f"{sum(trial.passed for trial in own)} of {len(own)}" if own else "none given"
 
 
-COMMAND = CommandEntry(app, place=45)
+COMMAND = CommandEntry(app, place=45, task=FIND)

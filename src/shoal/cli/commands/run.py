@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import RELEASE
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import note, print_json, progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
@@ -118,4 +119,4 @@ def _show_tables(whole: MultiTableRelease, *, safe: bool, as_json: bool) -> None
     finish(f"shoal run {whole.name}", list(release_findings(whole, safe=safe)), None)
 
 
-COMMAND = CommandEntry(run, place=10)
+COMMAND = CommandEntry(run, place=10, task=RELEASE)

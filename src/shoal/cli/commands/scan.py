@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import FIND
 from shoal.cli.terminal.output import print_json, print_table, progress
 from shoal.cli.terminal.pages import refuse_page
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
@@ -124,4 +125,4 @@ def _print_places(found: Scan) -> None:
         typer.echo(f"  … and {len(heavy) - SHOWN:,} more, in --html and --json\n")
 
 
-COMMAND = CommandEntry(scan, place=40)
+COMMAND = CommandEntry(scan, place=40, task=FIND)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn, TextIO
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import RELEASE
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import note, print_json, warn
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
@@ -269,4 +270,4 @@ def _say(account: ScrubAccount, *, as_json: bool) -> None:
     note(f"replaced: {found}")
 
 
-COMMAND = CommandEntry(scrub, place=100)
+COMMAND = CommandEntry(scrub, place=100, task=RELEASE)

@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.flags import flag
+from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.output import print_json
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
@@ -130,4 +131,4 @@ def _print(found: Suggestion, output: Path) -> None:
     typer.echo(f"next:    shoal run {output}")
 
 
-COMMAND = CommandEntry(suggest, place=60)
+COMMAND = CommandEntry(suggest, place=60, task=PREPARE)
