@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.pseudonyms import Secrets
-    from shoal.secure_aggregation.homomorphic import OpenedTotal
+    from shoal.secure_aggregation.opened_total import OpenedTotal
 
     Opening = Callable[[], AbstractContextManager[Secrets]]
 

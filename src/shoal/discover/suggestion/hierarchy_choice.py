@@ -95,7 +95,7 @@ def _proposals(column: Column, distinct: pl.DataFrame) -> Iterator[_Proposal]:
 
 def _dates(column: Column, distinct: pl.DataFrame) -> _Proposal:
     days = column.dates(distinct["value"]).cast(pl.Date).dt.epoch("d")
-    long = int(days.max() or 0) - int(days.min() or 0) > LONG_SPAN  # type: ignore[call-overload]  # days are numbers
+    long = float(days.max() or 0) - float(days.min() or 0) > LONG_SPAN  # type: ignore[arg-type]  # days are numbers
     levels = ["month", "quarter", "year", "decade"] if long else ["month", "quarter", "year"]
     return _Proposal({"dates": levels}, "dates become months, quarters and years")
 
@@ -126,7 +126,7 @@ def _places(distinct: pl.DataFrame) -> Iterator[_Proposal]:
     levels = list(_telling(texts, found))
     if share < KNOWN or not levels:
         return
-    setting: dict[str, object] = {"levels": levels}
+    setting: dict[str, Setting] = {"levels": levels}
     setting |= {} if share == 1 else {"unknown": "suppress"}
     few = "" if share == 1 else f"; {1 - share:.1%} of the records have names that are not known, and are starred"
     source = "GeoNames; United Nations, M49; Zonal Councils of India; Urban Redevelopment Authority of Singapore"
@@ -160,7 +160,7 @@ def _intervals(column: Column, distinct: pl.DataFrame) -> Iterator[_Proposal]:
         return
     width = _round_width((high - low) / STEPS, whole=column.type is ValueType.INTEGER)
     widths = [width, 2 * width, 4 * width]
-    setting: dict[str, object] = {"widths": [_plain(one) for one in widths]}
+    setting: dict[str, Setting] = {"widths": [_plain(one) for one in widths]}
     first, last = math.floor(low / widths[-1]) * widths[-1], math.ceil(high / widths[-1]) * widths[-1]
     if float(numbers.min() or 0) < first:  # type: ignore[arg-type]  # numbers
         setting["low"] = _plain(first)
