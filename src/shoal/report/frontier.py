@@ -29,7 +29,7 @@ MARKS: Final = (
     "M0 5.5 5.5 -4.5H-5.5z",
     "M-2 -5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5V-2H-2z",
 )
-"""A disc, a square, a diamond, a triangle either way, a cross: one for each line, so that colour is not all that tells."""
+"""A disc, a square, a diamond, a triangle either way, a cross: one for each line, so that it is not colour alone."""
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 
 
@@ -142,9 +142,7 @@ def _point(one: ExplorationTrial, found: ExplorationOutcome, scales: FrontierSca
     mark = _mark(
         f"{scales.x(one.k):.2f}%", scales.y(found.loss), scales.series(one.limit), "best" if filled else "beaten"
     )
-    return Markup("<g><title>{told}</title>{mark}</g>").format(
-        told=f"{one}: loss {found.loss:.3f}, {lost}", mark=mark
-    )
+    return Markup("<g><title>{told}</title>{mark}</g>").format(told=f"{one}: loss {found.loss:.3f}, {lost}", mark=mark)
 
 
 def _mark(x: str, y: float, series: int, kind: str) -> Markup:

@@ -192,7 +192,7 @@ def source_measurement(counts: Counts, population: pl.DataFrame | None) -> Measu
     people = counts.people_in(np.arange(counts.size), counts.size)
     there = counts.records > 0
     classes = Classes(
-        counts.records, people, attributes=counts.attributes, cells=counts.codes, pairs=counts.shared
+        counts.records, people, attributes=counts.attributes, cells=counts.codes.astype(np.int64), pairs=counts.shared
     ).only(there)
     before = Measurement(counts.total_records, 0, classes, counts.total_people)
     if population is None:
@@ -219,9 +219,7 @@ def _population(done: RewriteResult) -> pl.DataFrame | None:
     return everyone.filter(~pl.Series(solution.withheld))
 
 
-def _cells(
-    policy: Policy, after: Measurement, done: RewriteResult
-) -> tuple[dict[str, float], dict[str, ColumnResult]]:
+def _cells(policy: Policy, after: Measurement, done: RewriteResult) -> tuple[dict[str, float], dict[str, ColumnResult]]:
     """What is left of the cells, by the levels in use: of all of them, and of each quasi-identifier."""
     counts, solution = done.counts, done.solution
     if solution.decoys:
