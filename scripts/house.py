@@ -27,7 +27,7 @@ SOURCE = ROOT / "src" / "shoal"
 PAGE = ROOT / "docs" / "explanation" / "rooms.md"
 PICTURES = ROOT / "docs" / "images"
 FLOORS = {
-    "doors": ("cli", "examples"),
+    "doors": ("cli", "api", "examples"),
     "use cases": ("release", "secure_aggregation", "assess", "scan"),
     "telling": ("report", "results"),
     "judging": ("measurement", "attack"),
@@ -39,7 +39,7 @@ FLOORS = {
 """From the top. A room imports from its own floor and those below it; the contract says in which order exactly."""
 MOST_FILES, MOST_ROOMS, MOST_SHARED = 25, 10, 0.03
 HOPS = {"run": 20, "measure": 12}
-DOORS = ("cli",)
+DOORS = ("cli", "api")
 """May know every room."""
 
 

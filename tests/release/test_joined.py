@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.policies import PATIENTS
 
 from shoal.assess.multi_table import joined_risk as counting
 from shoal.errors import InfeasibleError, PolicyError
@@ -20,16 +21,14 @@ from shoal.release.multi_table.summary import MultiTableRelease
 
 pytestmark = pytest.mark.requirement("D-09", "S-01")
 
-POLICY = """\
+POLICY = (
+    """\
 shoal: 1
 name: clinic
 use_case: external-sharing
-tables:
-  patients:
-    source: patients.csv
-    person: id
-    attributes:
-      id: {role: direct, technique: {pseudonymise: {domain: patients}}}
+"""
+    + PATIENTS
+    + """\
       age: {role: quasi}
     privacy: [{k_anonymity: {k: 5}}]
   visits:
@@ -41,6 +40,7 @@ tables:
       fee: {role: sensitive}
     privacy: [{k_anonymity: {k: 2}}]
 """
+)
 
 
 @pytest.fixture

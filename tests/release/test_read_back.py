@@ -328,7 +328,7 @@ def test_what_can_be_read_back_is_what_is_said(
     assert figure.manifest.risk.k_effective == Recount(table, figure.data, ("place", "job"), ("one", "two")).k()
     safe = shoal.anonymise(table, policy("read_back: {found: suppress}", k=k, recoding=recoding), seed=seed)
     recounted = Recount(table, safe.data, ("place", "job"), ("one", "two")).k()
-    # Suppressed as far as the policy's k asks for, no further; what was learnt before a cell was suppressed stays known.
+    # Suppressed as far as the policy's k asks for; what was learnt before a cell was suppressed stays known.
     assert min(k, safe.manifest.risk.k) <= safe.manifest.risk.k_effective <= recounted
 
 

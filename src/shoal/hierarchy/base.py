@@ -17,13 +17,14 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from pydantic import ConfigDict, GetJsonSchemaHandler, model_validator
+from pydantic import GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from shoal.errors import DataError
 from shoal.kernels.arrays import Floats, Mask
 from shoal.schema.columns import Column
+from shoal.schema.field_docs import DocumentedFields
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import Registry
 
@@ -43,10 +44,8 @@ def escape_top(labels: pl.Series) -> pl.Series:
     return (pl.Series(["\\"]) + labels).zip_with(alike, labels).alias(labels.name) if alike.any() else labels
 
 
-class Hierarchy(Parameters, ABC):
+class Hierarchy(DocumentedFields, Parameters, ABC):
     """Parameters of one kind of hierarchy, as written in a policy."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     key: ClassVar[str]
     shorthand: ClassVar[str | None] = None
@@ -68,7 +67,7 @@ class Hierarchy(Parameters, ABC):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        full = handler(core)
+        full = super().__get_pydantic_json_schema__(core, handler)
         if cls.shorthand is None:
             return full
         return {"anyOf": [handler.resolve_ref_schema(full)["properties"][cls.shorthand], full]}

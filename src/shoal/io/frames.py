@@ -53,7 +53,8 @@ def as_lazy(data: object) -> pl.LazyFrame:
     if _is(data, "pyarrow", "Table"):
         return pl.DataFrame(pl.from_arrow(data)).lazy()
     raise InputError(
-        f"a table of the type {type(data).__name__} is not supported; give pandas, Polars, PyArrow, Spark or a path"
+        f"a table of the type {type(data).__name__} is not supported; give pandas, Polars, PyArrow, Spark or a path",
+        field="data",
     )
 
 

@@ -189,27 +189,25 @@ class DatabaseTargetOptions(Address):
 
 
 OptionsT = TypeVar("OptionsT", bound=Parameters)
+DatabaseT = TypeVar("DatabaseT", bound=Parameters)
 SourceOptions = FileOptions | DatabaseOptions
 TargetOptions = FileTargetOptions | DatabaseTargetOptions
 
 
 def parse_source(value: object) -> SourceOptions:
     """Options from a string or a mapping, as a policy or a command line gives them. A ValueError says what is wrong."""
-    if isinstance(value, FileOptions | DatabaseOptions):
-        return value
-    given = _mapping(value, "source")
-    if "url" in given:
-        return _checked(DatabaseOptions, given)
-    return _checked(FileOptions, given)
+    return _parsed(value, "source", FileOptions, DatabaseOptions)
 
 
 def parse_target(value: object) -> TargetOptions:
-    if isinstance(value, FileTargetOptions | DatabaseTargetOptions):
+    return _parsed(value, "target", FileTargetOptions, DatabaseTargetOptions)
+
+
+def _parsed(value: object, what: str, of_file: type[OptionsT], of_database: type[DatabaseT]) -> OptionsT | DatabaseT:
+    if isinstance(value, of_file | of_database):
         return value
-    given = _mapping(value, "target")
-    if "url" in given:
-        return _checked(DatabaseTargetOptions, given)
-    return _checked(FileTargetOptions, given)
+    given = _mapping(value, what)
+    return _checked(of_database, given) if "url" in given else _checked(of_file, given)
 
 
 def _mapping(value: object, what: str) -> dict[str, object]:

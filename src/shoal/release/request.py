@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SkipValidation
+from pydantic import ConfigDict, Field, SkipValidation
 
 from shoal.assess.evidence.study import EvidenceStudy, study_for
 from shoal.engine import Engine
@@ -13,12 +13,13 @@ from shoal.io import Source
 from shoal.policy import Policy
 from shoal.policy.multi_table import MultiTablePolicy
 from shoal.pseudonyms import Secrets
+from shoal.schema.requests import UseCaseRequest
 
 
-class RunOptions(BaseModel):
+class RunOptions(UseCaseRequest):
     """What runs of one table and of several have in common. No error and no ``repr`` shows data."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True)
+    model_config = ConfigDict(hide_input_in_errors=True, defer_build=True)
 
     output: Path | None = None
     """The folder of the release; named after the policy if none is given."""

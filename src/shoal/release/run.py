@@ -7,7 +7,7 @@ who listens, and what may stop the run, is a ``Monitor``.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,7 +44,7 @@ __all__ = ["Release", "Run", "StagedRelease", "anonymise", "release_folder"]
 
 def anonymise(  # noqa: PLR0913  # one argument per wish
     data: object,
-    policy: Policy,
+    policy: Policy | Mapping[str, object] | str | Path,
     *,
     output: str | Path | None = None,
     seed: int | None = None,
@@ -56,26 +56,31 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
 ) -> Release:
     """Anonymise a table by a policy; the same kind of table comes back as ``release.data``.
 
-    A ``vault`` (``shoal.vault.Vault``) gives pseudonyms and keys that last; without one they are of this run only.
-
-    A path gives a release folder at ``output``; ``release.data`` is then the path of the data file.
-
-    Of a Spark frame the result lies in a folder of its own while the session lasts, in ``shared`` if that is given: on
-    a cluster, a folder that all machines see.
-
-    ``progress`` is called with the events of the run (``shoal.schema.progress``); ``cancel`` stops it from another
-    thread, with ``Cancelled`` and nothing written.
+    Args:
+        data: a pandas, Polars, PyArrow or Spark table, a path, a database's address, or None for the policy's own
+            source. What is no table in memory gives a release folder; ``release.data`` is then the path in it.
+        policy: a ``Policy``, the path of its file, its text, or a dict.
+        output: of a path, the release folder; named after the policy if none is given.
+        seed: makes the run repeatable, for tests.
+        force: replaces the release folder that is there.
+        vault: a ``Vault``, whose pseudonyms and keys last; without one they are of this run only.
+        shared: of a Spark table, the folder that the result lies in while the session lasts; on a cluster, one that all
+            machines see.
+        progress: is called with the events of the run (``shoal.schema.progress``).
+        cancel: stops it from another thread, with ``Cancelled`` and nothing written.
     """
     if output is not None and not isinstance(data, str | Path):
-        raise InputError("a table in memory gives a table in memory; `output` goes with a path")
+        raise InputError("a table in memory gives a table in memory: it goes with a path", field="output")
+    if vault is not None and not hasattr(vault, "key"):
+        raise InputError("has to be a Vault", field="vault")
     request = RunRequest(
-        policy=policy,
+        policy=Policy.of(policy),
         data=str(data) if isinstance(data, Path) else data,
-        output=None if output is None else Path(output),
+        output=output,
         seed=seed,
         force=force,
         secrets=vault,
-        shared=None if shared is None else Path(shared),
+        shared=shared,
     )
     return Run(request, Monitor(progress, cancel)).execute()
 

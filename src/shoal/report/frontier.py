@@ -29,7 +29,7 @@ MARKS: Final = (
     "M0 5.5 5.5 -4.5H-5.5z",
     "M-2 -5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5V-2H-2z",
 )
-"""A disc, a square, a diamond, a triangle either way, a cross: one for each line, so that it is not colour alone."""
+"""A disc, a square, a diamond, a triangle either way, a cross: one for each line, as colour alone does not tell all."""
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.discover.column_profile import Profile
-from shoal.discover.profile import profile
 from shoal.discover.suggestion.policy_draft import Suggestion, suggest_tables
 from shoal.discover.table_links import LinkableTable, TableColumn
+from shoal.discover.table_profile import profile
 from shoal.discover.text_mentions import Annotate
 from shoal.errors import FieldName, FieldStyle, SourceError
 from shoal.io import ReferenceSource, Source, explained, open_source, parse_source
@@ -53,6 +53,16 @@ class ProfiledTables:
 def is_database(data: str) -> bool:
     """An address without a table: the whole database."""
     return "://" in data and not data.startswith("file://") and "#" not in data
+
+
+def policy_name(data: str) -> str:
+    """A name that a policy may have, by where its data is.
+
+    >>> policy_name("in/staff 2024.csv"), policy_name("sqlite:///clinic.db#visits")
+    ('staff 2024', 'visits')
+    """
+    last = re.split(r"[/#\\]", data.rstrip("/"))[-1]
+    return re.sub(r"[^\w .-]+", "-", Path(last).stem).strip(" .-")[:100] or "data"
 
 
 def holds_tables(data: str) -> bool:

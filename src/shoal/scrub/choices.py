@@ -19,7 +19,8 @@ COMMON = frozenset(
     {
         "person", "name", "place", "location", "address", "organisation", "domain", "date", "time", "age", "email",
         "phone", "url", "username", "nationality", "religion", "belief", "political_group", "group", "job_title",
-        "occupation", "standing", "health", "title", "secret", "number", "money", "reference", "unchecked", "other",
+        "occupation", "standing", "health", "title", "secret", "query",
+        "number", "money", "reference", "unchecked", "other",
     }
 )  # fmt: skip
 """Types that are found by other means than recognisers' forms."""

@@ -15,6 +15,8 @@ from functools import cached_property
 from typing import Any, Protocol, Self
 
 from shoal.text.lexicon_finder import LexiconFinder
+from shoal.text.logs.log_findings import log_findings
+from shoal.text.logs.log_lines import TextKind, is_log
 from shoal.text.matching.batch import BatchedPatternFinder
 from shoal.text.matching.character_forms import without_halves
 from shoal.text.matching.patterns import PatternFinder
@@ -72,34 +74,43 @@ class Annotator:
     threshold: float = THRESHOLD
     types: frozenset[str] | None = None
     """Only these kinds; None for all."""
+    kind: TextKind = "auto"
+    """What texts are read as; ``auto`` finds out for each."""
 
     @classmethod
     def standard(
-        cls, model: str = "auto", *, threshold: float = THRESHOLD, types: frozenset[str] | None = None
+        cls,
+        model: str = "auto",
+        *,
+        threshold: float = THRESHOLD,
+        types: frozenset[str] | None = None,
+        kind: TextKind = "auto",
     ) -> Self:
         """Patterns and word lists, with a learned model: ``auto`` for one that is installed, ``none``, or its name."""
         chosen = available() if model == "auto" else None if model == "none" else model
         learned = () if chosen is None else (SpacyFinder(chosen),)
-        return cls((*_standard(), *learned), threshold, types)
+        return cls((*_standard(), *learned), threshold, types, kind)
 
-    def annotate(self, text: str) -> list[Span]:
+    def annotate(self, text: str, kind: TextKind | None = None) -> list[Span]:
+        """``kind`` is what this text is read as, if that is known better than by the text itself."""
         text = without_halves(text)
-        return self._settled(text, [span for finder in self.finders for span in finder.find(text)])
+        return self._settled(text, [span for finder in self.finders for span in finder.find(text)], kind or self.kind)
 
-    def annotate_many(self, texts: Iterable[str]) -> Iterator[list[Span]]:
+    def annotate_many(self, texts: Iterable[str], kind: TextKind | None = None) -> Iterator[list[Span]]:
         """As ``annotate`` for each text; patterns and a learned model read several at once."""
+        kind = kind or self.kind
         batch: list[str] = []
         for text in texts:
             batch.append(without_halves(text))
             if len(batch) == BATCH:
-                yield from self._batch(batch)
+                yield from self._batch(batch, kind)
                 batch = []
-        yield from self._batch(batch)
+        yield from self._batch(batch, kind)
 
-    def _batch(self, batch: list[str]) -> Iterator[list[Span]]:
+    def _batch(self, batch: list[str], kind: TextKind) -> Iterator[list[Span]]:
         of_finders = [list(finder.find_many(batch)) for finder in self._for_many]
         for text, *found in zip(batch, *of_finders, strict=True):
-            yield self._settled(text, [span for spans in found for span in spans])
+            yield self._settled(text, [span for spans in found for span in spans], kind)
 
     @cached_property
     def _for_many(self) -> list[BatchFinder]:
@@ -109,14 +120,17 @@ class Annotator:
         """What was made ready for many texts is made anew by whoever gets a copy."""
         return {name: value for name, value in vars(self).items() if name != "_for_many"}
 
-    def _settled(self, text: str, found: list[Span]) -> list[Span]:
+    def _settled(self, text: str, found: list[Span], kind: TextKind) -> list[Span]:
+        logged = kind == "log" or (kind == "auto" and is_log(text))
+        if logged:
+            found = log_findings(text, found)
         spans = sorted([span for span in found if span.score >= self.threshold])
         if _overlap(spans):
             spans = merged(without_contained(found, self.threshold), self.threshold)
             spans = [
                 span for span in spans if span.by not in MODELS or believable(text[span.start : span.end], span.type)
             ]
-        again = find_repeated_mentions(text, spans)
+        again = () if logged else find_repeated_mentions(text, spans)
         if again:
             spans = merged([*spans, *again], self.threshold)
         if self.types is not None:

@@ -1,8 +1,9 @@
 """Values that look like those of a column and are none of them: made from what most of its values look like.
 
 The pattern of a column is what at least ten of its values have in common: where letters, digits and signs stand, and
-such characters that all of these share as can be no word (the P of ``P5535230``, the zeros of rounded numbers). The rest
-is drawn anew, so that letters can be read aloud and mean nothing. What happens to be a value of the column after all is thrown away.
+such characters that all of these share as can be no word (the P of ``P5535230``, the zeros of rounded numbers). The
+rest is drawn anew, so that letters can be read aloud and mean nothing. What happens to be a value of the column after
+all is thrown away.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.options import Json, refuse_for_multi_table
-from shoal.cli.terminal.output import print_json, progress, warn
+from shoal.cli.terminal.output import progress, tell
 
 if TYPE_CHECKING:
     from shoal.assess.multi_table.table_set import TableSet
@@ -60,12 +60,7 @@ def attack(
     )
     with progress() as monitor:
         found = attack_data(folder, request, progress=monitor.progress("attack"))
-    for doubt in found.doubts:
-        warn(doubt)
-    if json:
-        print_json(found.to_dict())
-    else:
-        print_attacks(found)
+    tell(found, print_attacks, as_json=json)
     finish(f"shoal attack {release}", found.findings(bounds, safe=safe), junit)
 
 
@@ -88,12 +83,7 @@ def _attack_tables(
     bounds = attack_bounds(require)
     with progress() as monitor:
         found = attack_tables(tables, original, trials=trials, seed=seed, progress=monitor.progress("attack"))
-    for doubt in found.doubts:
-        warn(doubt)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_attacked(found)
+    tell(found, print_attacked, as_json=as_json)
     finish(f"shoal attack {tables.place}", found.findings(bounds, safe=safe), junit)
 
 

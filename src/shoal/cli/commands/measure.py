@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.options import Json, refuse_for_multi_table
-from shoal.cli.terminal.output import print_json, warn
+from shoal.cli.terminal.output import print_json, tell, warn
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -182,14 +182,9 @@ def _measure_tables(
     from shoal.cli.views.multi_table import print_measured
 
     measured = measure_tables(tables, require, options=options, original=original, by_records=by_records)
-    for doubt in measured.doubts:
-        warn(doubt)
-    if as_json:
-        print_json(measured.to_dict())
-    else:
-        print_measured(measured)
-        if tables.manifest is not None:
-            typer.echo(f"  more of a single table: shoal measure {Path(tables.place) / 'TABLE'}; --json has all of it.")
+    tell(measured, print_measured, as_json=as_json)
+    if tables.manifest is not None and not as_json:
+        typer.echo(f"  more of a single table: shoal measure {Path(tables.place) / 'TABLE'}; --json has all of it.")
     finish(f"shoal measure {tables.place}", measured.models, junit)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -25,6 +25,9 @@ def scan(
         list[str] | None, typer.Option(help="none, or TYPE=0 as in email=0: exit 1 if more is found.")
     ] = None,
     threshold: Annotated[float, typer.Option(help="How sure a finding in text must be, 0 to 1.")] = 0.6,
+    kind: Annotated[
+        Literal["auto", "log", "prose"], typer.Option(help="What the texts are; auto tells by their lines.")
+    ] = "auto",
     everything: Annotated[bool, typer.Option("--all", help="Read large texts whole instead of pieces.")] = False,  # noqa: FBT002
     junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")] = False,  # noqa: FBT002
@@ -39,6 +42,7 @@ def scan(
     from shoal.scan.annotators import annotate_by
     from shoal.scan.gates import unread_verdict
     from shoal.scan.source_walk import title_of
+    from shoal.scrub.own_replacements import without_own_replacements
 
     gates = [ScanGate.parse(given) for given in require or ()]
     if not 0 <= threshold <= 1:
@@ -46,8 +50,9 @@ def scan(
     refuse_junit(junit)
     if html is not None:
         refuse_page(html)
+    annotate = without_own_replacements(annotate_by(threshold, kind=kind))
     with progress() as monitor:
-        found = scan_places(places, annotate_by(threshold), everything=everything, progress=monitor.progress("scan"))
+        found = scan_places(places, annotate, everything=everything, progress=monitor.progress("scan"))
     if html is not None:
         write_page(found, title_of(places), html)
     if json:

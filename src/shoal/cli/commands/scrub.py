@@ -39,6 +39,12 @@ class DateChoice(StrEnum):
     KEEP = "keep"
 
 
+class KindChoice(StrEnum):
+    AUTO = "auto"
+    LOG = "log"
+    PROSE = "prose"
+
+
 class AgeChoice(StrEnum):
     GENERALISE = "generalise"
     LABEL = "label"
@@ -50,8 +56,9 @@ def scrub(  # a Typer command has one parameter for each option
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to: a file, or a folder for several.")
     ] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", help="ReplacementChoice the files themselves.")] = False,  # noqa: FBT002
+    in_place: Annotated[bool, typer.Option("--in-place", help="Replace the files themselves.")] = False,  # noqa: FBT002
     replace: Annotated[ReplacementChoice, typer.Option(help="What is written instead.")] = ReplacementChoice.LABEL,
+    kind: Annotated[KindChoice, typer.Option(help="What the texts are; auto tells by their lines.")] = KindChoice.AUTO,
     types: Annotated[str | None, typer.Option(help="Only these types, separated by commas.")] = None,
     dates: Annotated[DateChoice | None, typer.Option(help="Shifted with --replace pseudonym, unless said.")] = None,
     ages: Annotated[AgeChoice | None, typer.Option(help="Generalised with --replace pseudonym, unless said.")] = None,
@@ -90,7 +97,7 @@ def scrub(  # a Typer command has one parameter for each option
     with ExitStack() as held:
         secrets = held.enter_context(_secrets(replace, dates, (vault, person, key_file, service)))
         scrubber = Scrubber(
-            standard_annotator(model),
+            standard_annotator(model, kind=kind.value),
             replace.value,
             secrets,
             domain,

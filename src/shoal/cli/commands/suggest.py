@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,11 +77,17 @@ def _suggested(
     from shoal.discover.suggestion.policy_draft import suggest as suggest_table
     from shoal.errors import InputError
     from shoal.policy import UseCase
-    from shoal.scan.policy_suggestion import holds_tables, profile_tables_at, profiled, suggest_multi_table
+    from shoal.scan.policy_suggestion import (
+        holds_tables,
+        policy_name,
+        profile_tables_at,
+        profiled,
+        suggest_multi_table,
+    )
 
     case = UseCase(str(use_case))
     folder = (output.parent if output is not None else Path()).resolve()
-    title = name or _title(data)
+    title = name or policy_name(data)
     if holds_tables(data):
         if person is not None or sheet is not None:
             raise InputError("--person and --sheet are about one table, and there are several")
@@ -94,12 +99,6 @@ def _suggested(
     table = profiled(data, sheet)
     source = table.source_setting(folder)
     return suggest_table(table.profile, name=title, use_case=case, source=source, person=person)
-
-
-def _title(data: str) -> str:
-    """A name that a policy may have."""
-    last = re.split(r"[/#\\]", data.rstrip("/"))[-1]
-    return re.sub(r"[^\w .-]+", "-", Path(last).stem).strip(" .-")[:100] or "data"
 
 
 def _told(found: Suggestion) -> dict[str, object]:

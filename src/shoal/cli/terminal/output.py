@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 import typer
 
@@ -44,6 +44,26 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
     for row in rows:
         table.add_row(*(Text(printable(str(cell))) for cell in row))
     Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
+
+
+class DoubtfulResult(Protocol):
+    @property
+    def doubts(self) -> Sequence[str]: ...
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+Shown = TypeVar("Shown", bound=DoubtfulResult)
+
+
+def tell(found: Shown, show: Callable[[Shown], None], *, as_json: bool) -> None:
+    """What was found, for machines or for people; what is doubtful about it on stderr, before it."""
+    for doubt in found.doubts:
+        warn(doubt)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        show(found)
 
 
 def warn(text: str) -> None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,15 +18,12 @@ from shoal.discover.recognisers.base import InText, Recogniser
 from shoal.discover.recognisers.checks import CHECKS, Check, RangeCheck, check_named
 from shoal.discover.recognisers.expressions import Edges, LinearError, linear
 from shoal.errors import SourceError
-from shoal.schema import Role, ValueType
 from shoal.schema.bounded_yaml import Loader, YamlBoundsError, check_bounds
 from shoal.schema.parameters import Parameters
-from shoal.schema.registry import did_you_mean, loaded, plugins
+from shoal.schema.registry import did_you_mean
+from shoal.schema.roles import Role
+from shoal.schema.values import ValueType
 
-ORDER = ("india", "singapore", "international", "people", "united_states", "united_kingdom")
-"""Where two are as sure as each other, the earlier is believed. Files that are not named here come after these."""
-PLUGINS = "shoal.recognisers"
-"""The group of entry points that are paths of further files."""
 LARGEST = 5_000_000
 LISTS = "lists"
 """The one key of a file that is no kind of value: lists of words, which patterns name as ``<months>``."""
@@ -150,27 +145,6 @@ def _check(named: str | CheckRange | None) -> Check | None:
     if named is None or isinstance(named, str):
         return None if named is None else check_named(named)
     return RangeCheck(*named.between)
-
-
-@cache
-def shipped() -> tuple[Recogniser, ...]:
-    """The recognisers that come with Shoal."""
-    folder = resources.files("shoal.discover.recognisers") / "packs"
-    files = {file.name.removesuffix(".yaml"): file for file in folder.iterdir() if file.name.endswith(".yaml")}
-    names = [*(name for name in ORDER if name in files), *sorted(files.keys() - set(ORDER))]
-    return tuple(
-        recogniser
-        for name in names
-        for recogniser in recognisers_in(files[name].read_text(encoding="utf-8"), f"{name}.yaml")
-    )
-
-
-def installed() -> tuple[Recogniser, ...]:
-    """Ours, with those that other distributions add."""
-    chosen = {recogniser.key: recogniser for recogniser in shipped()}
-    for entry in plugins(PLUGINS):
-        chosen |= {recogniser.key: recogniser for recogniser in recognisers_at(Path(loaded(entry)))}
-    return tuple(chosen.values())
 
 
 def recognisers_at(path: Path) -> tuple[Recogniser, ...]:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import overload
 
 from shoal.discover.recognisers.base import Recogniser
-from shoal.discover.recognisers.pack_files import installed, recognisers_at
-from shoal.schema import Role
+from shoal.discover.recognisers.shipped_recognisers import installed
+from shoal.schema.roles import Role
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,8 @@ class RecogniserSet(Sequence[Recogniser]):
 
     def with_files(self, *paths: Path) -> RecogniserSet:
         """These with those of further files, which take the place of ours where the name is the same."""
+        from shoal.discover.recognisers.pack_files import recognisers_at
+
         chosen = {one.key: one for one in self.recognisers}
         for path in paths:
             chosen |= {one.key: one for one in recognisers_at(path)}

@@ -8,7 +8,7 @@ Of tables that belong together, keys get the same pseudonyms in all of them insi
 them, because joined tables say more of a person than k counts in each; unless the tables are asked to stay joinable.
 
 >>> import polars as pl
->>> from shoal.discover.profile import profile
+>>> from shoal.discover.table_profile import profile
 >>> table = pl.LazyFrame({"name": ["Asha Rao", "Ravi Nair", "Meera Das"], "age": [34, 41, 37]})
 >>> print(suggest(profile(table), name="staff", use_case=UseCase.INTERNAL_ANONYMISED).text.split("attributes:")[1])
 <BLANKLINE>
@@ -31,6 +31,7 @@ shuffle_rows: true           # the order of the records may tell what was genera
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -40,9 +41,10 @@ from shoal.discover.suggestion.policy_yaml import attribute_lines, comment, sett
 from shoal.discover.suggestion.technique_choice import TechniqueChoice, choose, without_quasi
 from shoal.discover.table_links import LinkableTable, TableColumn, domains, in_telling_order
 from shoal.errors import DataError, FieldName, FieldStyle, FieldText, styled
-from shoal.policy import PRESETS, UseCase
+from shoal.policy import PRESETS, Policy, UseCase
 from shoal.policy.multi_table import EXTERNAL_USE_CASES
 from shoal.schema import Role
+from shoal.schema.notebook_html import card, listing, preformatted, short
 from shoal.schema.registry import did_you_mean
 
 SUPPRESSION_LIMIT = 0.05
@@ -58,6 +60,21 @@ class Suggestion:
     choices: Mapping[str, TechniqueChoice]
     person: str | None = None
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def policy(self) -> Policy:
+        """The draft as a policy of one table, ready for a run."""
+        return Policy.from_text(self.text)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        roles = Counter(str(one.role) for one in self.choices.values())
+        return short("Suggestion", "", {role: str(number) for role, number in roles.items()})
+
+    def _repr_html_(self) -> str:
+        return card("A policy to start from", {}, preformatted(self.text), listing("Notes", self.notes))
 
 
 @dataclass(frozen=True)

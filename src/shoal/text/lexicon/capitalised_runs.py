@@ -13,6 +13,7 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from shoal.text.lexicon.gazetteers import LONGEST_PHRASE, LexiconKind, folded, lexicon, sections_in, words_in
+from shoal.text.lexicon.kept_tables import kept_words
 from shoal.text.scoped_cache import cached_in_scope
 
 
@@ -186,4 +187,6 @@ def phrases_in(words: tuple[RunWord, ...]) -> Iterator[tuple[int, int, int]]:
 @cache
 def _openers() -> frozenset[str]:
     """The first words of all phrases of several words."""
-    return frozenset(phrase.split(" ", 1)[0] for phrase in lexicon().entries if " " in phrase)
+    return frozenset(
+        kept_words("openers", lambda: {phrase.split(" ", 1)[0] for phrase in lexicon().entries if " " in phrase})
+    )

@@ -14,13 +14,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, resources
 from pkgutil import iter_modules
 
 from shoal.discover.recognisers import default_recognisers
+from shoal.text.lexicon.kept_tables import kept_words
 from shoal.text.scoped_cache import cached_in_scope
 
 LARGE_CITY = 100_000
@@ -95,18 +97,37 @@ class Lexicon:
     """All lists as one table."""
 
     entries: dict[str, int]
+    by_kinds: Mapping[int, Sequence[str]]
+    """The same the other way round."""
 
     def kinds(self, phrase: str) -> int:
         return self.entries.get(folded(phrase), 0)
 
     def of_kind(self, kind: int) -> Iterator[str]:
         """The folded phrases of a kind."""
-        return (phrase for phrase, kinds in self.entries.items() if kinds & kind)
+        return (phrase for kinds, phrases in self.by_kinds.items() if kinds & kind for phrase in phrases)
 
 
 @cache
 def lexicon() -> Lexicon:
     """Read once, on first use."""
+    lines = kept_words("lexicon", _lines_by_kinds)
+    by_kinds = {int(kinds): phrases for line in lines for kinds, *phrases in (line.split("\t"),)}
+    entries: dict[str, int] = {}
+    for kinds, phrases in by_kinds.items():
+        entries.update(dict.fromkeys(phrases, kinds))
+    return Lexicon(entries, by_kinds)
+
+
+def _lines_by_kinds() -> Iterator[str]:
+    """A line for all phrases that are of the same kinds."""
+    by_kinds: defaultdict[int, list[str]] = defaultdict(list)
+    for phrase, kinds in _read_lists().items():
+        by_kinds[kinds].append(phrase)
+    return ("\t".join((str(kinds), *phrases)) for kinds, phrases in by_kinds.items())
+
+
+def _read_lists() -> dict[str, int]:
     entries: dict[str, int] = {}
 
     def add(phrases: Iterable[str], kind: int) -> None:
@@ -140,7 +161,7 @@ def lexicon() -> Lexicon:
     for word in (*_everyday(), *_labels()):
         entries.setdefault(word, LexiconKind.COMMON)
     entries.pop("", None)
-    return Lexicon(entries)
+    return entries
 
 
 _FILES = {

@@ -6,10 +6,10 @@ under a name on a card or in a signature, is one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from functools import cache
 
+from shoal.text.lazy_patterns import lazy_pattern
 from shoal.text.lexicon.gazetteers import LexiconKind, folded, lexicon, sections_in
 from shoal.text.lexicon.sentence_context import LINKS, PhraseHit, either, row_of_words
 from shoal.text.spans import Span
@@ -25,7 +25,7 @@ MOST_WORDS = 4
 """Words before an occupation that can belong to it."""
 
 _LISTS = sections_in("occupations")
-_LINE = re.compile(
+_LINE = lazy_pattern(
     r"(?m)^(?=[^\n]{3,96}$)[ ?•*-]{0,4}((?:[A-Za-z][A-Za-z'’-]*,? (?:and |of |/ )?){0,5}[A-Za-z]*(?i:[a-z]ist"
     r"|[a-z]ian|grapher|logist|keeper|worker|maker|driver"
     r"|manager|specialist|director|officer|engineer|assistant|attendant|consultant|administrator|clerk|nurse|teacher"
@@ -39,27 +39,27 @@ _LINE = re.compile(
     r"|auditor|estimator|underwriter|teller|cashier|bookkeeper|bartender|waiter|waitress|janitor|housekeeper|gardener"
     r"|caretaker|nanny|tutor|curator|archivist|paramedic|midwife|optician|courier|dispatcher|tailor|trader))[ .,]*$"
 )
-_COMPOUND = re.compile(
+_COMPOUND = lazy_pattern(
     r"[a-z]{2,}(?:ist|ian|grapher|keeper|worker|maker|driver|smith|monger|wright|writer|officer|grower|fitter|engineer|packer"
     r"|packager|preparer|repairer)$"
 )
 _IN_SENTENCES = frozenset(_LISTS["in sentences"])
-_GOES_ON = re.compile(rf"[,.;:!?)'’”\"–-]|\s*$| [–(-]| (?:{either(_LISTS['goes on'])})\b")
-_DEPARTMENT = re.compile(r" [A-Z][\w-]+(?: (?:and|&|of) [A-Z][\w-]+){0,2}")
-_BY_TRADE = re.compile(r"[\w ]{0,12} by (?:profession|trade|training|occupation)\b|[, ]+von beruf\b")
-_OF_A_THING = re.compile(rf" (?:{either(_LISTS['things'])})(?!\w)")
-_NAMED_AFTER = re.compile(r",? (?:called|named|by the name of|(?:mr|mrs|ms|miss|dr)\b\.?) ")
-_NAME_AFTER = re.compile(r",? [A-Z][a-z]+ [A-Z][a-z]+")
-_ACTING = re.compile(r"\b(?:represented|assisted|defended|advised|counsel)\b")
-_AGENT = re.compile(
+_GOES_ON = lazy_pattern(rf"[,.;:!?)'’”\"–-]|\s*$| [–(-]| (?:{either(_LISTS['goes on'])})\b")
+_DEPARTMENT = lazy_pattern(r" [A-Z][\w-]+(?: (?:and|&|of) [A-Z][\w-]+){0,2}")
+_BY_TRADE = lazy_pattern(r"[\w ]{0,12} by (?:profession|trade|training|occupation)\b|[, ]+von beruf\b")
+_OF_A_THING = lazy_pattern(rf" (?:{either(_LISTS['things'])})(?!\w)")
+_NAMED_AFTER = lazy_pattern(r",? (?:called|named|by the name of|(?:mr|mrs|ms|miss|dr)\b\.?) ")
+_NAME_AFTER = lazy_pattern(r",? [A-Z][a-z]+ [A-Z][a-z]+")
+_ACTING = lazy_pattern(r"\b(?:represented|assisted|defended|advised|counsel)\b")
+_AGENT = lazy_pattern(
     r"[a-z]{2,}(?:er|or|ist|ian|man|woman|eer|ess|smith|wright|maid|boy|girl|hand|master|mistress|keeper|clerk|nurse|cook"
     r"|guard|aide|chef|monger|ant|herd|grapher)$"
 )
-_PHRASE = re.compile(
+_PHRASE = lazy_pattern(
     r"[ :]+(?P<article>(?:an?|the|his|her|its|their|un|une|una|eine?|einen) )?"
     r"(?P<words>[^\W\d_][\w'’&/-]*(?: [^\W\d_][\w'’&/-]*){0,4})"
 )
-_JOINED = re.compile(
+_JOINED = lazy_pattern(
     r"(?:[^\W\d_][\w'’-]*,? ){1,3}and (?:[a-z][\w'’-]* ){0,2}(?P<last>[a-z][\w'’-]*)(?=[.,;)\n]|$| [a-z])"
 )
 """An occupation of two halves: "dining room and cafeteria attendant"."""
