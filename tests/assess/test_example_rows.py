@@ -7,7 +7,7 @@ import pytest
 
 import shoal
 from shoal.assess.evidence.example_rows import example_rows
-from shoal.assess.evidence.made_up_values import made_up, pattern_of, unknown_to
+from shoal.kernels.look_alikes import made_up, pattern_of, unknown_to
 from shoal.policy import Policy
 from shoal.randomness import Randomness
 

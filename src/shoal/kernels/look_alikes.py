@@ -15,9 +15,10 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from shoal.measurement.usefulness.distribution_bins import LEAST_RECORDS
 from shoal.randomness import Randomness, Stream
 
+LEAST: Final = 10
+"""Values that have to look alike for a pattern to be told."""
 LONGEST: Final = 40
 """Longer texts are prose: nothing is made up for them."""
 LOOKED_AT: Final = 1_000
@@ -46,7 +47,7 @@ def pattern_of(values: pl.Series) -> str | None:
     texts = values.drop_nulls().cast(pl.String).alias("text").head(LOOKED_AT)
     shapes = texts.filter((texts != "") & (texts.str.len_chars() <= LONGEST)).to_frame().with_columns(shape=_SHAPE)
     counted = shapes.group_by("shape").len("alike").sort("alike", "shape", descending=[True, False]).head(1)
-    if counted.is_empty() or counted["alike"].item() < LEAST_RECORDS:
+    if counted.is_empty() or counted["alike"].item() < LEAST:
         return None
     shape = counted["shape"].item()
     same = shapes.filter(pl.col("shape") == shape)["text"].to_list()
