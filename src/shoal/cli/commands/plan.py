@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import print_json
+<<<<<<< HEAD
 from shoal.cli.terminal.pages import refuse_page
+=======
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
+>>>>>>> reach
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,8 +31,13 @@ def plan(
     policy: PolicyFile,
     input: Input = None,  # noqa: A002  # the option is called --input
     no_data: Annotated[bool, typer.Option("--no-data", help="Say only what the policy alone tells.")] = False,  # noqa: FBT002
+<<<<<<< HEAD
     engine: Annotated[str, typer.Option(help="Of the run that is planned: polars or spark.")] = "polars",
     html: Annotated[Path | None, typer.Option(help="Write the plan to this HTML file.")] = None,
+=======
+    own: RecogniserFlags = NO_FILES,
+    reader: ReaderFlags = NO_FLAGS,
+>>>>>>> reach
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Show what would happen to each column, before anything is written. No value of the data is shown.
@@ -38,6 +49,7 @@ def plan(
 
     if no_data and input is not None:
         raise InputError("--no-data: goes without --input")
+<<<<<<< HEAD
     require_engine(engine)
     if html is not None:
         refuse_page(html)
@@ -53,12 +65,28 @@ def plan(
         print_json({"policy": chosen.name, "tables": {name: one.to_dict() for name, one in plans.items()}})
     elif json:
         print_json(plans[chosen.name].to_dict())
+=======
+    chosen = own.added_to_any(load_any(policy))
+    if isinstance(chosen, MultiTablePolicy):
+        described = _describe_tables(chosen, input, reader, no_data=no_data)
+        if json:
+            tables = {name: one.to_dict() for name, one in described.items()}
+            print_json({"policy": chosen.name, "tables": tables})
+            return
+        for name, one in described.items():
+            print_plan(one, f"{chosen.name}: {name}")
+        return
+    description = _describe(chosen, input, reader, no_data=no_data)
+    if json:
+        print_json(description.to_dict())
+>>>>>>> reach
     else:
         _print(plans, chosen.name, several=isinstance(chosen, MultiTablePolicy))
         if html is not None:
             typer.echo(f"page:     {html}")
 
 
+<<<<<<< HEAD
 def _print(plans: Mapping[str, PlanDescription], policy: str, *, several: bool) -> None:
     from shoal.cli.views.plan import print_plan
 
@@ -100,6 +128,27 @@ def _write_page(plans: Mapping[str, PlanDescription], name: str, path: Path) -> 
     from shoal.report.plan_page import render_plan
 
     write_atomic(path, render_plan(plans, name, now()))
+=======
+def _describe(policy: Policy, data: str | None, reader: ReaderFlags, *, no_data: bool) -> PlanDescription:
+    from shoal.plan.description import describe_bound, describe_policy
+
+    if no_data or (data is None and policy.source is None):
+        return describe_policy(policy)
+    return describe_bound(policy, reader.open_for(policy, data))
 
 
-COMMAND = CommandEntry(plan, place=35)
+def _describe_tables(
+    several: MultiTablePolicy, data: str | None, reader: ReaderFlags, *, no_data: bool
+) -> dict[str, PlanDescription]:
+    from shoal.plan.description import describe_bound, describe_policy
+    from shoal.release.multi_table.run import sources_of
+
+    there = data is not None or all(policy.source is not None for policy in several.tables.values())
+    if no_data or not there:
+        return {name: describe_policy(policy) for name, policy in several.tables.items()}
+    sources = sources_of(several, None if data is None else Path(data), reader.options)
+    return {name: describe_bound(policy, sources[name]) for name, policy in several.tables.items()}
+>>>>>>> reach
+
+
+COMMAND = CommandEntry(plan, place=35, task=PREPARE)
