@@ -7,11 +7,11 @@ from pathlib import Path
 
 from shoal.api.arguments import Data, choice_from, flag_from, is_place, recognisers_from, share_from, source_from
 from shoal.discover.column_profile import Profile
-from shoal.discover.profile import SAMPLE
-from shoal.discover.profile import profile as profile_frame
 from shoal.discover.recognisers import RecogniserSet
 from shoal.discover.suggestion.policy_draft import Suggestion
 from shoal.discover.suggestion.policy_draft import suggest as suggest_for
+from shoal.discover.table_profile import SAMPLE
+from shoal.discover.table_profile import profile as profile_frame
 from shoal.discover.text_mentions import Annotate
 from shoal.errors import InputError
 from shoal.io import explained

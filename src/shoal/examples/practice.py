@@ -9,11 +9,11 @@ The guides name these files, so that each of their commands can be typed as it s
 from __future__ import annotations
 
 import io
-import sqlite3
 import zipfile
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -21,7 +21,7 @@ import polars as pl
 
 from shoal.errors import FieldName, FieldText, TargetError
 from shoal.examples import documents, hospital
-from shoal.io import atomic_binary
+from shoal.io import atomic_binary, open_target, parse_target
 
 INPATIENTS = 300
 """People who have visits; of the others the hospital knows one admission."""
@@ -110,15 +110,11 @@ def _csv(table: pl.DataFrame) -> bytes:
 
 def _database() -> bytes:
     """Both tables in SQLite, as the bytes of its file."""
-    with sqlite3.connect(":memory:") as connection:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "clinic.db")
         for name, table in {"patients": hospital.table(INPATIENTS), "visits": visits()}.items():
-            columns = ", ".join(f'"{column}"' for column in table.columns)
-            places = ", ".join("?" * table.width)
-            connection.execute(f"CREATE TABLE {name} ({columns})")
-            text = table.with_columns(pl.col(pl.Date, pl.Decimal).cast(pl.String)).rows()
-            connection.executemany(f"INSERT INTO {name} VALUES ({places})", text)  # noqa: S608  # our own two names
-        connection.commit()
-        return connection.serialize()
+            open_target(parse_target(f"sqlite:///{path}#{name}")).write(table.lazy())
+        return path.read_bytes()
 
 
 def _workbook() -> bytes:

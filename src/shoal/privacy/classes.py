@@ -12,6 +12,7 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import BugError
 from shoal.kernels.arrays import Floats, Integers, Mask, sums_by
@@ -138,7 +139,7 @@ class Classes:
     population: Integers | None = None
     """Per class, how many records of the population table look alike; None where no population is known."""
     attributes: tuple[str, ...] = ()
-    cells: Integers | None = None
+    cells: Integers | NDArray[np.int32] | None = None
     """Per class and quasi-identifier, a number for the released value: equal numbers, equal values."""
     shared_people: PeopleIn | None = None
     """Distinct people in unions of the classes, where a person may be in several; None where people just add up."""
@@ -214,7 +215,7 @@ class Classes:
         )
 
 
-def _keys(cells: Integers) -> Integers:
+def _keys(cells: Integers | NDArray[np.int32]) -> Integers | NDArray[np.int32]:
     """Equal where the rows are, and in the same order: one number for each row if that fits."""
     sizes = [int(most) + 1 for most in cells.max(axis=0)]
     if int(cells.min()) < 0 or prod(sizes) >= 1 << _BITS:

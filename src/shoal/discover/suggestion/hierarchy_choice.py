@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from shoal.discover.recognisers import Setting, words
@@ -89,13 +90,13 @@ def _proposals(column: Column, distinct: pl.DataFrame) -> Iterator[_Proposal]:
         return
     yield from _places(distinct)
     yield from _prefixes(distinct)
-    if _share(distinct, distinct["records"] < RARE) < 1:
+    if 0 < _share(distinct, distinct["records"] < RARE) < 1:
         yield _Proposal({"rare": {"minimum": RARE}}, f"values that fewer than {RARE} records have become one group")
 
 
 def _dates(column: Column, distinct: pl.DataFrame) -> _Proposal:
     days = column.dates(distinct["value"]).cast(pl.Date).dt.epoch("d")
-    long = int(days.max() or 0) - int(days.min() or 0) > LONG_SPAN  # type: ignore[call-overload]  # days are numbers
+    long = int(np.ptp(days.to_numpy())) > LONG_SPAN
     levels = ["month", "quarter", "year", "decade"] if long else ["month", "quarter", "year"]
     return _Proposal({"dates": levels}, "dates become months, quarters and years")
 
@@ -112,7 +113,7 @@ def _classified(column: Column, distinct: pl.DataFrame) -> Iterator[_Proposal]:
             if (share := _share(distinct, known)) >= KNOWN:
                 fitting.append((share, name))
     for share, name in sorted(fitting, reverse=True):
-        setting = {"name": name} if share == 1 else {"name": name, "unknown": "suppress"}
+        setting: Setting = name if share == 1 else {"name": name, "unknown": "suppress"}
         facts = classification(name).facts
         few = "" if share == 1 else f"; {1 - share:.1%} of the records have values that are not known, and are starred"
         yield _Proposal({"classification": setting}, f"they are codes or names of: {facts.title}{few}", facts.source)
@@ -126,7 +127,7 @@ def _places(distinct: pl.DataFrame) -> Iterator[_Proposal]:
     levels = list(_telling(texts, found))
     if share < KNOWN or not levels:
         return
-    setting: dict[str, object] = {"levels": levels}
+    setting: dict[str, Setting] = {"levels": [str(level) for level in levels]}
     setting |= {} if share == 1 else {"unknown": "suppress"}
     few = "" if share == 1 else f"; {1 - share:.1%} of the records have names that are not known, and are starred"
     source = "GeoNames; United Nations, M49; Zonal Councils of India; Urban Redevelopment Authority of Singapore"
@@ -160,7 +161,7 @@ def _intervals(column: Column, distinct: pl.DataFrame) -> Iterator[_Proposal]:
         return
     width = _round_width((high - low) / STEPS, whole=column.type is ValueType.INTEGER)
     widths = [width, 2 * width, 4 * width]
-    setting: dict[str, object] = {"widths": [_plain(one) for one in widths]}
+    setting: dict[str, Setting] = {"widths": [_plain(one) for one in widths]}
     first, last = math.floor(low / widths[-1]) * widths[-1], math.ceil(high / widths[-1]) * widths[-1]
     if float(numbers.min() or 0) < first:  # type: ignore[arg-type]  # numbers
         setting["low"] = _plain(first)
