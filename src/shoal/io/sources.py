@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
@@ -19,7 +20,8 @@ from shoal.errors import SourceError
 from shoal.io.failures import no_panic
 from shoal.io.formats.base import format_named
 from shoal.io.formats.detection import format_of, is_folder_of_parts, refuse_foreign_options, resolve
-from shoal.io.options import DatabaseOptions, SourceOptions
+from shoal.io.formats.number_notation import NumberNotation
+from shoal.io.options import DatabaseOptions, FileOptions, SourceOptions
 
 _OF_READING: Final = (
     "more fields than defined",
@@ -38,6 +40,7 @@ _OF_READING: Final = (
 )
 
 
+@runtime_checkable
 class Source(Protocol):
     """Something that can be read as a table, resolved: nothing about it is left to find out."""
 
@@ -75,12 +78,33 @@ class ReferenceSource(Protocol):
     def refers_to(self, other: object) -> list[tuple[str, str]]: ...
 
 
+@runtime_checkable
+class TextSource(Protocol):
+    """A source whose cells are text, some of which may be numbers as a country writes them."""
+
+    @property
+    def label(self) -> str: ...
+
+    def scan(self) -> pl.LazyFrame: ...
+
+    @property
+    def notation(self) -> NumberNotation | None: ...
+
+
 def open_source(options: SourceOptions, *, base: Path | None = None) -> Source:
     """The source behind the options; relative paths are relative to ``base``, the folder of the policy."""
     if isinstance(options, DatabaseOptions):
         from shoal.io.databases.base import open_database
 
         return open_database(options, base)
+    source = _open_file(options, base)
+    if options.decimal is None or not isinstance(source, TextSource) or not is_dataclass(source):
+        return source
+    with explained(source):
+        return replace(source, notation=NumberNotation.found(source.scan(), options.decimal))
+
+
+def _open_file(options: FileOptions, base: Path | None) -> Source:
     folder = (base or Path()) / Path(options.path).expanduser()
     if is_folder_of_parts(folder):
         from shoal.io.formats.partitioned import open_parts

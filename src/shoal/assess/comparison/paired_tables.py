@@ -10,6 +10,7 @@ import polars as pl
 
 from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy, FlatHierarchy
+from shoal.io import Source
 from shoal.kernels.group_counts import count_groups
 from shoal.measurement.usefulness import Recode
 from shoal.policy import Policy
@@ -23,6 +24,18 @@ MEASURING = Randomness(20889)
 MOST_ROWS = 1_000_000
 """Of larger tables every second, third … record is compared."""
 _ROW = "__shoal_row"
+
+
+def held(source: Source) -> pl.LazyFrame:
+    """A table that will be compared whole, and so is held in memory in any case, read from its file once for all.
+
+    Of a larger one, each question reads what it needs.
+    """
+    frame = source.scan()
+    rows = getattr(source, "rows", None)
+    if rows is None:
+        rows = int(frame.select(pl.len()).collect(engine="streaming").item())
+    return frame.collect(engine="streaming").lazy() if rows <= MOST_ROWS else frame
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from math import inf
 
 import polars as pl
 
-from shoal.assess.comparison.paired_tables import TablePair
+from shoal.assess.comparison.paired_tables import TablePair, held
 from shoal.assess.measure.counting import CountedTable, count_table
 from shoal.assess.measure.release_context import ReleaseContext
 from shoal.assess.measure.request import MeasureRequest
@@ -50,7 +50,7 @@ def measure_data(
             return _measure(source.scan(), request, context, None)
         before = source_at(original) if isinstance(original, str) else original
         with explained(before):
-            return _measure(source.scan(), request, context, before.scan())
+            return _measure(held(source), request, context, held(before))
 
 
 def _opened(data: str | ReleaseFolder | Source, request: MeasureRequest) -> tuple[Source, ReleaseContext | None]:

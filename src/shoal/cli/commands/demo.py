@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import LEARN
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json, progress
 
@@ -55,4 +56,4 @@ def _release(folder: Path, *, force: bool) -> Release:
         return Run(request, monitor).execute()
 
 
-COMMAND = CommandEntry(demo, place=110)
+COMMAND = CommandEntry(demo, place=110, task=LEARN)

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn, TextIO
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import RELEASE
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import note, print_json, warn
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.cli.vault.connection import PLACE, KeyFileOption, PersonOption, PlaceOption, ServiceOption, VaultConnection
 from shoal.errors import InputError
 
@@ -60,6 +62,15 @@ def scrub(  # a Typer command has one parameter for each option
     replace: Annotated[ReplacementChoice, typer.Option(help="What is written instead.")] = ReplacementChoice.LABEL,
     kind: Annotated[KindChoice, typer.Option(help="What the texts are; auto tells by their lines.")] = KindChoice.AUTO,
     types: Annotated[str | None, typer.Option(help="Only these types, separated by commas.")] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option("--allow", metavar="WORD|FILE", help="What stays: a phrase, or a file with one on each line."),
+    ] = None,
+    deny: Annotated[
+        list[str] | None,
+        typer.Option("--deny", metavar="WORD|FILE", help="What always goes: a phrase, or a file of them."),
+    ] = None,
+    own: RecogniserFlags = NO_FILES,
     dates: Annotated[DateChoice | None, typer.Option(help="Shifted with --replace pseudonym, unless said.")] = None,
     ages: Annotated[AgeChoice | None, typer.Option(help="Generalised with --replace pseudonym, unless said.")] = None,
     char: Annotated[str, typer.Option(help="The symbol of masks.")] = "*",
@@ -85,9 +96,12 @@ def scrub(  # a Typer command has one parameter for each option
     from shoal.scrub.account import ScrubAccount
     from shoal.scrub.choices import chosen_types
     from shoal.scrub.files import FileScrubber
+    from shoal.scrub.phrase_list import PhraseLists, phrases_from
     from shoal.scrub.scrubber import Scrubber, standard_annotator
     from shoal.scrub.streams import STACK_TRACE
 
+    lists = PhraseLists.of(phrases_from(allow or (), "allow"), phrases_from(deny or (), "deny"))
+    known = own.chosen()
     given = files or [STDIN]
     targets = _targets(given, output, in_place=in_place)
     if json and None in targets:
@@ -97,12 +111,13 @@ def scrub(  # a Typer command has one parameter for each option
     with ExitStack() as held:
         secrets = held.enter_context(_secrets(replace, dates, (vault, person, key_file, service)))
         scrubber = Scrubber(
-            standard_annotator(model, kind=kind.value),
+            standard_annotator(model, kind=kind.value, recognisers=known, deny=lists.deny),
             replace.value,
             secrets,
             domain,
             char=char,
-            types=chosen_types(types),
+            types=chosen_types(types, known),
+            allow=lists.allow,
             dates=None if dates is None else dates.value,
             ages=None if ages is None else ages.value,
         )
@@ -255,4 +270,4 @@ def _say(account: ScrubAccount, *, as_json: bool) -> None:
     note(f"replaced: {found}")
 
 
-COMMAND = CommandEntry(scrub, place=100)
+COMMAND = CommandEntry(scrub, place=100, task=RELEASE)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 import typer
 
+from shoal.cli.terminal.console import is_quiet
 from shoal.cli.terminal.flags import flag, with_flags
 from shoal.cli.terminal.signals import command_token
 from shoal.cli.terminal.streams import last_words
@@ -71,9 +72,16 @@ def warn(text: str) -> None:
     typer.echo(f"warning: {printable(styled(text, flag))}", err=True)
 
 
+def say(text: str) -> None:
+    """A line on stderr that is no reason for worry."""
+    if is_quiet():
+        return
+    typer.echo(f"note: {printable(styled(text, flag))}", err=True)
+
+
 def note(text: str | None) -> None:
     """A line on stderr, if that is a terminal."""
-    if text and sys.stderr.isatty():
+    if text and sys.stderr.isatty() and not is_quiet():
         typer.echo(text, err=True)
 
 
@@ -113,7 +121,7 @@ def progress() -> Iterator[Monitor]:
     from shoal.schema.progress import Advanced, Monitor
 
     cancel = command_token()
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or is_quiet():
         yield Monitor(cancel=cancel)
         return
     from rich.console import Console

@@ -64,11 +64,11 @@ def ip(value: str) -> bool:
 
 def phone(value: str) -> bool:
     """A number with its country code that is long enough for the country."""
+    plain = _PLAIN_PHONE.fullmatch(value)
+    if plain and len(digits := _digits(plain[1])) in _phone_lengths(digits[:2]):
+        return True
     import phonenumbers
 
-    plain = _PLAIN_PHONE.fullmatch(value)
-    if plain and len(digits := _digits(plain[1])) in _phone_lengths().get(digits[:2], ()):
-        return True
     try:
         return phonenumbers.is_possible_number(phonenumbers.parse(re.sub("^(?:00|011)", "+", value)))
     except phonenumbers.NumberParseException:
@@ -76,17 +76,14 @@ def phone(value: str) -> bool:
 
 
 @cache
-def _phone_lengths() -> dict[str, frozenset[int]]:
-    """How many digits whole numbers have, by country codes of two digits: most numbers need no closer look."""
+def _phone_lengths(code: str) -> frozenset[int]:
+    """How many digits whole numbers have under a country code of two digits: most numbers need no closer look."""
     import phonenumbers
 
-    lengths = {}
-    for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items():
-        found = phonenumbers.PhoneMetadata.metadata_for_region(regions[0], None)
-        general = None if found is None else found.general_desc
-        if 10 <= code <= 99 and general is not None:
-            lengths[str(code)] = frozenset(2 + length for length in general.possible_length)
-    return lengths
+    regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE.get(int(code), ())
+    found = phonenumbers.PhoneMetadata.metadata_for_region(regions[0], None) if regions and len(code) == 2 else None
+    general = None if found is None else found.general_desc
+    return frozenset() if general is None else frozenset(2 + length for length in general.possible_length)
 
 
 @dataclass(frozen=True)
