@@ -25,6 +25,7 @@ from benchmarks import (
     starting,
     suda,
     vaulting,
+    whole_commands,
 )
 from benchmarks.result import Result, print_results
 
@@ -33,6 +34,7 @@ SUITES = {
     "count": counting.run,
     "rewrite": rewriting.run,
     "memory": memory.run,
+    "whole": whole_commands.run,
     "readback": reading_back.run,
     "solve": solving.run,
     "measure": measuring.run,
