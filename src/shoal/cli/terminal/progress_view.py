@@ -79,7 +79,8 @@ class ProgressView:
         'rewrite  ━━━━━━━━━───────────────  2,000,000 of 5,000,000, 500,000/s, 6 s left'
         """
         seconds = self.clock() - self._started
-        done, total, size = self._done, self._total, _count
+        done, total = self._done, self._total
+        size: Callable[[int], str] = _count
         again = ""
         if self._read_before is not None:
             done, size = max(0, (self.read() or 0) - self._read_before), _bytes
