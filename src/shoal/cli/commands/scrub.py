@@ -16,6 +16,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import RELEASE
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import note, print_json, warn
+from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.cli.vault.connection import PLACE, KeyFileOption, PersonOption, PlaceOption, ServiceOption, VaultConnection
 from shoal.errors import InputError
@@ -127,8 +128,18 @@ def scrub(  # a Typer command has one parameter for each option
         account = ScrubAccount(side, rows, keep_values=keep_values)
         held.callback(account.finish)
         cleaner = FileScrubber(scrubber, account, encoding, STACK_TRACE if records else None, _carrier)
-        _clean(cleaner, list(zip(given, targets, strict=True)), done)
+        shown = None in targets or STDIN in given
+        with progress(silent=json or shown) as monitor, monitor.phase("scrub", _size(given)):
+            _clean(cleaner, list(zip(given, targets, strict=True)), done)
     _say(account, as_json=json)
+
+
+def _size(files: list[Path]) -> int | None:
+    """Bytes; None where one of them is a stream."""
+    try:
+        return sum(file.stat().st_size for file in files)
+    except OSError:
+        return None
 
 
 def _clean(cleaner: FileScrubber, jobs: list[tuple[Path, Path | None]], done: list[Path]) -> None:

@@ -12,7 +12,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.terminal.options import Json
-from shoal.cli.terminal.output import print_json, print_table, progress
+from shoal.cli.terminal.output import print_json, print_table
+from shoal.cli.terminal.progress_view import progress
 from shoal.cli.vault.connection import VaultConnection, need_terminal
 from shoal.cli.vault.domains import DomainName
 from shoal.cli.vault.re_identification import moment_of
