@@ -125,4 +125,5 @@ def explore(  # noqa: PLR0913  # one argument per wish
         cancel: stops it from another thread.
     """
     request = ExploreRequest(ks=ks, limits=limits, recodings=recodings, seed=seed)
-    return explore_policy(Policy.of(policy), data, request, Monitor(progress, cancel))
+    source = None if data is None else source_from(data, "data")
+    return explore_policy(Policy.of(policy), source, request, Monitor(progress, cancel))
