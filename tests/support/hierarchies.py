@@ -12,6 +12,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 from shoal.hierarchy import TOP, BoundHierarchy, FlatHierarchy, Hierarchy, parse_hierarchy
+from shoal.hierarchy.places.gazetteer import AREA_LEVELS
 from shoal.schema import Column, ValueType
 
 
@@ -159,6 +160,19 @@ def rares(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def places(draw: st.DrawFn) -> Case:
+    levels = draw(st.lists(st.sampled_from(AREA_LEVELS), min_size=1, unique=True))
+    spec = {
+        "levels": sorted(levels, key=AREA_LEVELS.index),
+        "also": {"Poona camp": "Pune"},
+        "unknown": "suppress",
+        "country": draw(st.none() | st.sampled_from(["IN", "US", "PK"])),
+    }
+    names = ["Pune", "pune", "Poona camp", "Maharashtra", "India", "Hyderabad", "Georgia", "Atlanta", "Bedok", "xyz"]
+    return case(draw, {"places": spec}, Column("town"), st.sampled_from(names), pl.String())
+
+
+@st.composite
 def flats(draw: st.DrawFn) -> Case:
     return case(draw, FlatHierarchy(), Column("sex"), st.sampled_from(["F", "M"]), pl.String())
 
@@ -172,5 +186,6 @@ CASES = {
     "taxonomy": taxonomies(),
     "csv": files(),
     "rare": rares(),
+    "places": places(),
     "flat": flats(),
 }

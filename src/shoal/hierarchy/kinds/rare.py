@@ -9,13 +9,12 @@ Loss of a cell: (distinct values that became one − 1) ÷ (distinct values − 
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 from pydantic import Field
 
 from shoal.hierarchy.base import TOP, Hierarchy
-from shoal.hierarchy.bound_ladder import BoundLadder
-from shoal.kernels.arrays import Floats, Mask
+from shoal.hierarchy.bound_ladder import StarredLadder
+from shoal.kernels.arrays import Mask
 from shoal.schema.columns import Column
 
 
@@ -54,17 +53,8 @@ class RareHierarchy(Hierarchy):
         return BoundRare.build(column, labels, pl.DataFrame({"value": values, "records": [1] * len(values)}))
 
 
-class BoundRare(BoundLadder):
-    def generalise(self, values: pl.Series, level: int) -> pl.Series:
-        """A group that can't stand alone is starred for good; a star of the data is none of ours."""
-        found = super().generalise(values, level)
-        if not 0 < level < self.height:
-            return found
-        alone = (self.label(values, level) == TOP) & (values.cast(pl.String) != TOP)
-        return found.set(alone.fill_null(value=False), TOP)
-
-    def share(self, values: pl.Series, level: int) -> Floats:
-        return np.where(self.label(values, level) == TOP, 1.0, super().share(values, level))
+class BoundRare(StarredLadder):
+    """A group that can't stand alone is starred for good."""
 
     def pooled(self, values: pl.Series) -> Mask:
         """Whether level 1 calls a value by another name."""
