@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +27,9 @@ def suggest(
         ),
     ] = "external-sharing",
     person: Annotated[str | None, typer.Option(help="The column that names the person, where it is not found.")] = None,
+    purpose: Annotated[
+        str | None, typer.Option(help='What the data is for, by its columns: "diabetes by age". The rest is left out.')
+    ] = None,
     name: Annotated[str | None, typer.Option(help="What the policy is called; else by the data.")] = None,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
     keep_joinable: Annotated[  # noqa: FBT002
@@ -51,7 +55,7 @@ def suggest(
         raise TargetError(f"{output}: exists already", advice="--force replaces it")
     if output is not None and not output.parent.is_dir():
         raise TargetError(f"{output}: its folder does not exist")
-    asked = {"person": person, "name": name, "sheet": sheet}
+    asked = {"person": person, "purpose": purpose, "name": name, "sheet": sheet}
     found = _suggested(data, UseCase(use_case), output, **asked, keep_joinable=keep_joinable)
     if output is not None:
         from shoal.io import write_atomic
@@ -71,6 +75,7 @@ def _suggested(
     output: Path | None,
     *,
     person: str | None,
+    purpose: str | None,
     name: str | None,
     sheet: str | None,
     keep_joinable: bool,
@@ -78,14 +83,15 @@ def _suggested(
     from shoal.discover.suggestion.policy_draft import suggest as suggest_table
     from shoal.errors import InputError
     from shoal.policy import UseCase
+    from shoal.release.suggestion_trial import try_out
     from shoal.scan.policy_suggestion import holds_tables, profile_tables_at, profiled, suggest_multi_table
 
     case = UseCase(str(use_case))
     folder = (output.parent if output is not None else Path()).resolve()
     title = name or _title(data)
     if holds_tables(data):
-        if person is not None or sheet is not None:
-            raise InputError("--person and --sheet are about one table, and there are several")
+        if person is not None or sheet is not None or purpose is not None:
+            raise InputError("--person, --purpose and --sheet are about one table, and there are several")
         return suggest_multi_table(
             profile_tables_at(data), title, case, folder, keep_joinable=keep_joinable, style=flag
         )
@@ -93,7 +99,10 @@ def _suggested(
         raise InputError("--keep-joinable is about several tables, and there is one")
     table = profiled(data, sheet)
     source = table.source_setting(folder)
-    return suggest_table(table.profile, name=title, use_case=case, source=source, person=person)
+    draft = partial(
+        suggest_table, table.profile, name=title, use_case=case, source=source, person=person, purpose=purpose
+    )
+    return try_out(draft(), lambda protected, notes: draft(protected=protected, notes=notes), table.source)
 
 
 def _title(data: str) -> str:

@@ -1,0 +1,76 @@
+"""A suggested policy is tried on the counts of the table before anybody runs it: what it costs, and what more it bears.
+
+Those who look alike should differ in what is sensitive. Whether a table can bear that depends on its people: each
+attribute is asked for in turn, and kept where hardly any detail is lost by it. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from shoal.discover.suggestion.policy_draft import Suggestion
+from shoal.errors import InfeasibleError
+from shoal.io import Source
+from shoal.plan import Solution
+from shoal.plan.dry_run import rehearse
+from shoal.plan.loss_causes import QUICK, loss_causes
+from shoal.plan.solver_choice import solve_by_policy
+from shoal.policy import Policy, Solve
+from shoal.solve import Problem
+
+BEARABLE = 0.1
+"""By how much the loss may grow for the sake of sensitive attributes."""
+SEED = 0
+"""Techniques draw the same numbers in every trial."""
+
+Redraw = Callable[[Iterable[str], Iterable[str]], Suggestion]
+"""The suggestion again, with protected attributes and further notes."""
+
+
+def try_out(found: Suggestion, redraw: Redraw, source: Source) -> Suggestion:
+    """The suggestion with what the table can bear, and with a note where it costs more than half of the detail."""
+    policy = Policy.from_text(redraw(found.protectable, ()).text)
+    if not policy.quasi_identifiers or not policy.models:
+        return found
+    problem = rehearse(policy, source, seed=SEED).problem
+    if problem.counts.size > QUICK:
+        return found
+    plain = replace(problem, models=[model for model in problem.models if _of(model) is None])
+    solution = _solved(plain, policy.solve)
+    if solution is None:
+        return found
+    protected, solution, asked = _bearable(problem, plain, policy.solve, solution)
+    causes = loss_causes(asked, policy.solve, solution)
+    notes = () if causes is None else (f"As it stands, {causes.words}.",)
+    return redraw([name for name in found.protectable if name in protected], notes)
+
+
+def _bearable(
+    problem: Problem, plain: Problem, wanted: Solve, solution: Solution
+) -> tuple[list[str], Solution, Problem]:
+    """The attributes that can be protected together, with what is solved then."""
+    limit, protected, asked = solution.loss + BEARABLE, [], plain
+    for model in problem.models:
+        name = _of(model)
+        if name is None:
+            continue
+        further = replace(asked, models=[*asked.models, model])
+        found = _solved(further, wanted)
+        if found is not None and found.loss <= limit:
+            solution, asked = found, further
+            protected.append(name)
+    return protected, solution, asked
+
+
+def _of(model: object) -> str | None:
+    """The sensitive attribute that a model looks at."""
+    name = getattr(model, "attribute", None)
+    return name if isinstance(name, str) else None
+
+
+def _solved(problem: Problem, wanted: Solve) -> Solution | None:
+    try:
+        return solve_by_policy(problem, wanted)
+    except InfeasibleError:
+        return None
