@@ -19,7 +19,7 @@ def place_hierarchy(distinct: pl.Series) -> Setting | None:
     """A hierarchy for a column with these values; none where too few are known, or nothing lies between them and ``*``.
 
     >>> place_hierarchy(pl.Series(["Pune", "Nagpur", "Nashik", "Delhi", "Chennai", "Madurai"]))
-    {'places': {'levels': ['state'], 'country': 'IN', 'unknown': 'suppress'}}
+    {'places': {'levels': ['state', 'zone', 'country'], 'country': 'IN', 'unknown': 'suppress'}}
     """
     names = distinct.head(MOST).to_list()
     country = country_of_most(names)
@@ -33,6 +33,10 @@ def place_hierarchy(distinct: pl.Series) -> Setting | None:
 
 
 def _telling(found: dict[str, Whereabouts]) -> list[AreaLevel]:
-    """Levels that take several of the level before together, and don't take all together."""
+    """Levels that take several of the level before together, up to one that takes all: India says more than a star.
+
+    Where that would be the first already, there is none.
+    """
     groups = [len(found), *(len({getattr(place, level) for place in found.values()}) for level in AREA_LEVELS)]
-    return [level for level, (below, here) in zip(AREA_LEVELS, pairwise(groups), strict=True) if 1 < here < below]
+    levels = [level for level, (below, here) in zip(AREA_LEVELS, pairwise(groups), strict=True) if here < below]
+    return [] if len(levels) == 1 and groups[-1] == 1 else levels

@@ -23,6 +23,7 @@ import polars as pl
 from shoal.discover.column_profile import ColumnProfile, Json, Profile
 from shoal.discover.column_roles import ColumnEvidence, ValueSpread, is_free_text, propose, recognise
 from shoal.discover.inferences import LOOKED_AT, DescribedColumn, inferences
+from shoal.discover.interval_origin import with_origin
 from shoal.discover.key_columns import is_name_part, key_in
 from shoal.discover.nested_values import from_json, is_nested, leaves
 from shoal.discover.place_levels import place_hierarchy
@@ -103,6 +104,7 @@ class _ColumnReading:
         proposal = propose(column, spread, evidence, self.recognisers)
         if identifier is not None and identifier.recogniser.type == "place":
             proposal = replace(proposal, hierarchy=place_hierarchy(distinct))
+        proposal = replace(proposal, hierarchy=with_origin(proposal.hierarchy, counted))
         return ColumnProfile(
             column,
             spread,

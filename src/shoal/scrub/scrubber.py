@@ -25,12 +25,13 @@ from typing import Protocol, get_args
 from shoal.crypto import Key
 from shoal.errors import InputError
 from shoal.pseudonyms import Secrets
+from shoal.pseudonyms.date_shifts import SHIFTING, days_for
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.scrub.age_ranges import generalised_age
 from shoal.scrub.choices import AGES, DATES, OTHER, UNCHECKED, Ages, Dates, Replace, known_types
 from shoal.scrub.coreference import resolve_people
-from shoal.scrub.date_shift import days_for, shifted_date
+from shoal.scrub.date_shift import shifted_date
 from shoal.scrub.outcome import ScrubAction, ScrubOutcome
 from shoal.scrub.own_replacements import OwnReplacements, needing_replacement
 from shoal.scrub.piece_table import PieceTableEntry, Range, TextReplacement, joined, replaced_ranges, with_replacements
@@ -40,7 +41,7 @@ from shoal.text.matching.character_forms import without_halves
 from shoal.text.scoped_cache import ScopedCache
 from shoal.text.spans import Span
 
-PURPOSE = "text"
+PURPOSE = SHIFTING
 DOMAIN = "text"
 FIXED_LENGTH = 5
 MOST_ROUNDS = 10

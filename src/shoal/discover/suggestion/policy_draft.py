@@ -31,6 +31,7 @@ shuffle_rows: true           # the order of the records may tell what was genera
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -110,7 +111,7 @@ class TablePolicyDraft:
         return replace(self, choices=without_quasi(self.choices, why))
 
 
-def suggest(
+def suggest(  # noqa: PLR0913  # one argument per wish
     profile: Profile,
     *,
     name: str,
@@ -141,7 +142,7 @@ def suggest(
     return Suggestion(text, wanted.choices, wanted.person, tuple(notes_of(wanted)), protectable)
 
 
-def draft_for(
+def draft_for(  # noqa: PLR0913  # one argument per wish
     profile: Profile,
     *,
     use_case: UseCase,
@@ -183,7 +184,7 @@ def table_lines(wanted: TablePolicyDraft, indent: str = "") -> list[str]:
     if k is not None and wanted.quasi:
         by = ", ".join(wanted.quasi) if len(wanted.quasi) <= NAMED else f"all {len(wanted.quasi)} quasi-identifiers"
         alike = comment(f"everybody looks like at least {k - 1} others in {by}")
-        lines += ["", "privacy:", f"  - k_anonymity: {{k: {k}}}      {alike}", *_further(wanted), "", *_solving()]
+        lines += ["", "privacy:", f"  - k_anonymity: {{k: {k}}}      {alike}", *_further(wanted), "", *_solving(wanted)]
     return [f"{indent}{line}" if line else "" for line in lines]
 
 
@@ -216,12 +217,13 @@ def _is_kept(one: TechniqueChoice) -> bool:
     return one.role is Role.SENSITIVE and not one.suppressed
 
 
-def _solving() -> list[str]:
+def _solving(wanted: TablePolicyDraft) -> list[str]:
+    """Of a small table, one person who is like nobody else may be starred out too."""
+    limit = max(SUPPRESSION_LIMIT, math.ceil(100 / wanted.people) / 100) if wanted.people else SUPPRESSION_LIMIT
     return [
         "solve:",
         "  recoding: local            # each record is generalised as far as it has to be; global is easier to analyse",
-        f"  suppression_limit: {SUPPRESSION_LIMIT}    "
-        "# at most this share of the records is starred out because they are too rare",
+        f"  suppression_limit: {limit}    # at most this share of the records is starred out because they are too rare",
         "",
         "read_back: {found: suppress} # cells of other columns that would give back what was generalised are starred",
         "shuffle_rows: true           # the order of the records may tell what was generalised",
@@ -239,8 +241,8 @@ def notes_of(wanted: TablePolicyDraft) -> list[str]:
     profile, notes = wanted.profile, [*wanted.further_notes]
     if wanted.purpose is not None and wanted.purpose.aggregates_suffice:
         notes.append(
-            f"For '{' '.join(wanted.purpose.text.split())}' counts by group would do, and they give away less than records "
-            "(ISO/IEC 20889, 11.3): see the line aggregate."
+            f"For '{' '.join(wanted.purpose.text.split())}' counts by group would do, and they give away less than "
+            "records (ISO/IEC 20889, 11.3): see the line aggregate."
         )
     if profile.sampled:
         notes.append(f"Forms were looked at in {profile.rows_seen:,} of {profile.rows:,} records.")

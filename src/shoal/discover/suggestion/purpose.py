@@ -16,8 +16,8 @@ SMALL = frozenset(re.findall(r"\w+", "a an and are as at by for from how in into
 STATISTICS = frozenset(
     re.findall(
         r"\w+",
-        "average averages count counts distribution frequencies frequency histogram mean means number numbers percentage "
-        "prevalence proportion rate rates share shares statistics sum sums table total totals trend trends",
+        "average averages count counts distribution frequencies frequency histogram mean means number numbers "
+        "percentage prevalence proportion rate rates share shares statistics sum sums table total totals trend trends",
     )
 )
 """Words that ask for figures about groups."""
