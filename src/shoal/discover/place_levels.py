@@ -9,8 +9,8 @@ import polars as pl
 from shoal.discover.recognisers import Setting
 from shoal.hierarchy.places.gazetteer import AREA_LEVELS, AreaLevel, Whereabouts, country_of_most, find_places
 
-KNOWN = 0.5
-"""The share of the distinct values that have to be known places."""
+KNOWN = 0.8
+"""The share of the distinct values that have to be known places: of villages, others far away have the names."""
 MOST = 5_000
 """Distinct values that are looked up."""
 

@@ -209,7 +209,7 @@ def _model(wanted: TablePolicyDraft, name: str) -> str:
     """t-closeness for amounts, of which a class has many different ones anyway; l-diversity for the rest."""
     one = wanted.profile[name]
     if one.column.is_number and one.spread.distinct > MANY_AMOUNTS:
-        return f"t_closeness: {{attribute: {setting(name)}, t: {CLOSE}}}"
+        return f"t_closeness: {{attribute: {setting(name)}, t: {CLOSE}, distance: ordered}}"
     return f"l_diversity: {{attribute: {setting(name)}, l: 2, kind: distinct}}"
 
 
