@@ -10,17 +10,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from shoal.discover.suggestion.policy_draft import Suggestion
-from shoal.errors import InfeasibleError
+from shoal.errors import DataError, InfeasibleError
 from shoal.io import Source
 from shoal.plan import Solution
 from shoal.plan.dry_run import rehearse
 from shoal.plan.loss_causes import QUICK, loss_causes
 from shoal.plan.solver_choice import solve_by_policy
 from shoal.policy import Policy, Solve
+from shoal.release.run import anonymise
 from shoal.solve import Problem
 
 BEARABLE = 0.1
 """By how much the loss may grow for the sake of sensitive attributes."""
+FEW_RECORDS = 20_000
+"""Records up to which the policy is run as a whole."""
 SEED = 0
 """Techniques draw the same numbers in every trial."""
 
@@ -37,13 +40,31 @@ def try_out(found: Suggestion, redraw: Redraw, source: Source) -> Suggestion:
     if problem.counts.size > QUICK:
         return found
     plain = replace(problem, models=[model for model in problem.models if _of(model) is None])
-    solution = _solved(plain, policy.solve)
-    if solution is None:
+    solved = _solved(plain, policy.solve)
+    if solved is None:
         return found
-    protected, solution, asked = _bearable(problem, plain, policy.solve, solution)
+    protected, solution, asked = _bearable(problem, plain, policy.solve, solved)
+    names = [name for name in found.protectable if name in protected]
+    if names and not _holds(redraw(names, ()).text, source, problem.records):
+        names, asked, solution = [], plain, solved
     causes = loss_causes(asked, policy.solve, solution)
     notes = () if causes is None else (f"As it stands, {causes.words}.",)
-    return redraw([name for name in found.protectable if name in protected], notes)
+    return redraw(names, notes)
+
+
+def _holds(text: str, source: Source, records: int) -> bool:
+    """Whether k stays what it is for those who read other columns.
+
+    Cells of an attribute that a model looks at are not suppressed for telling what was generalised.
+    """
+    if records > FEW_RECORDS:
+        return False
+    try:
+        release = anonymise(source.scan().collect(), Policy.from_text(text), seed=SEED)
+    except (DataError, InfeasibleError):
+        return False
+    risk = release.manifest.risk
+    return risk is not None and risk.k_effective == risk.k
 
 
 def _bearable(
