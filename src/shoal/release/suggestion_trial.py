@@ -36,8 +36,8 @@ def try_out(found: Suggestion, redraw: Redraw, source: Source) -> Suggestion:
     policy = Policy.from_text(redraw(found.protectable, ()).text)
     if not policy.quasi_identifiers or not policy.models:
         return found
-    problem = rehearse(policy, source, seed=SEED).problem
-    if problem.counts.size > QUICK:
+    problem = _asked(policy, source)
+    if problem is None or problem.counts.size > QUICK:
         return found
     plain = replace(problem, models=[model for model in problem.models if _of(model) is None])
     solved = _solved(plain, policy.solve)
@@ -50,6 +50,14 @@ def try_out(found: Suggestion, redraw: Redraw, source: Source) -> Suggestion:
     causes = loss_causes(asked, policy.solve, solution)
     notes = () if causes is None else (f"As it stands, {causes.words}.",)
     return redraw(names, notes)
+
+
+def _asked(policy: Policy, source: Source) -> Problem | None:
+    """What a run would ask the solver; None where it would stop before, which the run itself tells better."""
+    try:
+        return rehearse(policy, source, seed=SEED).problem
+    except (DataError, InfeasibleError):
+        return None
 
 
 def _holds(text: str, source: Source, records: int) -> bool:

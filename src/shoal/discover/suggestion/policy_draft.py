@@ -207,8 +207,8 @@ def _further(wanted: TablePolicyDraft) -> list[str]:
 
 def _model(wanted: TablePolicyDraft, name: str) -> str:
     """t-closeness for amounts, of which a class has many different ones anyway; l-diversity for the rest."""
-    one = wanted.profile[name]
-    if one.column.is_number and one.spread.distinct > MANY_AMOUNTS:
+    one, starred = wanted.profile[name], "suppress_rare" in str(wanted.choices[name].technique)
+    if one.column.is_number and one.spread.distinct > MANY_AMOUNTS and not starred:
         return f"t_closeness: {{attribute: {setting(name)}, t: {CLOSE}, distance: ordered}}"
     return f"l_diversity: {{attribute: {setting(name)}, l: 2, kind: distinct}}"
 
