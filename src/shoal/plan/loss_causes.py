@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from shoal.errors import InfeasibleError
-from shoal.kernels.arrays import Floats, sums_by
 from shoal.plan.solver_choice import solve_by_policy
 from shoal.policy import Solve
 from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.solve import Problem, Solution
+from shoal.solve.attribute_cost import attribute_losses, problem_without
 
 TOO_MUCH = 0.5
 """The loss from which it is said where it comes from."""
@@ -68,24 +66,6 @@ def loss_causes(problem: Problem, wanted: Solve, solution: Solution) -> LossCaus
     return replace(whole, without=without, k=k, smaller_k=None if k is None else _with_smaller_k(problem, wanted, k))
 
 
-def attribute_losses(problem: Problem, solution: Solution) -> dict[str, float]:
-    """The mean loss of each attribute's cells; those of a suppressed record are lost."""
-    records = problem.counts.records
-    return {
-        ladder.attribute: float((_cell_losses(problem, solution, place) * records).sum() / max(1, problem.records))
-        for place, ladder in enumerate(problem.ladders)
-    }
-
-
-def _cell_losses(problem: Problem, solution: Solution, place: int) -> Floats:
-    ladder, codes = problem.ladders[place], problem.counts.codes[:, place]
-    if solution.cells is None:
-        cells = ladder.losses[solution.levels[ladder.attribute]][codes]
-    else:
-        cells = np.stack(ladder.losses)[solution.cells[:, place], codes]
-    return np.where(solution.withheld, 1.0, cells)
-
-
 def _without_each(problem: Problem, wanted: Solve, names: list[str]) -> dict[str, float]:
     if len(problem.ladders) < 2:
         return {}
@@ -97,15 +77,6 @@ def _without_each(problem: Problem, wanted: Solve, names: list[str]) -> dict[str
 def _can_go(problem: Problem, name: str) -> bool:
     """Whether no model counts by it in particular."""
     return not any(name in getattr(model, "attributes", ()) for model in problem.models)
-
-
-def problem_without(problem: Problem, name: str) -> Problem:
-    """The same question with a quasi-identifier less."""
-    left = [ladder for ladder in problem.ladders if ladder.attribute != name]
-    counts, where = problem.counts.project(tuple(ladder.attribute for ladder in left))
-    tallies = {key: tally.merged(where, counts.size) for key, tally in problem.tallies.items()}
-    population = None if problem.population is None else sums_by(where, problem.population, counts.size)
-    return replace(problem, counts=counts, ladders=left, tallies=tallies, population=population)
 
 
 def _with_smaller_k(problem: Problem, wanted: Solve, k: int) -> tuple[int, float] | None:

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Protocol, TypeVar
 
-from shoal.discover.suggestion.policy_draft import Suggestion
 from shoal.errors import DataError, InfeasibleError
 from shoal.io import Source
-from shoal.plan import Solution
+from shoal.plan import Problem, Solution
 from shoal.plan.dry_run import rehearse
 from shoal.plan.loss_causes import QUICK, loss_causes
 from shoal.plan.solver_choice import solve_by_policy
 from shoal.policy import Policy, Solve
 from shoal.release.run import anonymise
-from shoal.solve import Problem
 
 BEARABLE = 0.1
 """By how much the loss may grow for the sake of sensitive attributes."""
@@ -27,11 +26,23 @@ FEW_RECORDS = 20_000
 SEED = 0
 """Techniques draw the same numbers in every trial."""
 
-Redraw = Callable[[Iterable[str], Iterable[str]], Suggestion]
+
+class PolicySuggestion(Protocol):
+    @property
+    def text(self) -> str:
+        """The policy."""
+
+    @property
+    def protectable(self) -> tuple[str, ...]:
+        """Sensitive attributes that l-diversity or t-closeness could be asked for."""
+
+
+SuggestionT = TypeVar("SuggestionT", bound=PolicySuggestion)
+Redraw = Callable[[Iterable[str], Iterable[str]], SuggestionT]
 """The suggestion again, with protected attributes and further notes."""
 
 
-def try_out(found: Suggestion, redraw: Redraw, source: Source) -> Suggestion:
+def try_out(found: SuggestionT, redraw: Redraw[SuggestionT], source: Source) -> SuggestionT:
     """The suggestion with what the table can bear, and with a note where it costs more than half of the detail."""
     policy = Policy.from_text(redraw(found.protectable, ()).text)
     if not policy.quasi_identifiers or not policy.models:

@@ -182,6 +182,11 @@ class Technique(Parameters, ABC):
         return self.facts.truthful
 
     @property
+    def moves_by(self) -> float | None:
+        """By how much a number, or a date in days, is typically moved; None where that can't be told."""
+        return None
+
+    @property
     def removes(self) -> bool:
         """Whether the column is no longer in the table afterwards."""
         return False
