@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from shoal.discover.profile import profile
 from tests.source_documents.tables import TABLES, WorkedTable
 
-from shoal.discover.profile import profile
 from shoal.discover.suggestion.policy_draft import suggest
 from shoal.policy import Policy, UseCase
 from shoal.schema import Role

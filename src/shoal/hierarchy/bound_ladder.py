@@ -16,6 +16,9 @@ from shoal.hierarchy.base import TOP, BoundHierarchy, quotient
 from shoal.kernels.arrays import Floats
 from shoal.schema.columns import Column
 
+_EXAMPLES = 3
+"""Groups that a description names."""
+
 
 @dataclass(frozen=True)
 class BoundLadder(BoundHierarchy):
@@ -49,6 +52,18 @@ class BoundLadder(BoundHierarchy):
     @property
     def leaf_count(self) -> int:
         return len(self.rungs[0])
+
+    def describe(self, level: int) -> str:
+        """
+        >>> rungs = [["Pune", "Thane", "Goa"], ["Maharashtra", "Maharashtra", "Goa"]]
+        >>> known = pl.DataFrame({"value": ["Pune"], "records": [1]})
+        >>> BoundLadder.build(Column("city"), rungs, known).meaning(1)
+        '2 groups, such as Maharashtra'
+        """
+        groups = self.rungs[level].drop_nulls().unique(maintain_order=True)
+        named = groups.filter(~groups.is_in(self.rungs[0].implode())).head(_EXAMPLES)
+        such = f", such as {', '.join(named)}" if len(named) else ""
+        return f"{len(groups)} group{'' if len(groups) == 1 else 's'}{such}"
 
     def label(self, values: pl.Series, level: int) -> pl.Series:
         return self._look_up(values, self.rungs[level])

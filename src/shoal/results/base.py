@@ -14,7 +14,6 @@ from math import isfinite
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -25,6 +24,7 @@ from pydantic import (
 )
 
 from shoal.errors import FieldText
+from shoal.schema.field_docs import DocumentedFields
 
 Part = TypeVar("Part")
 
@@ -71,9 +71,9 @@ Absent = Annotated[Part | None, Field(default=None, exclude_if=_is_none)]
 """A part that is left out where there is nothing to say of it."""
 
 
-class ResultModel(BaseModel):
+class ResultModel(DocumentedFields):
     model_config = ConfigDict(
-        frozen=True, extra="ignore", from_attributes=True, populate_by_name=True, use_attribute_docstrings=True
+        frozen=True, extra="ignore", from_attributes=True, populate_by_name=True, defer_build=True
     )
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from shoal.schema.validation_messages import validation_message
 class UseCaseRequest(BaseModel):
     """Holds values, never text that is still to be parsed; whoever has text parses it first."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
     def __init__(self, **given: Any) -> None:
         try:

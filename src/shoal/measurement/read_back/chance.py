@@ -10,7 +10,6 @@ tell: a sum of rare independent events is nearly Poisson.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betainc, gammainc
 
 from shoal.kernels.arrays import Floats, Integers
 from shoal.measurement.read_back.dictionary import CodedColumn, DictionaryEntries, pairs
@@ -55,6 +54,8 @@ def _expected_alike(
     entries: DictionaryEntries,
     singles: tuple[tuple[Integers, Integers], tuple[Integers, Integers]] | None,
 ) -> bool:
+    from scipy.special import gammainc
+
     sizes = np.bincount(groups[groups >= 0], minlength=len(entries.labels))
     judged = sizes >= lesson.rule.records
     for level in range(quasi.levels.height):
@@ -96,5 +97,7 @@ def _at_least(least: Floats, number: Integers, share: Floats) -> Floats:
     >>> _at_least(np.array([9.0]), np.array([10]), np.array([0.5])).round(6).tolist()
     [0.010742]
     """
+    from scipy.special import betainc
+
     found: Floats = betainc(np.maximum(least, 1.0), np.maximum(number - least + 1, 1.0), share)
     return np.where(least <= 0, 1.0, found)

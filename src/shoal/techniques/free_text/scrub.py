@@ -71,6 +71,10 @@ class Scrub(Technique):
 
     person: str | None = None
     """With ``dates: shift``, the column that names the person: its dates move as in ``shift_dates``."""
+    allow: tuple[str, ...] = ()
+    """Words and phrases that stay, whatever they are taken for, such as the clinic's own name."""
+    deny: tuple[str, ...] = ()
+    """Words and phrases that go wherever they stand, such as the names of projects."""
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
@@ -117,7 +121,8 @@ class Scrub(Technique):
 
     def _request(self) -> ScrubRequest:
         types = None if self.types is None else frozenset(self.types)
-        return ScrubRequest(self.replace, self.domain, types, self.char, self.keep_length, self.dates, self.ages)
+        look = (self.replace, self.domain, types, self.char, self.keep_length, self.dates, self.ages)
+        return ScrubRequest(*look, self.allow, self.deny)
 
     def leaves(self, column: Column) -> Column:
         return replace(column, type=ValueType.TEXT, storage=pl.String(), scale=0, date_format=None)
