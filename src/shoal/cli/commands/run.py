@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.imports import importing
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import note, print_json, progress
 from shoal.cli.vault.connection import KeyFileOption, PersonOption, PlaceOption, ServiceOption, secrets_for
@@ -46,12 +47,13 @@ def run(
 
     Example: shoal run policy.yaml --input patients.csv --output release/
     """
-    from shoal.assess.attack.table_attack import read_table
-    from shoal.policy.multi_table import MultiTablePolicy, load_any
-    from shoal.release.multi_table.run import MultiTableRun
-    from shoal.release.multi_table.summary import MultiTableRelease
-    from shoal.release.request import RunOptions
-    from shoal.release.run import Run
+    with importing():
+        from shoal.assess.attack.table_attack import read_table
+        from shoal.policy.multi_table import MultiTablePolicy, load_any
+        from shoal.release.multi_table.run import MultiTableRun
+        from shoal.release.multi_table.summary import MultiTableRelease
+        from shoal.release.request import RunOptions
+        from shoal.release.run import Run
 
     chosen = load_any(policy)
     several = isinstance(chosen, MultiTablePolicy)
