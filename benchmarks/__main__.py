@@ -20,6 +20,7 @@ from benchmarks import (
     rewriting,
     scanning,
     scrubbing,
+    scrubbing_prose,
     solving,
     sparking,
     starting,
@@ -47,6 +48,7 @@ SUITES = {
     "recognise": recognising.run,
     "scan": scanning.run,
     "scrub": scrubbing.run,
+    "prose": scrubbing_prose.run,
     "spark": sparking.run,
     "fuzz": fuzzing.run,
 }

@@ -4,8 +4,9 @@ The tables of `docs/explanation/rooms.md` and its two pictures are made here. Ro
 contract `rooms` in `pyproject.toml`, what a room is for from its docstring. ``--check`` writes nothing and fails when a
 page or a picture is out of date.
 
-A room is a folder below the package; `errors.py` and `randomness.py` are single files that all rooms share and count
-nowhere. Fan-out is the number of other rooms that a room's files name in imports, also where they do so for types only.
+A room is a folder below the package; `errors.py`, `randomness.py` and `lazy_exports.py` are single files that all rooms
+share and count nowhere. Fan-out is the number of other rooms that a room's files name in imports, also where they do so
+for types only.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SOURCE = ROOT / "src" / "shoal"
 PAGE = ROOT / "docs" / "explanation" / "rooms.md"
 PICTURES = ROOT / "docs" / "images"
 FLOORS = {
-    "doors": ("cli", "examples"),
+    "doors": ("cli", "api", "examples"),
     "use cases": ("release", "secure_aggregation", "assess", "scan"),
     "telling": ("report", "results"),
     "judging": ("measurement", "attack"),
@@ -39,7 +40,7 @@ FLOORS = {
 """From the top. A room imports from its own floor and those below it; the contract says in which order exactly."""
 MOST_FILES, MOST_ROOMS, MOST_SHARED = 25, 10, 0.03
 HOPS = {"run": 20, "measure": 12}
-DOORS = ("cli",)
+DOORS = ("cli", "api")
 """May know every room."""
 
 
@@ -119,7 +120,10 @@ def purposes() -> str:
         floor = floor_of(room.name)
         lines.append(f"| {floor if floor != above else ''} | `{room.name}/` | {room.purpose} |")
         above = floor
-    lines.append("| | `errors.py`, `randomness.py` | the error tree; the one seam for randomness and time |")
+    lines.append(
+        "| | `errors.py`, `randomness.py`, `lazy_exports.py` "
+        "| the error tree; the one seam for randomness and time; names that are imported on first use |"
+    )
     return "\n".join(lines)
 
 

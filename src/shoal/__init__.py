@@ -20,15 +20,18 @@ The public names, all of them in ``shoal``; whatever else a page of the document
 | for | names |
 |---|---|
 | releasing | `Policy` says what is wanted, `anonymise` makes a `Release` of it; `UseCase` names what a release is for |
-| judging | `measure` reckons risk and usefulness, `explore` compares settings of a policy |
-| knowing the data | `profile` says what a table holds, `suggest` drafts a policy from a profile |
-| text | `Annotator` and `standard_annotator` find, a `Scrubber` replaces |
+| before that | `check` finds what is wrong with a policy, `plan` says what it would do, `explore` tries other ones |
+| judging | `measure` reckons risk and usefulness, `attack` tries what an attacker would get |
+| knowing the data | `profile` says what a table holds, `suggest` drafts a policy, `scan` finds where personal data is |
+| text | `scrub` takes out what is personal; `Annotator` and `standard_annotator` find, a `Scrubber` replaces |
 | pseudonyms | a `Vault` keeps keys and identity mappings |
 | errors | `ShoalError` is the root of all |
 """
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
@@ -41,20 +44,26 @@ __all__ = [
     "UseCase",
     "Vault",
     "anonymise",
+    "attack",
+    "check",
     "explore",
     "measure",
+    "plan",
     "profile",
+    "scan",
+    "scrub",
     "standard_annotator",
     "suggest",
 ]
 
 if TYPE_CHECKING:
-    from shoal.assess.exploration import explore
-    from shoal.discover import profile
-    from shoal.discover.suggestion.policy_draft import suggest
+    from shoal.api.judging import attack, measure
+    from shoal.api.knowing import profile, scan, suggest
+    from shoal.api.releasing import check, explore, plan
+    from shoal.api.texts import scrub
     from shoal.errors import ShoalError
     from shoal.policy import Policy, UseCase
-    from shoal.release import Release, anonymise, measure
+    from shoal.release import Release, anonymise
     from shoal.scrub.scrubber import Scrubber, standard_annotator
     from shoal.text import Annotator
     from shoal.vault import Vault
@@ -68,21 +77,63 @@ _HOMES = {
     "UseCase": "shoal.policy",
     "Vault": "shoal.vault",
     "anonymise": "shoal.release",
-    "explore": "shoal.assess.exploration",
-    "measure": "shoal.release",
-    "profile": "shoal.discover",
+    "attack": "shoal.api.judging",
+    "check": "shoal.api.releasing",
+    "explore": "shoal.api.releasing",
+    "measure": "shoal.api.judging",
+    "plan": "shoal.api.releasing",
+    "profile": "shoal.api.knowing",
+    "scan": "shoal.api.knowing",
+    "scrub": "shoal.api.texts",
     "standard_annotator": "shoal.scrub.scrubber",
-    "suggest": "shoal.discover.suggestion.policy_draft",
+    "suggest": "shoal.api.knowing",
 }
+_ROOMS = frozenset({"attack", "plan", "scan", "scrub"})
+"""Functions that share their name with a folder of the package."""
+
+
+def _public(name: str) -> object:
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+class _CallableRoom(ModuleType):
+    """A folder of the package that is called as the function of its name; its modules are found in it as ever."""
+
+    def __call__(self, *given: object, **named: object) -> object:
+        function = _public(self.__name__.rpartition(".")[2])
+        return function(*given, **named)  # type: ignore[operator]  # what stands in _HOMES
+
+    @property
+    def __signature__(self) -> object:
+        """What ``inspect.signature`` and editors show."""
+        import inspect
+
+        return inspect.signature(_public(self.__name__.rpartition(".")[2]))  # type: ignore[arg-type]  # a function
+
+
+class _Package(ModuleType):
+    """The import system puts every folder that is imported into its package: those of ``_ROOMS`` become callable."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _ROOMS and isinstance(value, ModuleType):
+            value.__class__ = _CallableRoom
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> object:
     """Public names are imported on first use, so that ``import shoal`` stays quick."""
     if name not in _HOMES:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
-    import importlib
+    if name in _ROOMS:
+        import importlib
 
-    return getattr(importlib.import_module(_HOMES[name]), name)
+        return importlib.import_module(f"shoal.{name}")
+    return _public(name)
 
 
 def __dir__() -> list[str]:

@@ -191,11 +191,11 @@ def test_another_utility_is_explored_with_global_recoding_only() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"ks": [5, 0]}, "k: 0"),
-        ({"ks": [-3]}, "k: -3"),
-        ({"limits": [0.1, 1.01]}, "limit: 1.01"),
-        ({"limits": [-0.1]}, "limit: -0.1"),
-        ({"limits": [float("nan")]}, "limit: nan"),
+        ({"ks": [5, 0]}, "ks: 0"),
+        ({"ks": [-3]}, "ks: -3"),
+        ({"limits": [0.1, 1.01]}, "limits: 1.01"),
+        ({"limits": [-0.1]}, "limits: -0.1"),
+        ({"limits": [float("nan")]}, "limits: nan"),
         ({"ks": []}, "nothing to try"),
         ({"limits": []}, "nothing to try"),
         ({"recodings": []}, "nothing to try"),

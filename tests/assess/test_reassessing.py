@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
@@ -185,7 +186,9 @@ def test_bounds() -> None:
 
 
 def test_what_is_required_takes_the_place_of_the_promise() -> None:
-    found = Reassessment("now", ("age",), people=9, fitting=9, alone=1, fewest=1, k=4, below=3)
+    found = Reassessment(
+        when=datetime.now(UTC), attributes=("age",), people=9, fitting=9, alone=1, fewest=1, k=4, below=3
+    )
     assert [finding.met for finding in found.findings({"k": 2, "uniques": 1})] == [False, True]
     assert [finding.met for finding in found.findings({"k": 1, "uniques": 0})] == [True, False]
 

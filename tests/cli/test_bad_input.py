@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from shoal.cli import main
+from tests.support.commands import Call
 
 pytestmark = pytest.mark.requirement("V-05", "D-01")
 
-Shoal = Callable[..., "Done"]
 
 POLICY = """\
 shoal: 1
@@ -55,31 +50,15 @@ def clinic(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
-def shoal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Shoal:
-    """The command as users call it, but in this process, since starting one takes a second."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["shoal", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return Done(int(ended.value.code or 0), *capfd.readouterr())
-
+def shoal(call: Call) -> Call:
     return call
 
 
-def refused(shoal: Shoal, folder: Path, *arguments: str, says: str) -> None:
+def refused(shoal: Call, folder: Path, *arguments: str, says: str) -> None:
     before = sorted(path.name for path in folder.iterdir())
     done = shoal("run", "policy.yaml", "--output", "out", *arguments)
-    assert done.returncode == 2, done.stderr
+    assert done.code == 2, done.stderr
     assert done.stdout == ""
     assert says in done.stderr
     assert "Traceback" not in done.stderr
@@ -93,42 +72,42 @@ def rewrite(folder: Path, old: str, new: str, file: str = "policy.yaml") -> None
     (folder / file).write_text(text.replace(old, new))
 
 
-def test_missing_file(clinic: Path, shoal: Shoal) -> None:
+def test_missing_file(clinic: Path, shoal: Call) -> None:
     refused(shoal, clinic, "--input", "absent.csv", says="absent.csv")
 
 
-def test_folder_instead_of_file(clinic: Path, shoal: Shoal) -> None:
+def test_folder_instead_of_file(clinic: Path, shoal: Call) -> None:
     (clinic / "folder").mkdir()
     refused(shoal, clinic, "--input", "folder", says="folder")
 
 
-def test_empty_file(clinic: Path, shoal: Shoal) -> None:
+def test_empty_file(clinic: Path, shoal: Call) -> None:
     (clinic / "clinic.csv").write_text("")
     refused(shoal, clinic, says="empty")
 
 
-def test_header_only(clinic: Path, shoal: Shoal) -> None:
+def test_header_only(clinic: Path, shoal: Call) -> None:
     (clinic / "clinic.csv").write_text(clinic_rows(0))
     refused(shoal, clinic, says="no records")
 
 
 @pytest.mark.parametrize("line", ["Zyxwvut,1,2,3,Flu,4,5,6\n", "Zyxwvut,1,2\n"], ids=["too long", "too short"])
-def test_ragged_rows(clinic: Path, shoal: Shoal, line: str) -> None:
+def test_ragged_rows(clinic: Path, shoal: Call, line: str) -> None:
     with (clinic / "clinic.csv").open("a") as file:
         file.write(line)
     refused(shoal, clinic, says="clinic.csv")
 
 
-def test_wrong_separator(clinic: Path, shoal: Shoal) -> None:
+def test_wrong_separator(clinic: Path, shoal: Call) -> None:
     rewrite(clinic, "source: clinic.csv", 'source: {path: clinic.csv, separator: ";"}')
     refused(shoal, clinic, says="separator")
 
 
-def test_not_utf8(clinic: Path, shoal: Shoal) -> None:
+def test_not_utf8(clinic: Path, shoal: Call) -> None:
     (clinic / "clinic.csv").write_bytes(clinic_rows(300).replace("Flu", "Grüße").encode("cp1252"))
     done = shoal("run", "policy.yaml", "--output", "out")
-    if done.returncode:
-        assert done.returncode == 2
+    if done.code:
+        assert done.code == 2
         assert "encoding" in done.stderr
         assert not (clinic / "out").exists()
     else:
@@ -136,46 +115,41 @@ def test_not_utf8(clinic: Path, shoal: Shoal) -> None:
 
 
 @pytest.mark.parametrize("header", ["name,aadhaar,age,age,diagnosis,bill", "name,aadhaar,age,,diagnosis,bill"])
-def test_duplicate_or_empty_column_names(clinic: Path, shoal: Shoal, header: str) -> None:
+def test_duplicate_or_empty_column_names(clinic: Path, shoal: Call, header: str) -> None:
     rewrite(clinic, "name,aadhaar,age,pin,diagnosis,bill", header, "clinic.csv")
     refused(shoal, clinic, says="column")
 
 
-def test_a_column_the_policy_does_not_name(clinic: Path, shoal: Shoal) -> None:
-    rewrite(clinic, "  diagnosis: {role: sensitive}\n", "")
-    refused(shoal, clinic, says="'diagnosis'")
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("  diagnosis: {role: sensitive}\n", "", "'diagnosis'"),
+        ("  diagnosis:", "  diagnosys: {role: sensitive}\n  diagnosis:", "did you mean 'diagnosis'?"),
+        ("{mask:", "{maks:", "unknown technique 'maks'; did you mean 'mask'?"),
+        ("keep_last", "keep_lats", "unknown parameter 'keep_lats'; did you mean 'keep_last'?"),
+    ],
+    ids=["a column the policy does not name", "a column the data lacks", "unknown technique", "unknown parameter"],
+)
+def test_a_policy_that_does_not_fit(clinic: Path, shoal: Call, old: str, new: str, says: str) -> None:
+    rewrite(clinic, old, new)
+    refused(shoal, clinic, says=says)
 
 
-def test_a_policy_column_the_data_lacks(clinic: Path, shoal: Shoal) -> None:
-    rewrite(clinic, "  diagnosis:", "  diagnosys: {role: sensitive}\n  diagnosis:")
-    refused(shoal, clinic, says="did you mean 'diagnosis'?")
-
-
-def test_unknown_technique(clinic: Path, shoal: Shoal) -> None:
-    rewrite(clinic, "{mask:", "{maks:")
-    refused(shoal, clinic, says="unknown technique 'maks'; did you mean 'mask'?")
-
-
-def test_unknown_parameter(clinic: Path, shoal: Shoal) -> None:
-    rewrite(clinic, "keep_last", "keep_lats")
-    refused(shoal, clinic, says="unknown parameter 'keep_lats'; did you mean 'keep_last'?")
-
-
-def test_every_problem_at_once_with_lines(clinic: Path, shoal: Shoal) -> None:
+def test_every_problem_at_once_with_lines(clinic: Path, shoal: Call) -> None:
     rewrite(clinic, "{mask:", "{maks:")
     rewrite(clinic, "k: 3", "k: 0")
     rewrite(clinic, "role: sensitive", "role: sensitiv")
     done = shoal("check", "policy.yaml")
-    assert done.returncode == 2
+    assert done.code == 2
     assert [line for line in (6, 9, 12) if f"line {line}," in done.stderr] == [6, 9, 12]
 
 
-def test_technique_that_does_not_fit_the_value_type(clinic: Path, shoal: Shoal) -> None:
+def test_technique_that_does_not_fit_the_value_type(clinic: Path, shoal: Call) -> None:
     rewrite(clinic, "diagnosis: {role: sensitive}", "diagnosis: {role: sensitive, technique: {round: {base: 5}}}")
     refused(shoal, clinic, says="diagnosis")
 
 
-def test_nulls_where_a_technique_has_no_rule(clinic: Path, shoal: Shoal) -> None:
+def test_nulls_where_a_technique_has_no_rule(clinic: Path, shoal: Call) -> None:
     with (clinic / "clinic.csv").open("a") as file:
         file.write("Zyxwvut,1,30,560001,Flu,\n")
     rewrite(
@@ -185,56 +159,56 @@ def test_nulls_where_a_technique_has_no_rule(clinic: Path, shoal: Shoal) -> None
 
 
 @pytest.mark.parametrize("value", ["99999999999999999999", "NaN", "inf", "-Infinity", "many"])
-def test_numbers_that_are_none(clinic: Path, shoal: Shoal, value: str) -> None:
+def test_numbers_that_are_none(clinic: Path, shoal: Call, value: str) -> None:
     with (clinic / "clinic.csv").open("a") as file:
         file.write(f"Zyxwvut,1,30,560001,Flu,{value}\n")
     refused(shoal, clinic, says="bill")
 
 
-def test_value_the_hierarchy_does_not_know(clinic: Path, shoal: Shoal) -> None:
+def test_value_the_hierarchy_does_not_know(clinic: Path, shoal: Call) -> None:
     rewrite(clinic, "{role: sensitive}", "{role: quasi, hierarchy: {taxonomy: {tree: {Lung: [Asthma]}}}}")
     refused(shoal, clinic, says="not in the hierarchy")
 
 
-def test_output_folder_exists(clinic: Path, shoal: Shoal) -> None:
-    assert shoal("run", "policy.yaml", "--output", "out").returncode == 0
+def test_output_folder_exists(clinic: Path, shoal: Call) -> None:
+    assert shoal("run", "policy.yaml", "--output", "out").code == 0
     first = (clinic / "out" / "release.json").read_bytes()
     refused(shoal, clinic, says="--force")
     assert (clinic / "out" / "release.json").read_bytes() == first
-    assert shoal("run", "policy.yaml", "--output", "out", "--force").returncode == 0
+    assert shoal("run", "policy.yaml", "--output", "out", "--force").code == 0
 
 
-def test_force_never_replaces_what_is_no_release(clinic: Path, shoal: Shoal) -> None:
+def test_force_never_replaces_what_is_no_release(clinic: Path, shoal: Call) -> None:
     (clinic / "out").mkdir()
     (clinic / "out" / "thesis.txt").write_text("years of work")
     refused(shoal, clinic, "--force", says="out")
     assert (clinic / "out" / "thesis.txt").read_text() == "years of work"
 
 
-def test_unreachable_k(clinic: Path, shoal: Shoal) -> None:
+def test_unreachable_k(clinic: Path, shoal: Call) -> None:
     rewrite(clinic, "k: 3", "k: 301")
     refused(shoal, clinic, says="suppress")
 
 
-def test_unknown_engine(clinic: Path, shoal: Shoal) -> None:
+def test_unknown_engine(clinic: Path, shoal: Call) -> None:
     refused(shoal, clinic, "--engine", "abacus", says="polars")
 
 
-def test_not_yaml(clinic: Path, shoal: Shoal) -> None:
+def test_not_yaml(clinic: Path, shoal: Call) -> None:
     (clinic / "policy.yaml").write_text("attributes: [")
     refused(shoal, clinic, says="not YAML")
 
 
-def test_policy_is_missing(clinic: Path, shoal: Shoal) -> None:
+def test_policy_is_missing(clinic: Path, shoal: Call) -> None:
     done = shoal("run", "nowhere.yaml")
-    assert done.returncode == 2
+    assert done.code == 2
     assert "nowhere.yaml" in done.stderr
 
 
-def test_json_errors_are_json(clinic: Path, shoal: Shoal) -> None:
+def test_json_errors_are_json(clinic: Path, shoal: Call) -> None:
     (clinic / "policy.yaml").write_text(POLICY.replace("{mask:", "{maks:"))
     done = shoal("run", "policy.yaml", "--json")
-    assert done.returncode == 2
+    assert done.code == 2
     assert json.loads(done.stdout)["error"]["problems"][0]["line"] == 6
 
 
@@ -250,18 +224,18 @@ def test_json_errors_are_json(clinic: Path, shoal: Shoal) -> None:
     ],
 )
 @pytest.mark.parametrize("default", [False, True])
-def test_a_table_technique_that_names_no_column(clinic: Path, shoal: Shoal, line: str, default: bool) -> None:
+def test_a_table_technique_that_names_no_column(clinic: Path, shoal: Call, line: str, default: bool) -> None:
     """Also where a default hides from the policy alone which columns there are."""
     text = POLICY.replace("privacy:\n  - k_anonymity: {k: 3}\n", "")
     text = text.replace("  diagnosis: {role: sensitive}", '  "*": suppress') if default else text
     (clinic / "policy.yaml").write_text(f"{text}{line}\n")
     refused(shoal, clinic, says="column")
-    assert shoal("check", "policy.yaml").returncode == 2
+    assert shoal("check", "policy.yaml").code == 2
 
 
-def test_a_folder_that_cannot_be_made(clinic: Path, shoal: Shoal) -> None:
+def test_a_folder_that_cannot_be_made(clinic: Path, shoal: Call) -> None:
     done = shoal("run", "policy.yaml", "--output", "/proc/release")
-    assert done.returncode == 2
+    assert done.code == 2
     assert "/proc/release" in done.stderr
 
 
@@ -285,21 +259,21 @@ def test_a_folder_that_cannot_be_made(clinic: Path, shoal: Shoal) -> None:
     ],
 )
 def test_measuring_with_what_would_be_passed_over(
-    clinic: Path, shoal: Shoal, options: tuple[str, ...], says: str
+    clinic: Path, shoal: Call, options: tuple[str, ...], says: str
 ) -> None:
     done = shoal("measure", "clinic.csv", "--qi", "age,pin", *options)
-    assert done.returncode == 2, done.stderr
+    assert done.code == 2, done.stderr
     assert says in done.stderr
     assert "nput should" not in done.stderr
 
 
-def test_a_column_that_is_named_twice(clinic: Path, shoal: Shoal) -> None:
+def test_a_column_that_is_named_twice(clinic: Path, shoal: Call) -> None:
     for command in (("measure", "clinic.csv"), ("attack", "clinic.csv", "--original", "clinic.csv")):
         done = shoal(*command, "--qi", "age,pin,age")
-        assert (done.returncode, "column 'age' is named twice" in done.stderr) == (2, True)
+        assert (done.code, "column 'age' is named twice" in done.stderr) == (2, True)
 
 
-def test_a_policy_that_says_who_might_try_but_not_the_harm(clinic: Path, shoal: Shoal) -> None:
+def test_a_policy_that_says_who_might_try_but_not_the_harm(clinic: Path, shoal: Call) -> None:
     (clinic / "policy.yaml").write_text(f"{POLICY}assess: {{motive: low}}\n")
     refused(shoal, clinic, says="assess.motive: comes to nothing without the potential harm")
     (clinic / "policy.yaml").write_text(f"{POLICY}assess: {{harm: low}}\n")
@@ -307,20 +281,20 @@ def test_a_policy_that_says_who_might_try_but_not_the_harm(clinic: Path, shoal: 
     assert json.loads(shoal(*said).stdout)["assessment"]["motive"] == "low"
 
 
-def test_an_original_that_is_generalised(clinic: Path, shoal: Shoal) -> None:
-    assert shoal("run", "policy.yaml", "--output", "out").returncode == 0
+def test_an_original_that_is_generalised(clinic: Path, shoal: Call) -> None:
+    assert shoal("run", "policy.yaml", "--output", "out").code == 0
     done = shoal("measure", "out", "--policy", "policy.yaml", "--original", "out/data.csv")
-    assert done.returncode == 2
+    assert done.code == 2
     assert "the original: column 'age'" in done.stderr
     assert "can't be read as numbers (was that table generalised already?)" in done.stderr
 
 
-def test_bytes_that_pass_for_text(clinic: Path, shoal: Shoal) -> None:
+def test_bytes_that_pass_for_text(clinic: Path, shoal: Call) -> None:
     (clinic / "clinic.csv").write_bytes(b"\xff\xfe\x00garbage\x00\x01")
     refused(shoal, clinic, says="is it text at all?")
 
 
-def test_files_of_another_name(clinic: Path, shoal: Shoal) -> None:
+def test_files_of_another_name(clinic: Path, shoal: Call) -> None:
     """What they have in common must be more than the ending."""
     refused(shoal, clinic, "--input", "clinc.csv", says="there is no such file; did you mean 'clinic.csv'?")
     refused(shoal, clinic, "--input", "clinic.cvs", says="did you mean 'clinic.csv'?")

@@ -6,13 +6,12 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.support.commands import Call, Ended
 
 from shoal.assess.exploration import ExplorationSetting, PolicyExplorer
-from shoal.cli import main
 from shoal.results.exploration import ExplorationTrial
 
 pytestmark = pytest.mark.requirement("S-11")
@@ -36,16 +35,6 @@ SHY = "Zyxwvut"
 """A value that stands in the data and must never stand in any output."""
 
 
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-
-Shoal = Callable[..., Done]
-
-
 @pytest.fixture
 def clinic(tmp_path: Path) -> Path:
     lines = ["name,age,pin,diagnosis"]
@@ -56,29 +45,24 @@ def clinic(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shoal(clinic: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Shoal:
-    monkeypatch.chdir(clinic)
+def shoal(clinic: Path, call: Call) -> Call:
+    def call_in_clinic(*arguments: str) -> Ended:
+        ended = call(*arguments)
+        assert SHY not in ended.stdout + ended.stderr
+        return ended
 
-    def call(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["shoal", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capfd.readouterr()
-        assert SHY not in said.out + said.err
-        return Done(int(ended.value.code or 0), said.out, said.err)
-
-    return call
+    return call_in_clinic
 
 
 def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_json_holds_every_try(clinic: Path, shoal: Shoal) -> None:
+def test_json_holds_every_try(clinic: Path, shoal: Call) -> None:
     before = files(clinic)
     done = shoal("explore", "policy.yaml", "--k", "2,500", "--limit", "0,0.2", "--json")
-    assert (done.code, done.err) == (0, "")
-    said = json.loads(done.out)
+    assert (done.code, done.stderr) == (0, "")
+    said = json.loads(done.stdout)
     assert (said["policy"], said["data"], said["records"], said["complete"]) == ("clinic", "clinic.csv", 200, True)
     tries = said["tries"]
     assert len(tries) == 9
@@ -107,34 +91,34 @@ def test_json_holds_every_try(clinic: Path, shoal: Shoal) -> None:
     assert files(clinic) == before
 
 
-def test_the_table_shows_every_try_and_advice(clinic: Path, shoal: Shoal) -> None:
+def test_the_table_shows_every_try_and_advice(clinic: Path, shoal: Call) -> None:
     done = shoal("explore", "policy.yaml", "--k", "3,5,500", "--limit", "0.1", "--recoding", "global")
-    assert (done.code, done.err) == (0, "")
-    rows = [line.split() for line in done.out.splitlines() if "10%" in line and re.match(r"^ +[→●\d]", line)]
+    assert (done.code, done.stderr) == (0, "")
+    rows = [line.split() for line in done.stdout.splitlines() if "10%" in line and re.match(r"^ +[→●\d]", line)]
     assert [row[:3] for row in rows] == [["→●", "3", "10%"], ["●", "5", "10%"], ["500", "10%", "–"]]
-    assert "not reachable: k=500, at most 10% suppressed, global: no generalisation" in done.out
-    assert "levels: age, pin" in done.out
-    assert re.search(r"from k=3 to k=5 costs \d\.\d{3} loss", done.out)
-    assert "is on the frontier" in done.out
+    assert "not reachable: k=500, at most 10% suppressed, global: no generalisation" in done.stdout
+    assert "levels: age, pin" in done.stdout
+    assert re.search(r"from k=3 to k=5 costs \d\.\d{3} loss", done.stdout)
+    assert "is on the frontier" in done.stdout
 
 
-def test_a_narrow_terminal_shows_the_essential(shoal: Shoal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_narrow_terminal_shows_the_essential(shoal: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     done = shoal("explore", "policy.yaml", "--k", "3", "--limit", "0.1", "--recoding", "global")
-    said = re.sub(r"\x1b\[\d*m", "", done.out)
+    said = re.sub(r"\x1b\[\d*m", "", done.stdout)
     assert re.search(r"k +limit +loss +suppressed +class ≥ +risk ≤ +levels *$", said, re.MULTILINE)
     assert re.search(r"→● +3 +10% +0\.\d{3} +\d+ \([\d.]+%\) +\d+ +0\.\d{3} +\d \d *$", said, re.MULTILINE)
 
 
-def test_the_page_is_one_file_that_asks_for_nothing(clinic: Path, shoal: Shoal) -> None:
+def test_the_page_is_one_file_that_asks_for_nothing(clinic: Path, shoal: Call) -> None:
     (clinic / "chart.html").write_text("an older one")
     done = shoal("explore", "policy.yaml", "--k", "2,3,5,500", "--limit", "0,0.1", "--html", "chart.html", "--json")
     assert done.code == 0
     page = (clinic / "chart.html").read_text(encoding="utf-8")
     assert SHY not in page
     assert not re.findall(r"https?://|\bsrc\s*=|@import|url\(|<script|<iframe|<object", page, re.IGNORECASE)
-    tries = json.loads(done.out)["tries"]
+    tries = json.loads(done.stdout)["tries"]
     found = [one for one in tries if one["feasible"]]
     assert page.count("<title>k=") == len(found)
     assert page.count('class="try best"') == sum(one["pareto"] for one in tries)
@@ -144,7 +128,7 @@ def test_the_page_is_one_file_that_asks_for_nothing(clinic: Path, shoal: Shoal) 
     assert [name for name in files(clinic) if name.startswith(".")] == []
 
 
-def test_where_nothing_is_found_there_is_no_chart(clinic: Path, shoal: Shoal) -> None:
+def test_where_nothing_is_found_there_is_no_chart(clinic: Path, shoal: Call) -> None:
     (clinic / "policy.yaml").write_text(POLICY.replace("k: 3", "k: 300"))
     assert shoal("explore", "policy.yaml", "--k", "400", "--limit", "0", "--html", "chart.html").code == 0
     page = (clinic / "chart.html").read_text(encoding="utf-8")
@@ -153,7 +137,7 @@ def test_where_nothing_is_found_there_is_no_chart(clinic: Path, shoal: Shoal) ->
     assert page.count("not reachable</td>") == 3
 
 
-def test_points_lie_where_their_figures_are(clinic: Path, shoal: Shoal) -> None:
+def test_points_lie_where_their_figures_are(clinic: Path, shoal: Call) -> None:
     done = shoal("explore", "policy.yaml", "--k", "2,4,8", "--limit", "0.1", "--html", "chart.html", "--json")
     drawn = {
         (recoding, int(k)): (float(x), float(y))
@@ -164,7 +148,7 @@ def test_points_lie_where_their_figures_are(clinic: Path, shoal: Shoal) -> None:
     places = [drawn["global", k][0] for k in (2, 4, 8)]
     assert places[1] - places[0] == pytest.approx(places[2] - places[1], abs=0.02)
     assert places == sorted(places)
-    by_loss = sorted((one["loss"], drawn[one["recoding"], one["k"]][1]) for one in json.loads(done.out)["tries"])
+    by_loss = sorted((one["loss"], drawn[one["recoding"], one["k"]][1]) for one in json.loads(done.stdout)["tries"])
     heights = [height for _, height in by_loss]
     assert heights == sorted(heights, reverse=True)
 
@@ -188,12 +172,12 @@ def test_points_lie_where_their_figures_are(clinic: Path, shoal: Shoal) -> None:
         (["--html", "absent/chart.html"], "its folder does not exist"),
     ],
 )
-def test_wrong_input_is_refused_in_one_line(clinic: Path, shoal: Shoal, arguments: list[str], says: str) -> None:
+def test_wrong_input_is_refused_in_one_line(clinic: Path, shoal: Call, arguments: list[str], says: str) -> None:
     before = files(clinic)
     done = shoal("explore", "policy.yaml", *arguments)
-    assert (done.code, done.out) == (2, "")
-    assert says in done.err
-    assert len(done.err.splitlines()) == 1
+    assert (done.code, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert files(clinic) == before
     assert (clinic / "policy.yaml").read_text() == POLICY
 
@@ -217,45 +201,45 @@ def interrupted_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return arrange
 
 
-def test_an_interrupt_shows_what_was_tried(clinic: Path, shoal: Shoal, interrupted_at: Callable[[int], None]) -> None:
+def test_an_interrupt_shows_what_was_tried(clinic: Path, shoal: Call, interrupted_at: Callable[[int], None]) -> None:
     interrupted_at(3)
     done = shoal("explore", "policy.yaml", "--html", "chart.html")
     assert done.code == 130
-    assert "2 tries, then interrupted" in done.out
-    assert len(re.findall(r"^ +[→●]* +2 +\d+%", done.out, re.MULTILINE)) == 2
-    assert "interrupted: nothing was written" in done.err
+    assert "2 tries, then interrupted" in done.stdout
+    assert len(re.findall(r"^ +[→●]* +2 +\d+%", done.stdout, re.MULTILINE)) == 2
+    assert "interrupted: nothing was written" in done.stderr
     assert not (clinic / "chart.html").exists()
 
 
-def test_an_interrupt_leaves_json_that_says_so(shoal: Shoal, interrupted_at: Callable[[int], None]) -> None:
+def test_an_interrupt_leaves_json_that_says_so(shoal: Call, interrupted_at: Callable[[int], None]) -> None:
     interrupted_at(4)
     done = shoal("explore", "policy.yaml", "--json")
-    said = json.loads(done.out)
+    said = json.loads(done.stdout)
     assert (done.code, said["complete"], len(said["tries"])) == (130, False, 3)
 
 
-def test_an_interrupt_before_the_first_try(shoal: Shoal, interrupted_at: Callable[[int], None]) -> None:
+def test_an_interrupt_before_the_first_try(shoal: Call, interrupted_at: Callable[[int], None]) -> None:
     interrupted_at(1)
     done = shoal("explore", "policy.yaml")
-    assert (done.code, done.out) == (130, "")
+    assert (done.code, done.stdout) == (130, "")
 
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_run_says_on_a_terminal_how_it_was_solved(
-    shoal: Shoal, monkeypatch: pytest.MonkeyPatch, terminal: bool
+    shoal: Call, monkeypatch: pytest.MonkeyPatch, terminal: bool
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     done = shoal("run", "policy.yaml", "--output", "out", "--json")
-    solution, suppressed = json.loads(done.out)["solution"], json.loads(done.out)["suppressed"]["records"]
+    solution, suppressed = json.loads(done.stdout)["solution"], json.loads(done.stdout)["suppressed"]["records"]
     looked = f"{solution['nodes_checked']:,} of {solution['nodes_total']:,} nodes looked at"
     expected = f"solved: global, {looked}, optimal, loss {solution['loss']:.3g}, {suppressed:,} suppressed"
-    assert done.err.endswith(f"{expected}\n") == terminal
-    assert ("solved" in done.err) == terminal
+    assert done.stderr.endswith(f"{expected}\n") == terminal
+    assert ("solved" in done.stderr) == terminal
 
 
-def test_small_risks_are_not_rounded_to_others(clinic: Path, shoal: Shoal) -> None:
+def test_small_risks_are_not_rounded_to_others(clinic: Path, shoal: Call) -> None:
     people = [f"n{number},30,560001,{SHY}" for number in range(2000)]
     (clinic / "clinic.csv").write_text("\n".join(["name,age,pin,diagnosis", *people]) + "\n")
     done = shoal("explore", "policy.yaml", "--k", "3", "--limit", "0.1", "--recoding", "global", "--html", "chart.html")
-    assert " 0.0005 " in done.out
+    assert " 0.0005 " in done.stdout
     assert ">0.0005<" in (clinic / "chart.html").read_text()

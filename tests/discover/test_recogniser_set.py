@@ -5,29 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+from tests.support.harbour import LOCKER_RULES
 
-from shoal.discover.profile import profile
 from shoal.discover.recognisers import RecogniserSet, default_recognisers
+from shoal.discover.table_profile import profile
 from shoal.scan.findings import Weight, weight_of
 from shoal.scan.gates import ScanGate
 from shoal.scrub.choices import known_types
 from shoal.text.matching.patterns import PatternFinder
 
-PACK = """
-locker:
-  title: a locker's number
-  role: direct
-  because: it stands on the door
-  pattern: 'LOCK-[0-9]{3}'
-  strength: 0.95
-  text: {score: 0.9}
-"""
 MAILS = pl.LazyFrame({"contact": [f"person{number}@example.org" for number in range(20)]})
 LOCKERS = pl.LazyFrame({"x": [f"LOCK-{number:03}" for number in range(20)]})
 
 
 def own(tmp_path: Path) -> RecogniserSet:
-    (tmp_path / "pack.yaml").write_text(PACK, encoding="utf-8")
+    (tmp_path / "pack.yaml").write_text(LOCKER_RULES, encoding="utf-8")
     return RecogniserSet(()).with_files(tmp_path / "pack.yaml")
 
 

@@ -8,7 +8,14 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+from tests.documents.packed import parts_of
+
+from shoal import documents
+from shoal.documents import DocumentAccount
 
 MARK = re.compile(r"Quill\w*feather|\b7123456\d\d\b", re.IGNORECASE)
 NUMBER = "712345678"
@@ -62,3 +69,25 @@ def found_in_zip(content: bytes) -> set[str]:
         for name in package.namelist():
             marks |= found_in(package.read(name)) | found_in(name.encode())
     return marks
+
+
+Rewritten = tuple[bytes, bytes, DocumentAccount]
+"""A document as it was, as it is, and what was done to it."""
+
+
+def rewritten(folder: Path, ending: str, content: bytes) -> Rewritten:
+    """A document without its marks."""
+    old, new = folder / f"old.{ending}", folder / f"new.{ending}"
+    old.write_bytes(content)
+    account = documents.open(old).rewrite(old, new, scrub)
+    return old.read_bytes(), new.read_bytes(), account
+
+
+def assert_gone(place: str, files: Rewritten, torn: Mapping[str, str]) -> None:
+    """A mark stood in a package and doesn't any more; of one that is torn apart, the piece that stands together."""
+    old, new, _ = files
+    before = b"".join(parts_of(old).values())
+    looked_for = torn.get(place, mark(place))
+    assert looked_for.encode() in before or looked_for.encode("utf-16-le") in before
+    assert looked_for.encode() not in b"".join(parts_of(new).values())
+    assert mark(place) not in found_in_zip(new)

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from tests.documents.marked import MARK, NUMBER, found_in_zip, mark, scrub
+from tests.documents.marked import MARK, NUMBER, Rewritten, assert_gone, found_in_zip, mark, rewritten, scrub
 from tests.documents.packed import PACKAGE, package, parts_of
 
 from shoal import documents
-from shoal.documents import DocumentAccount
 from shoal.documents.cleaning_account import EditRecorder
 from shoal.documents.office.excel import RenamedReferences, cleaned
 from shoal.errors import SourceError
@@ -180,31 +179,21 @@ def book() -> bytes:
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes, DocumentAccount]:
-    folder = tmp_path_factory.mktemp("excel")
-    old, new = folder / "old.xlsx", folder / "new.xlsx"
-    old.write_bytes(book())
-    account = documents.open(old).rewrite(old, new, scrub)
-    return old.read_bytes(), new.read_bytes(), account
+def files(tmp_path_factory: pytest.TempPathFactory) -> Rewritten:
+    return rewritten(tmp_path_factory.mktemp("excel"), "xlsx", book())
 
 
 @pytest.mark.requirement("X-05")
 @pytest.mark.parametrize("place", PLACES)
-def test_every_hiding_place(place: str, files: tuple[bytes, bytes, DocumentAccount]) -> None:
-    old, new, _ = files
-    joined = {"rich": "llrichfeather", "inline": "inlinefeather"}
-    before = b"".join(parts_of(old).values())
-    looked_for = joined.get(place, mark(place))
-    assert looked_for.encode() in before or looked_for.encode("utf-16-le") in before
-    assert looked_for.encode() not in b"".join(parts_of(new).values())
-    assert mark(place) not in found_in_zip(new)
+def test_every_hiding_place(place: str, files: Rewritten) -> None:
+    assert_gone(place, files, {"rich": "llrichfeather", "inline": "inlinefeather"})
 
 
-def test_nothing_is_left_at_all(files: tuple[bytes, bytes, DocumentAccount]) -> None:
+def test_nothing_is_left_at_all(files: Rewritten) -> None:
     assert found_in_zip(files[1]) == set()
 
 
-def test_an_independent_reader_sees_the_rest(files: tuple[bytes, bytes, DocumentAccount]) -> None:
+def test_an_independent_reader_sees_the_rest(files: Rewritten) -> None:
     with_formulas, values = (openpyxl.load_workbook(io.BytesIO(files[1]), data_only=one) for one in (False, True))
     assert with_formulas.sheetnames == ["People", "Sheet 1"]
     assert with_formulas["Sheet 1"].sheet_state == "veryHidden"
@@ -228,7 +217,7 @@ def test_an_independent_reader_sees_the_rest(files: tuple[bytes, bytes, Document
     assert formulas["A1"].comment.text.endswith("[PERSON] seen")
 
 
-def test_places_and_account(files: tuple[bytes, bytes, DocumentAccount]) -> None:
+def test_places_and_account(files: Rewritten) -> None:
     account = files[2]
     places = {entry.place for entry in account.cleaned}
     assert {"People!A2", "People!C2", "Sheet 1!A1", "shared string without a cell", "comments1"} <= places
@@ -237,7 +226,7 @@ def test_places_and_account(files: tuple[bytes, bytes, DocumentAccount]) -> None
     assert "feather" not in str(account.to_dict())
 
 
-def test_scanning_sees_hidden_places(files: tuple[bytes, bytes, DocumentAccount], tmp_path: Path) -> None:
+def test_scanning_sees_hidden_places(files: Rewritten, tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     path.write_bytes(files[0])
     pieces = list(documents.open(path).texts(path))
@@ -271,7 +260,7 @@ def test_a_workbook_of_another_writer(tmp_path: Path) -> None:
     assert found_in_zip(path.read_bytes()) == set()
 
 
-def test_cleaning_twice_changes_nothing(files: tuple[bytes, bytes, DocumentAccount], tmp_path: Path) -> None:
+def test_cleaning_twice_changes_nothing(files: Rewritten, tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     path.write_bytes(files[1])
     documents.open(path).rewrite(path, path, scrub)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,10 +10,12 @@ import numpy as np
 import polars as pl
 import pytest
 from numpy.typing import NDArray
+from tests.support.steps import Keeps, Rewrites, RewritesWhole
 
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import BugError
 from shoal.io import file_target, open_source, parse_source
+from shoal.io.frames import FrameSource, FrameTarget
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Scope, Step
 
@@ -23,22 +25,10 @@ STREAM = Randomness(seed=3).stream("insert")
 
 
 @dataclass(frozen=True)
-class Frame:
-    frame: pl.LazyFrame
-    label: str = "frame"
+class Counted(FrameSource):
+    """A source that knows how many records it has."""
+
     rows: int | None = None
-
-    def scan(self) -> pl.LazyFrame:
-        return self.frame
-
-
-@dataclass
-class Kept:
-    label: str = "kept"
-    frame: pl.DataFrame = field(default_factory=pl.DataFrame)
-
-    def write(self, frame: pl.LazyFrame) -> None:
-        self.frame = frame.collect(engine="streaming")
 
 
 @dataclass(frozen=True)
@@ -64,49 +54,16 @@ class Inserts(Step):
         return frame
 
 
-@dataclass(frozen=True)
-class Rewrites(Step):
-    needs: tuple[str, ...]
-    what: pl.Expr
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return self.needs
-
-    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.with_columns(self.what)
-
-
-@dataclass(frozen=True)
-class Keeps(Step):
-    """Keeps the records that meet a condition."""
-
-    needs: tuple[str, ...]
-    condition: pl.Expr
-    drops_records: ClassVar[bool] = True
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return self.needs
-
-    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.filter(self.condition)
-
-
-class RewritesWhole(Rewrites):
-    scope: ClassVar[Scope] = Scope.TABLE
-
-
 class KeepsWhole(Keeps):
     scope: ClassVar[Scope] = Scope.TABLE
 
 
 def scan(engine: PolarsEngine, **columns: list[object]):
-    return engine.scan(Frame(pl.LazyFrame(columns)))
+    return engine.scan(FrameSource(pl.LazyFrame(columns)))
 
 
 def written(engine: PolarsEngine, table) -> list[tuple[object, ...]]:
-    target = Kept()
+    target = FrameTarget()
     assert engine.sink(table, target) == target.frame.height
     return target.frame.rows()
 
@@ -123,7 +80,7 @@ class TestAnyBatches:
 
     def test_they_are_counted_and_described_like_others(self, batch_rows: int) -> None:
         engine = PolarsEngine(batch_rows=batch_rows)
-        table = engine.scan(Frame(pl.LazyFrame({"a": ["1", "2"], "b": ["x", "y"]}), rows=2))
+        table = engine.scan(Counted(pl.LazyFrame({"a": ["1", "2"], "b": ["x", "y"]}), rows=2))
         table = engine.shuffle(table, Inserts(pl.DataFrame({"a": ["1"], "b": ["z"]})))
         assert engine.counts(table, ("a",)).records.tolist() == [2, 1]
         assert engine.counts(table, ()).total_records == 3

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,10 +15,12 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
+from tests.support.steps import Keeps, Rewrites, RewritesWhole
 
 from shoal.engine.polars import PolarsEngine
 from shoal.engine.polars.record_order import reordered
 from shoal.errors import BugError, DataError, TargetError
+from shoal.io.frames import FrameSource, FrameTarget
 from shoal.io.targets import file_target
 from shoal.randomness import Randomness, Stream
 from shoal.schema import ROW, Column, Scope, Step, ValueType
@@ -28,51 +30,14 @@ from shoal.techniques.randomisation.noise.noise import Noise
 STREAM = Randomness(seed=5).stream("test")
 
 
-@dataclass(frozen=True)
-class Frame:
-    """A source in memory."""
-
-    frame: pl.LazyFrame
-    label: str = "frame"
-
-    def scan(self) -> pl.LazyFrame:
-        return self.frame
-
-
-@dataclass
-class Kept:
-    """A target in memory."""
-
-    label: str = "kept"
-    frame: pl.DataFrame = field(default_factory=pl.DataFrame)
-
-    def write(self, frame: pl.LazyFrame) -> None:
-        self.frame = frame.collect(engine="streaming")
-
-
 def scan(engine: PolarsEngine, **columns: list[object]):
-    return engine.scan(Frame(pl.LazyFrame(columns)))
+    return engine.scan(FrameSource(pl.LazyFrame(columns)))
 
 
 def written(engine: PolarsEngine, table) -> pl.DataFrame:
-    target = Kept()
+    target = FrameTarget()
     assert engine.sink(table, target) == target.frame.height
     return target.frame
-
-
-@dataclass(frozen=True)
-class Rewrites(Step):
-    """Expressions on the columns that it says it reads."""
-
-    needs: tuple[str, ...]
-    what: tuple[pl.Expr, ...]
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return self.needs
-
-    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.with_columns(self.what)
 
 
 @dataclass(frozen=True)
@@ -92,22 +57,6 @@ class Fails(Step):
         return frame
 
 
-@dataclass(frozen=True)
-class Keeps(Step):
-    """Keeps the records that meet a condition."""
-
-    needs: tuple[str, ...]
-    condition: pl.Expr
-    drops_records: ClassVar[bool] = True
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return self.needs
-
-    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.filter(self.condition)
-
-
 class KeepsInSecret(Keeps):
     drops_records: ClassVar[bool] = False
 
@@ -115,10 +64,6 @@ class KeepsInSecret(Keeps):
 class KeepsWhole(Keeps):
     scope: ClassVar[Scope] = Scope.TABLE
     drops_records: ClassVar[bool] = False
-
-
-class RewritesWhole(Rewrites):
-    scope: ClassVar[Scope] = Scope.TABLE
 
 
 @dataclass(frozen=True)
@@ -180,7 +125,7 @@ class TestLiveness:
         with pytest.raises(DataError, match="b was touched"):
             engine.counts(table, ("b",))
         with pytest.raises(DataError, match="b was touched"):
-            engine.sink(table, Kept())
+            engine.sink(table, FrameTarget())
 
     def test_a_step_is_applied_when_something_wanted_is_made_of_what_it_makes(self) -> None:
         engine = PolarsEngine()
@@ -203,7 +148,7 @@ class TestLiveness:
             yield whole.select(columns or whole.columns)
 
         engine = PolarsEngine()
-        table = engine.scan(Frame(register_io_source(produce, schema=whole.schema)))
+        table = engine.scan(FrameSource(register_io_source(produce, schema=whole.schema)))
         needs = Keeps(("c",), pl.col("c") > 5)
         assert engine.counts(engine.map(table, [needs]), wanted).total_records == 1
         assert asked == [{*wanted, "c"}]
@@ -365,7 +310,7 @@ class TestErrors:
         for act in (
             lambda: engine.counts(table, ("a",)),
             lambda: engine.describe(table, ["a"], {}),
-            lambda: engine.sink(table, Kept()),
+            lambda: engine.sink(table, FrameTarget()),
             lambda: engine.shuffle(table, Drops("a")),
             lambda: engine.reduce(table, Sums("b", "a")),
         ):
@@ -374,7 +319,7 @@ class TestErrors:
             assert caught.value is error
 
     def test_even_where_the_target_takes_them_for_its_own(self) -> None:
-        class Wary(Kept):
+        class Wary(FrameTarget):
             def write(self, frame: pl.LazyFrame) -> None:
                 try:
                     super().write(frame)
@@ -387,7 +332,7 @@ class TestErrors:
             engine.sink(table, Wary())
 
     def test_those_of_the_target_stay_its_own(self) -> None:
-        class Full(Kept):
+        class Full(FrameTarget):
             def write(self, frame: pl.LazyFrame) -> None:
                 raise TargetError("no room")
 
@@ -399,14 +344,14 @@ class TestErrors:
         engine = PolarsEngine()
         table = engine.map(scan(engine, a=[1, 2]), [Fails("a", KeyboardInterrupt())])
         with pytest.raises(KeyboardInterrupt):
-            engine.sink(table, Kept())
+            engine.sink(table, FrameTarget())
         with pytest.raises(KeyboardInterrupt):
             engine.counts(table, ("a",))
 
     def test_nothing_left_to_write(self) -> None:
         engine = PolarsEngine()
         with pytest.raises(DataError, match="no column"):
-            engine.sink(engine.map(scan(engine, a=[1]), [Drops("a")]), Kept())
+            engine.sink(engine.map(scan(engine, a=[1]), [Drops("a")]), FrameTarget())
 
 
 class TestHiddenColumns:
@@ -414,7 +359,7 @@ class TestHiddenColumns:
         engine = PolarsEngine(batch_rows=2)
         table = engine.map(scan(engine, who=["p", "q", "p", None], a=[1, 2, 3, 4]), [TAG])
         assert engine.columns(table) == ("who", "a")
-        target, aside = Kept(), tmp_path / "aside.arrow"
+        target, aside = FrameTarget(), tmp_path / "aside.arrow"
         assert engine.sink(table, target, aside=aside) == 4
         assert target.frame.columns == ["who", "a"]
         tags = pl.read_ipc(aside)
@@ -424,7 +369,7 @@ class TestHiddenColumns:
     def test_in_a_random_order_too(self, tmp_path: Path) -> None:
         engine = PolarsEngine(batch_rows=3)
         table = engine.map(scan(engine, who=[f"p{row}" for row in range(20)]), [TAG])
-        target, aside = Kept(), tmp_path / "aside.arrow"
+        target, aside = FrameTarget(), tmp_path / "aside.arrow"
         engine.sink(engine.shuffle(table, Reorders(STREAM)), target, aside=aside)
         assert target.frame["who"].to_list() != [f"p{row}" for row in range(20)]
         assert pl.read_ipc(aside).equals(target.frame.select(TAG.what))
@@ -432,7 +377,7 @@ class TestHiddenColumns:
     def test_no_records_still_give_a_file(self, tmp_path: Path) -> None:
         engine = PolarsEngine()
         table = engine.map(scan(engine, who=["p"]), [TAG, Keeps(("who",), pl.col("who") == "q")])
-        assert engine.sink(table, Kept(), aside=tmp_path / "aside.arrow") == 0
+        assert engine.sink(table, FrameTarget(), aside=tmp_path / "aside.arrow") == 0
         assert pl.read_ipc(tmp_path / "aside.arrow").schema == {"__shoal_tag": pl.UInt64}
 
     def test_they_are_not_made_when_nobody_wants_them(self) -> None:
@@ -493,7 +438,7 @@ class TestCounts:
 def test_progress_is_told_after_every_batch() -> None:
     told: list[int] = []
     engine = PolarsEngine(batch_rows=2, progress=lambda done, _: told.append(done))
-    engine.sink(scan(engine, a=[1, 2, 3, 4, 5]), Kept())
+    engine.sink(scan(engine, a=[1, 2, 3, 4, 5]), FrameTarget())
     assert told == [2, 4, 5]
 
 

@@ -76,6 +76,8 @@ WRITTEN = {
     "grid": [1],
     "intervals": {"widths": [0.1, 5], "low": 2},
     "order": {"levels": [{"low": ["a", "b"], "high": ["c"]}, [["low", "high"]]]},
+    "classification": {"name": "icd-10", "also": {"Dengue": "A90"}, "unknown": "suppress"},
+    "places": {"levels": ["state", "zone"], "country": "IN", "also": {"Bombay Fort": "Mumbai"}},
     "rare": 7,
     "redact": {"steps": [2, 4]},
     "taxonomy": {"tree": {"A": {"B": ["x", "y"]}, "C": None}},

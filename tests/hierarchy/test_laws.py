@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.hierarchies import CASES
+from tests.support.hierarchies import CASES, every_kind
 
 from shoal.errors import DataError
 from shoal.hierarchy import TOP, hierarchies, parse_hierarchy
@@ -20,17 +19,11 @@ from shoal.schema import Column, ValueType
 pytestmark = pytest.mark.requirement("T-08")
 
 
-every_kind = pytest.mark.parametrize("kind", CASES)
-some = settings(max_examples=15, deadline=None)
-
-
 def test_every_kind_is_held_to_the_laws() -> None:
     assert set(hierarchies.names()) == set(CASES) - {"flat"}
 
 
-@every_kind
-@some
-@given(data=st.data())
+@every_kind(15)
 def test_levels_nest(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -41,9 +34,7 @@ def test_levels_nest(kind: str, data: st.DataObject) -> None:
             assert parents.setdefault(child, parent) == parent
 
 
-@every_kind
-@some
-@given(data=st.data())
+@every_kind(15)
 def test_every_known_value_has_one_label_and_missing_stays_missing(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -60,9 +51,7 @@ def test_every_known_value_has_one_label_and_missing_stays_missing(kind: str, da
     assert set(bound.generalise(drawn.values, bound.height)) <= {TOP}
 
 
-@every_kind
-@some
-@given(data=st.data())
+@every_kind(15)
 def test_loss_grows_from_nothing_to_everything(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -77,9 +66,7 @@ def test_loss_grows_from_nothing_to_everything(kind: str, data: st.DataObject) -
         assert not any(loss[missing].any() for loss in losses[:-1])
 
 
-@every_kind
-@some
-@given(data=st.data())
+@every_kind(15)
 def test_one_label_one_loss(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -89,9 +76,7 @@ def test_one_label_one_loss(kind: str, data: st.DataObject) -> None:
             assert seen.setdefault(label, loss) == loss
 
 
-@every_kind
-@some
-@given(data=st.data())
+@every_kind(15)
 def test_result_does_not_depend_on_batches_or_on_the_process(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -105,9 +90,7 @@ def test_result_does_not_depend_on_batches_or_on_the_process(kind: str, data: st
         assert (losses == bound.loss(drawn.values, level)).all()
 
 
-@every_kind
-@some
-@given(data=st.data())
+@every_kind(15)
 def test_bounds_hold_the_value(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -126,9 +109,7 @@ def test_bounds_hold_the_value(kind: str, data: st.DataObject) -> None:
         assert (read <= high).all()
 
 
-@every_kind
-@settings(max_examples=3, deadline=None)
-@given(data=st.data())
+@every_kind(3)
 def test_no_values_at_all(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     empty = replace(drawn, values=drawn.values.clear(), records=[])
@@ -138,9 +119,7 @@ def test_no_values_at_all(kind: str, data: st.DataObject) -> None:
         assert bound.loss(empty.values, level).shape == (0,)
 
 
-@every_kind
-@settings(max_examples=3, deadline=None)
-@given(data=st.data())
+@every_kind(3)
 def test_there_is_no_level_outside(kind: str, data: st.DataObject) -> None:
     drawn = data.draw(CASES[kind])
     bound = drawn.bind()

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.hierarchies import CASES, Case
+from tests.support.hierarchies import CASES, Case, every_kind
 
 from shoal.attack.matching.coverage import Coverage
 from shoal.hierarchy import BoundHierarchy
@@ -16,7 +16,6 @@ from shoal.hierarchy.kinds.redact import BoundRedact
 from shoal.hierarchy.labels import date_spans, number_spans, read_dates, read_numbers, text_of
 
 pytestmark = pytest.mark.requirement("T-08", "R-04", "R-06")
-every_kind = pytest.mark.parametrize("kind", CASES)
 some = settings(max_examples=12, deadline=None)
 
 
@@ -26,9 +25,7 @@ def missed(values: pl.Series, labels: pl.Series, known: pl.DataFrame | None = No
     return pl.Series(~read.covers(read.codes(values), read.label_codes(labels)))
 
 
-@every_kind
-@some
-@given(data=st.data())
+@every_kind(12)
 def test_who_knows_the_hierarchy_reads_every_label(kind: str, data: st.DataObject) -> None:
     drawn: Case = data.draw(CASES[kind])
     bound = drawn.bind()
@@ -38,9 +35,7 @@ def test_who_knows_the_hierarchy_reads_every_label(kind: str, data: st.DataObjec
         assert not missed(drawn.values, labels, known).any()
 
 
-@every_kind
-@some
-@given(data=st.data())
+@every_kind(12)
 def test_who_does_not_know_it_rules_out_no_value_by_its_label(kind: str, data: st.DataObject) -> None:
     """A label that is also a value is taken for that value."""
     drawn: Case = data.draw(CASES[kind])

@@ -11,24 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.support.harbour import TOWNS, policy
 
 import shoal
 
 pytestmark = pytest.mark.requirement("T-28")
 
 PACKAGE = Path(__file__).with_name("package")
-POLICY = """
-shoal: 1
-name: outside
-source: table.psv
-attributes:
-  locker: suppress
-  town: {role: quasi, hierarchy: first_letter}
-  ward: {role: insensitive, technique: shout}
-first_records: {number: 8}
-privacy: [{even_classes: {least: 4}}]
-"""
-TOWNS = ["Pune", "Patna", "Panaji", "Porbandar", "Goa", "Gaya", "Guntur", "Gwalior", "Delhi", "Delhi"]
 
 
 class Harbour(NamedTuple):
@@ -71,7 +60,7 @@ def harbour(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Harbou
     folder = tmp_path_factory.mktemp("harbour")
     rows = [f"LOCK-{at:03}|{town}|{('north', 'south')[at % 2]}" for at, town in enumerate(TOWNS)]
     (folder / "table.psv").write_text("\n".join(["locker|town|ward", *rows]) + "\n", encoding="utf-8")
-    (folder / "policy.yaml").write_text(POLICY, encoding="utf-8")
+    (folder / "policy.yaml").write_text(policy("table.psv"), encoding="utf-8")
     (folder / "note.logbook").write_text("The shoes are in LOCK-042 since Monday.\n", encoding="utf-8")
     return Harbour(folder, installed, _with(installed))
 

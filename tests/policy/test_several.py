@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.policies import PATIENTS
 
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.policy import Policy
@@ -16,17 +17,15 @@ from shoal.policy.multi_table import MultiTablePolicy, any_from_text, load_any, 
 from shoal.policy.references import Reference, ReferenceEnd
 from shoal.privacy.models.k_anonymity import KAnonymity
 
-GOOD = """\
+GOOD = (
+    """\
 shoal: 1
 name: hospital
 privacy: [{k_anonymity: {k: 5}}]
 solve: {suppression_limit: 0.1, drop_suppressed: true}
-tables:
-  patients:
-    source: patients.csv
-    person: id
-    attributes:
-      id: {role: direct, technique: {pseudonymise: {domain: patients}}}
+"""
+    + PATIENTS
+    + """\
       age: {role: quasi, hierarchy: {intervals: {widths: [5, 10]}}}
       bed: {role: insensitive}
   visits:
@@ -46,6 +45,7 @@ references:
   - {from: visits.patient, to: patients.id}
   - {from: visits.bed, to: beds.bed}
 """
+)
 PSEUDONYM = "      patient: {role: direct, technique: {pseudonymise: {domain: patients}}}"
 
 

@@ -16,8 +16,9 @@ from stdnum.in_ import aadhaar, pan, vid
 
 from shoal.discover.recognisers import default_recognisers
 from shoal.pseudonyms import NarrowFormat, WideFormat, pseudonym_formats
+from shoal.pseudonyms.base32_alphabet import ALPHABET
 from shoal.pseudonyms.formats.aadhaar import Aadhaar, Vid
-from shoal.pseudonyms.formats.base32 import ALPHABET, Base32
+from shoal.pseudonyms.formats.base32 import Base32
 from shoal.pseudonyms.formats.card import Card
 from shoal.pseudonyms.formats.email import Email
 from shoal.pseudonyms.formats.hexadecimal import Hexadecimal

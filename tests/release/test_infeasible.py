@@ -6,14 +6,10 @@ Exit code 2, nothing written, nothing of the data shown.
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from shoal.cli import main
+from tests.support.commands import Call, Ended, in_process
 
 pytestmark = pytest.mark.requirement("V-05", "S-01", "S-02", "S-03", "S-04", "S-07")
 
@@ -59,27 +55,11 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@dataclass(frozen=True)
-class Done:
-    code: int
-    stdout: str
-    stderr: str
-
-
-Shoal = Callable[..., Done]
-
-
 @pytest.fixture
-def shoal(clinic: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Shoal:
-    """The command as users call it, but in this process."""
-
-    def call(command: str, *arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["shoal", command, "policy.yaml", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return Done(int(ended.value.code or 0), *capfd.readouterr())
-
-    return call
+def shoal(clinic: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    """A command on the policy."""
+    call = in_process(monkeypatch, capfd)
+    return lambda command, *arguments: call(command, "policy.yaml", *arguments)
 
 
 def write(folder: Path, privacy: str, solve: str = "", attribute: str = "") -> None:
@@ -88,7 +68,7 @@ def write(folder: Path, privacy: str, solve: str = "", attribute: str = "") -> N
     (folder / "policy.yaml").write_text(f"{text}privacy: [{privacy}]\nsolve: {{{solve}}}\n")
 
 
-def assert_refused(shoal: Shoal, folder: Path, command: str, says: str) -> Done:
+def assert_refused(shoal: Call, folder: Path, command: str, says: str) -> Ended:
     before = sorted(path.name for path in folder.iterdir())
     done = shoal(command, *(("--output", "out") if command == "run" else ()))
     assert done.code == 2, done.stderr
@@ -196,7 +176,7 @@ WRONG_POLICIES = {
 @pytest.mark.parametrize("command", ["run", "check"])
 @pytest.mark.parametrize(("privacy", "solve", "says"), WRONG_POLICIES.values(), ids=WRONG_POLICIES)
 def test_a_wrong_policy_is_refused_with_its_line(
-    clinic: Path, shoal: Shoal, command: str, privacy: str, solve: str, says: str
+    clinic: Path, shoal: Call, command: str, privacy: str, solve: str, says: str
 ) -> None:
     write(clinic, privacy, solve)
     done = assert_refused(shoal, clinic, command, says)
@@ -223,7 +203,7 @@ WRONG_FOR_THE_DATA = {
 @pytest.mark.parametrize("command", ["run", "check"])
 @pytest.mark.parametrize(("privacy", "solve", "says"), WRONG_FOR_THE_DATA.values(), ids=WRONG_FOR_THE_DATA)
 def test_what_does_not_fit_the_data_is_refused(
-    clinic: Path, shoal: Shoal, command: str, privacy: str, solve: str, says: str
+    clinic: Path, shoal: Call, command: str, privacy: str, solve: str, says: str
 ) -> None:
     write(clinic, privacy, solve)
     assert_refused(shoal, clinic, command, says)
@@ -239,13 +219,13 @@ def test_what_does_not_fit_the_data_is_refused(
     ],
 )
 def test_a_hierarchy_that_is_none_is_refused(
-    clinic: Path, shoal: Shoal, command: str, hierarchy: str, says: str
+    clinic: Path, shoal: Call, command: str, hierarchy: str, says: str
 ) -> None:
     write(clinic, K, attribute=f"{{role: quasi, hierarchy: {hierarchy}}}")
     assert_refused(shoal, clinic, command, says)
 
 
-def test_a_population_can_not_be_compared_with_what_was_altered(clinic: Path, shoal: Shoal) -> None:
+def test_a_population_can_not_be_compared_with_what_was_altered(clinic: Path, shoal: Call) -> None:
     write(clinic, f"{{k_map: {{k: 3, {POPULATION}}}}}", attribute="{role: quasi, technique: {mask: {keep_last: 1}}}")
     assert_refused(shoal, clinic, "check", "can't be compared with a population: sex would be altered before")
 
@@ -265,7 +245,7 @@ IMPOSSIBLE = {
 
 
 @pytest.mark.parametrize("privacy", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
-def test_the_impossible_is_named_counted_and_comes_with_advice(clinic: Path, shoal: Shoal, privacy: str) -> None:
+def test_the_impossible_is_named_counted_and_comes_with_advice(clinic: Path, shoal: Call, privacy: str) -> None:
     write(clinic, privacy, "suppression_limit: 0.5")
     done = assert_refused(shoal, clinic, "run", "SHOAL-150")
     assert "150 records may be suppressed" in done.stderr
@@ -275,18 +255,18 @@ def test_the_impossible_is_named_counted_and_comes_with_advice(clinic: Path, sho
 
 @pytest.mark.parametrize("recoding", ["local", "cells", "rare", "clustered"])
 @pytest.mark.parametrize("privacy", [IMPOSSIBLE["k above the people"], IMPOSSIBLE["l above the values"]])
-def test_no_recoding_reaches_the_impossible(clinic: Path, shoal: Shoal, recoding: str, privacy: str) -> None:
+def test_no_recoding_reaches_the_impossible(clinic: Path, shoal: Call, recoding: str, privacy: str) -> None:
     write(clinic, privacy, f"recoding: {recoding}")
     done = assert_refused(shoal, clinic, "run", "SHOAL-150")
     assert "lower" in done.stderr
 
 
-def test_bounds_that_forbid_what_would_help_are_named(clinic: Path, shoal: Shoal) -> None:
+def test_bounds_that_forbid_what_would_help_are_named(clinic: Path, shoal: Call) -> None:
     write(clinic, "{k_anonymity: {k: 50}}", "levels: {age: 0, pin: 0}")
     assert_refused(shoal, clinic, "run", "allow higher solve.levels for age, pin")
 
 
-def test_the_share_that_would_have_to_be_suppressed_is_said_and_is_enough(clinic: Path, shoal: Shoal) -> None:
+def test_the_share_that_would_have_to_be_suppressed_is_said_and_is_enough(clinic: Path, shoal: Call) -> None:
     rare = rows(300) + "".join(f"{SHY}{place},30,560001,{SHY}sex2,{SHY}ill0,x,x,1\n" for place in range(2))
     (clinic / "clinic.csv").write_text(rare)
     write(clinic, K, "levels: {sex: 0}")
@@ -295,24 +275,24 @@ def test_the_share_that_would_have_to_be_suppressed_is_said_and_is_enough(clinic
     assert shoal("run", "--output", "out").code == 0
 
 
-def test_a_population_smaller_than_the_table(clinic: Path, shoal: Shoal) -> None:
+def test_a_population_smaller_than_the_table(clinic: Path, shoal: Call) -> None:
     write(clinic, "{population_uniqueness: {maximum: 0.1, population_size: 100}}")
     assert_refused(shoal, clinic, "run", "give the size of the population")
 
 
-def test_clusters_need_a_k(clinic: Path, shoal: Shoal) -> None:
+def test_clusters_need_a_k(clinic: Path, shoal: Call) -> None:
     write(clinic, "{average_risk: {maximum: 0.2}}", "recoding: clustered")
     assert_refused(shoal, clinic, "run", "clustered needs k_anonymity among the privacy models")
 
 
-def test_models_need_quasi_identifiers(clinic: Path, shoal: Shoal) -> None:
+def test_models_need_quasi_identifiers(clinic: Path, shoal: Call) -> None:
     kept = "".join(line for line in POLICY.splitlines(keepends=True) if "role: quasi" not in line)
     (clinic / "policy.yaml").write_text(f'{kept}  "*": suppress\nprivacy: [{K}]\n')
     assert_refused(shoal, clinic, "run", "there is no quasi-identifier that a privacy model could protect")
 
 
 @pytest.mark.parametrize("recoding", ["global", "local", "cells", "rare"])
-def test_nothing_asked_changes_nothing_and_warns(clinic: Path, shoal: Shoal, recoding: str) -> None:
+def test_nothing_asked_changes_nothing_and_warns(clinic: Path, shoal: Call, recoding: str) -> None:
     write(clinic, "", f"recoding: {recoding}")
     done = shoal("run", "--output", "out", "--json")
     assert done.code == 0, done.stderr
@@ -331,7 +311,7 @@ def test_nothing_asked_changes_nothing_and_warns(clinic: Path, shoal: Shoal, rec
     ],
     ids=["p above k", "an attacker who knows more than there is", "all may be suppressed", "all people in one class"],
 )
-def test_odd_but_possible_requests_are_met(clinic: Path, shoal: Shoal, privacy: str, solve: str) -> None:
+def test_odd_but_possible_requests_are_met(clinic: Path, shoal: Call, privacy: str, solve: str) -> None:
     write(clinic, privacy, solve)
     done = shoal("run", "--output", "out", "--json")
     assert done.code == 0, done.stderr

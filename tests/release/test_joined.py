@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.policies import PATIENTS
 
 from shoal.assess.multi_table import joined_risk as counting
 from shoal.errors import InfeasibleError, PolicyError
@@ -20,16 +21,14 @@ from shoal.release.multi_table.summary import MultiTableRelease
 
 pytestmark = pytest.mark.requirement("D-09", "S-01")
 
-POLICY = """\
+POLICY = (
+    """\
 shoal: 1
 name: clinic
 use_case: external-sharing
-tables:
-  patients:
-    source: patients.csv
-    person: id
-    attributes:
-      id: {role: direct, technique: {pseudonymise: {domain: patients}}}
+"""
+    + PATIENTS
+    + """\
       age: {role: quasi}
     privacy: [{k_anonymity: {k: 5}}]
   visits:
@@ -41,6 +40,7 @@ tables:
       fee: {role: sensitive}
     privacy: [{k_anonymity: {k: 2}}]
 """
+)
 
 
 @pytest.fixture
@@ -97,7 +97,11 @@ def test_the_joined_k_that_holds_is_told_first(clinic: Path) -> None:
     assert page.index('class="verdict met"') < page.index("<table")
     assert "The joined tables meet what is asked of them: k = 10" in page
     assert "k = 10" not in (clinic / "out" / "recipient.html").read_text()
-    assert "released together" not in (clinic / "out" / "visits" / "report.html").read_text()
+    table = (clinic / "out" / "visits" / "report.html").read_text()
+    assert table.index("The joined tables meet what is asked of them: k = 10") < table.index('class="verdict met"')
+    assert "All of them, joined" in page
+    assert "patients.id, visits.patient" in page
+    assert "All of them, joined" not in (clinic / "out" / "recipient.html").read_text()
 
 
 def test_what_is_accepted_leads_the_report_with_its_reason(clinic: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.support.harbour import LOCKER_RULES, MODULES, TOWNS, policy
 
 import shoal
 from shoal.errors import BugError
@@ -24,14 +26,14 @@ pytestmark = pytest.mark.requirement("T-28")
 PLUGIN = """
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
+import even_classes, first_records
 import numpy as np
 import polars as pl
 
 from shoal.hierarchy.base import BoundHierarchy, Hierarchy
-from shoal.privacy.base import Figure, PrivacyModel, SensitiveModel
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Facts, Lowers, Stage, Step, TableTechnique, Technique
+from shoal.privacy.base import Figure, SensitiveModel
+from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Facts, Lowers, Step, Technique
 
 PACK = Path(__file__).with_name("pack.yaml")
 
@@ -58,61 +60,6 @@ class ShoutStep(Step):
 
     def apply(self, frame):
         return frame.with_columns(pl.col(self.name).cast(pl.String).str.to_uppercase())
-
-
-class FirstRecords(TableTechnique):
-    key = "first_records"
-    facts = facts("The first records")
-    stage = Stage.BEFORE_ATTRIBUTES
-
-    number: int
-
-    def columns(self, person):
-        return ()
-
-    def bind(self, context):
-        return FirstRecordsStep(self.number)
-
-
-@dataclass(frozen=True)
-class FirstRecordsStep(Step):
-    drops_records: ClassVar[bool] = True
-    number: int
-
-    @property
-    def reads(self):
-        return ()
-
-    def apply(self, frame):
-        return frame.filter(pl.col("__shoal_row__") < self.number)
-
-
-class EvenClasses(PrivacyModel):
-    key = "even_classes"
-    title = "even classes"
-    clause = "none"
-    monotone_under_generalisation = True
-    monotone_under_suppression = True
-
-    least: int
-
-    @property
-    def required(self):
-        return self.least
-
-    def figures(self, classes):
-        return np.where(classes.people % 2 == 0, classes.people, 0).astype(np.float64)
-
-    def holds(self, classes):
-        return self.figures(classes) >= self.least
-
-    def explain(self):
-        return "Every class has an even number of people."
-
-
-    @classmethod
-    def measured_by(cls):
-        return (Figure("even", "people in even classes", lambda _, bound, k: cls(least=int(bound)), sensitive=False),)
 
 
 class Commonest(SensitiveModel):
@@ -165,26 +112,6 @@ class BoundFirstLetter(BoundHierarchy):
     def share(self, values, level):
         return np.full(len(values), 0.5)
 """
-PACK = """
-locker:
-  title: a locker's number
-  role: direct
-  because: it stands on the door
-  pattern: 'LOCK-[0-9]{3}'
-  strength: 0.95
-  text: {score: 0.9}
-"""
-POLICY = """
-shoal: 1
-name: outside
-source: table.csv
-attributes:
-  locker: suppress
-  town: {role: quasi, hierarchy: first_letter}
-  ward: {role: insensitive, technique: shout}
-first_records: {number: 8}
-privacy: [{even_classes: {least: 4}}]
-"""
 
 
 @pytest.fixture
@@ -192,8 +119,10 @@ def outside(tmp_path: Path) -> dict[str, str]:
     """A distribution that is installed in a folder of its own; the variables with which Python finds it."""
     place = tmp_path / "site"
     (place / "harbour-1.0.dist-info").mkdir(parents=True)
+    for name in ("even_classes.py", "first_records.py"):
+        shutil.copy(MODULES / name, place / name)
     (place / "harbour.py").write_text(PLUGIN, encoding="utf-8")
-    (place / "pack.yaml").write_text(PACK, encoding="utf-8")
+    (place / "pack.yaml").write_text(LOCKER_RULES, encoding="utf-8")
     described = place / "harbour-1.0.dist-info"
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: harbour\nVersion: 1.0\n", encoding="utf-8")
     (described / "entry_points.txt").write_text(
@@ -201,11 +130,10 @@ def outside(tmp_path: Path) -> dict[str, str]:
     )
     rows = [f"LOCK-{number:03},{town},{ward}" for number, (town, ward) in enumerate(zip(TOWNS, WARDS, strict=True))]
     (tmp_path / "table.csv").write_text("\n".join(["locker,town,ward", *rows]) + "\n", encoding="utf-8")
-    (tmp_path / "policy.yaml").write_text(POLICY, encoding="utf-8")
+    (tmp_path / "policy.yaml").write_text(policy("table.csv"), encoding="utf-8")
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(place), os.environ.get("PYTHONPATH", "")])}
 
 
-TOWNS = ["Pune", "Patna", "Panaji", "Porbandar", "Goa", "Gaya", "Guntur", "Gwalior", "Delhi", "Delhi"]
 WARDS = ["north", "south"] * 5
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.support.policies import PATIENTS
 
 from shoal.assess.multi_table.references import LostRecords, ReferenceKeys, follow_reference, names_fit
 from shoal.errors import BugError, DataError, InputError, SourceError, TargetError
@@ -27,18 +28,16 @@ from shoal.schema.progress import Monitor
 
 SHY = "Zyxwvut"
 """A value that stands in the data and must never leave."""
-POLICY = """\
+POLICY = (
+    """\
 shoal: 1
 name: hospital
 privacy: [{k_anonymity: {k: 3}}]
 joined: {accept: what becomes of the keys is tried here}
 solve: {suppression_limit: 0.2}
-tables:
-  patients:
-    source: patients.csv
-    person: id
-    attributes:
-      id: {role: direct, technique: {pseudonymise: {domain: patients}}}
+"""
+    + PATIENTS
+    + """\
       name: {role: direct}
       age: {role: quasi, hierarchy: {intervals: {widths: [10, 20, 40]}}}
   visits:
@@ -53,6 +52,7 @@ tables:
       visit: {role: direct, technique: {pseudonymise: {domain: visits}}}
       drug: {role: sensitive}
 """
+)
 DECLARED = """\
 references:
   - {from: visits.patient, to: patients.id}

@@ -18,8 +18,8 @@ import pytest
 
 import shoal
 from shoal.cli import main
-from shoal.discover.profile import profile
 from shoal.discover.suggestion.policy_draft import suggest
+from shoal.discover.table_profile import profile
 from shoal.examples import hospital
 from shoal.hierarchy.kinds.flat import FlatHierarchy
 from shoal.io.frames import source_at

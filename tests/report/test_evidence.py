@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-from tests.support.reports import changed
+from tests.support.reports import Read, changed
 
 from shoal.errors import BugError
 from shoal.report import (
@@ -29,16 +29,6 @@ EVIDENCE = (
     "assessment", "attackers", "attacks", "distributions", "usefulness", "purpose", "tables", "exploration", "limits",
 )  # fmt: skip
 T = TypeVar("T")
-
-
-class Document(Protocol):
-    text: str
-    rows: dict[str, list[list[str]]]
-    codes: list[str]
-    tags: set[str]
-
-
-Read = Callable[[str], Document]
 
 
 def _marked(value: T, marks: Iterator[int]) -> T:

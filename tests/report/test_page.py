@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.reports import changed
+from tests.support.reports import Read, changed
 
 from shoal.report import AttributeFacts, ModelFacts, ReportFacts, render
 
-
-class Document(Protocol):
-    """What the fixture ``read`` makes of a page; it refuses one that is not well formed."""
-
-    text: str
-    rows: dict[str, list[list[str]]]
-    codes: list[str]
-    tags: set[str]
-
-
-Read = Callable[[str], Document]
 EDITIONS = pytest.mark.parametrize("recipient", [False, True], ids=["internal", "recipient"])
 SAMPLES = pytest.mark.parametrize("sample", ["facts", "unmet", "aggregated", "empty", "full", "broken"])
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import datetime
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.hierarchy import TOP, BoundHierarchy, FlatHierarchy, Hierarchy, parse_hierarchy
+from shoal.hierarchy.places.gazetteer import AREA_LEVELS
 from shoal.schema import Column, ValueType
 
 
@@ -159,6 +162,36 @@ def rares(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def places(draw: st.DrawFn) -> Case:
+    levels = draw(st.lists(st.sampled_from(AREA_LEVELS), min_size=1, unique=True))
+    spec = {
+        "levels": sorted(levels, key=AREA_LEVELS.index),
+        "also": {"Poona camp": "Pune"},
+        "unknown": "suppress",
+        "country": draw(st.none() | st.sampled_from(["IN", "US", "PK"])),
+    }
+    names = ["Pune", "pune", "Poona camp", "Maharashtra", "India", "Hyderabad", "Georgia", "Atlanta", "Bedok", "xyz"]
+    return case(draw, {"places": spec}, Column("town"), st.sampled_from(names), pl.String())
+
+
+CODES = {
+    "icd-10": ["E11.9", "e119", "E10", "I10", "T79.0", "E10-E14", "IX Circulation", "xyz"],
+    "isco-08": ["2221", "2221.0100", "2211", "22", "2", "Health professionals", "Managers", "5120", "99", "xyz"],
+    "isced-2011": ["0", "6", "ISCED 7", "PhD", "Primary", "High (ISCED 5-8)", "9"],
+    "india-pin": ["411005", "403 001", "744101", "Goa", "North", "290001"],
+    "singapore-postal": ["238859", "018956", "S238859", "District 09", "740001"],
+}
+
+
+@st.composite
+def classifications(draw: st.DrawFn) -> Case:
+    name = draw(st.sampled_from(sorted(CODES)))
+    spec = {"name": name, "also": {"the same": CODES[name][0]}, "unknown": "suppress"}
+    values = st.sampled_from([*CODES[name], "the same"])
+    return case(draw, {"classification": spec}, Column("code"), values, pl.String())
+
+
+@st.composite
 def flats(draw: st.DrawFn) -> Case:
     return case(draw, FlatHierarchy(), Column("sex"), st.sampled_from(["F", "M"]), pl.String())
 
@@ -172,5 +205,18 @@ CASES = {
     "taxonomy": taxonomies(),
     "csv": files(),
     "rare": rares(),
+    "places": places(),
+    "classification": classifications(),
     "flat": flats(),
 }
+
+
+def every_kind(examples: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The test on so many drawn hierarchies of each kind."""
+    some = settings(max_examples=examples, deadline=None)
+
+    def decorated(test: Callable[..., None]) -> Callable[..., None]:
+        marked: Callable[..., None] = pytest.mark.parametrize("kind", CASES)(some(given(data=st.data())(test)))
+        return marked
+
+    return decorated

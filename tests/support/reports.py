@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, Protocol
 
 from shoal.report import ReportFacts
 from shoal.results.manifest import DataFile, Manifest, SolutionResult
 
 _DATA = {"data_path": "path", "data_sha256": "sha256", "records": "rows"}
 _SOLUTION = ("recoding", "levels", "heights", "loss", "optimal", "nodes_checked", "nodes_total")
+
+
+class Document(Protocol):
+    """What the fixture ``read`` makes of a page; it refuses one that is not well formed."""
+
+    text: str
+    rows: dict[str, list[list[str]]]
+    codes: list[str]
+    tags: set[str]
+
+
+Read = Callable[[str], Document]
 
 
 def changed(facts: ReportFacts, **new: Any) -> ReportFacts:

@@ -21,7 +21,7 @@ from scipy.optimize import linprog
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import Column, ValueType
-from shoal.techniques.base import Context, Lowers, Scope
+from shoal.techniques.base import Context, Scope
 from shoal.techniques.statistical.aggregation.aggregate import Aggregate, AggregateStep
 
 pytestmark = pytest.mark.requirement("T-18")
@@ -440,9 +440,3 @@ def test_refusals_say_why(measure, reason):
 def test_wrong_parameters(parameters):
     with pytest.raises(ValidationError):
         Aggregate.model_validate(parameters)
-
-
-@pytest.mark.requirement("T-28")
-def test_facts_of_table_a1():
-    facts = Aggregate.facts
-    assert {facts.singling_out, facts.linking, facts.inference} == {Lowers.YES}

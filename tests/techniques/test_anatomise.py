@@ -19,7 +19,7 @@ from shoal.errors import BugError, DataError, InfeasibleError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts
 from shoal.techniques.anatomisation.anatomise import Anatomise, AnatomiseStep, assign_classes
-from shoal.techniques.base import Context, Lowers, Scope
+from shoal.techniques.base import Context, Scope
 
 pytestmark = pytest.mark.requirement("T-24")
 
@@ -278,11 +278,3 @@ def test_wrong_parameters_and_refusals() -> None:
     technique = Anatomise(sensitive=("a",), l=2)
     assert technique.refuse({"a": Column("a")}) is None
     assert "class_name" in str(technique.refuse({"a": Column("a"), "class": Column("class")}))
-
-
-@pytest.mark.requirement("T-28")
-def test_facts() -> None:
-    facts = Anatomise.facts
-    assert (facts.truthful, facts.random) == (True, True)
-    assert (facts.singling_out, facts.linking, facts.inference) == (Lowers.NO, Lowers.PARTIALLY, Lowers.PARTIALLY)
-    assert facts.clause == "ISO/IEC 20889, 9.5"

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts, ValueType
-from shoal.techniques import Context, Lowers, techniques
+from shoal.techniques import Context
 from shoal.techniques.generalisation.code import Code
 
 pytestmark = pytest.mark.requirement("T-11")
@@ -183,11 +183,3 @@ def test_refusals(technique: Code, column: Column, reason: str) -> None:
 def test_wrong_parameters(parameters: dict[str, object], problem: str) -> None:
     with pytest.raises(ValidationError, match=problem):
         Code.model_validate(parameters)
-
-
-@pytest.mark.requirement("T-28")
-def test_facts_are_the_line_of_table_a1() -> None:
-    facts = Code.facts
-    assert techniques.get("code") is Code
-    assert facts.truthful
-    assert (facts.singling_out, facts.linking, facts.inference) == (Lowers.NO, Lowers.PARTIALLY, Lowers.PARTIALLY)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, ValueType
-from shoal.techniques import Context, Lowers, techniques
+from shoal.techniques import Context
 from shoal.techniques.generalisation.combine import Combine
 
 pytestmark = pytest.mark.requirement("T-12")
@@ -186,11 +186,3 @@ def test_a_column_that_the_expression_forgets_is_refused() -> None:
     assert "column 'town' is combined, but the expression doesn't name it" in (
         combine(BMI).refuse(COLUMNS["town"]) or ""
     )
-
-
-@pytest.mark.requirement("T-28")
-def test_facts() -> None:
-    facts = Combine.facts
-    assert techniques.get("combine") is Combine
-    assert (facts.truthful, facts.clause) == (True, "ISO/IEC 20889, 9.6.4")
-    assert (facts.singling_out, facts.linking, facts.inference) == (Lowers.NO, Lowers.PARTIALLY, Lowers.PARTIALLY)

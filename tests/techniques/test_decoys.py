@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from scipy import stats
 from shoal.engine.polars import PolarsEngine
 from shoal.errors import BugError, DataError
 from shoal.io import file_target
+from shoal.io.frames import FrameSource, FrameTarget
 from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Counts, Scope
@@ -31,24 +31,6 @@ pytestmark = pytest.mark.requirement("S-12")
 QUASI = ("age", "city")
 PERSON = "__shoal_person__"
 K = 4
-
-
-@dataclass(frozen=True)
-class Frame:
-    frame: pl.LazyFrame
-    label: str = "frame"
-
-    def scan(self) -> pl.LazyFrame:
-        return self.frame
-
-
-@dataclass
-class Kept:
-    label: str = "kept"
-    frame: pl.DataFrame = field(default_factory=pl.DataFrame)
-
-    def write(self, frame: pl.LazyFrame) -> None:
-        self.frame = frame.collect(engine="streaming")
 
 
 def table(pairs: list[tuple[int, str | None]]) -> pl.DataFrame:
@@ -86,10 +68,10 @@ def bound(engine: PolarsEngine, scanned, cells: pl.DataFrame, seed: int = 1, per
 
 def released(frame: pl.DataFrame, limit: float, *, seed: int = 1, batch_rows: int = 100_000):
     engine = PolarsEngine(batch_rows=batch_rows)
-    scanned = engine.scan(Frame(frame.lazy()))
+    scanned = engine.scan(FrameSource(frame.lazy()))
     solution, cells = solved(engine, scanned, limit)
     step = bound(engine, scanned, cells, seed)
-    target = Kept()
+    target = FrameTarget()
     engine.sink(engine.shuffle(scanned, step), target)
     return solution, step, target.frame
 
@@ -125,7 +107,7 @@ def test_same_seed_same_bytes_whatever_the_batches(tmp_path: Path, ending: str) 
     outputs = []
     for seed, batch_rows in ((1, 1), (1, 7), (1, 100_000), (2, 100_000)):
         engine = PolarsEngine(batch_rows=batch_rows)
-        scanned = engine.scan(Frame(MIXED.lazy()))
+        scanned = engine.scan(FrameSource(MIXED.lazy()))
         _, cells = solved(engine, scanned, 1.0)
         target = file_target(tmp_path / f"{seed}-{batch_rows}.{ending}")
         assert engine.sink(engine.shuffle(scanned, bound(engine, scanned, cells, seed)), target) == 76
@@ -144,7 +126,7 @@ def test_a_table_in_memory_goes_the_same_way() -> None:
 def test_a_decoy_counts_as_a_person_of_its_own() -> None:
     engine = PolarsEngine()
     who = pl.Series(PERSON, [row // 2 for row in range(MIXED.height)], dtype=pl.UInt64)
-    scanned = engine.scan(Frame(MIXED.with_columns(who).lazy()))
+    scanned = engine.scan(FrameSource(MIXED.with_columns(who).lazy()))
     solution, cells = solved(engine, scanned, 1.0, PERSON)
     assert solution.decoys
     filled = engine.shuffle(scanned, bound(engine, scanned, cells, person=PERSON))

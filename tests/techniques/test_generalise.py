@@ -21,7 +21,7 @@ from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts, ValueType
-from shoal.techniques import Context, Lowers, techniques
+from shoal.techniques import Context
 from shoal.techniques.generalisation.generalise import Generalise, GeneralisedOutput, GeneraliseStep
 
 pytestmark = pytest.mark.requirement("T-08")
@@ -242,11 +242,3 @@ def test_paths_in_the_hierarchy_are_taken_from_the_policys_folder(tmp_path: Path
     technique = Generalise.model_validate({"hierarchy": {"csv": "towns.csv"}}).resolve(tmp_path)
     assert run(technique, Column("town"), ["Hyderabad", "Pune"]).to_list() == ["South", "West"]
     assert Generalise().resolve(tmp_path) == Generalise()
-
-
-@pytest.mark.requirement("T-28")
-def test_facts() -> None:
-    facts = Generalise.facts
-    assert techniques.get("generalise") is Generalise
-    assert facts.truthful
-    assert {facts.singling_out, facts.linking, facts.inference} == {Lowers.PARTIALLY}

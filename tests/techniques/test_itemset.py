@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from shoal.errors import DataError, InfeasibleError
 from shoal.randomness import Randomness
-from shoal.schema import Column, Role, ValueType
+from shoal.schema import Column, ValueType
 from shoal.schema.counts import Counts
-from shoal.techniques.base import Context, Lowers, Missing, Scope
+from shoal.techniques.base import Context, Scope
 from shoal.techniques.generalisation.itemsets import baskets
 from shoal.techniques.generalisation.itemsets.baskets import Baskets
 from shoal.techniques.generalisation.itemsets.hierarchy_cut import ItemTree
@@ -285,11 +285,3 @@ def test_refusals_say_why(parameters, column, reason):
 def test_wrong_parameters(parameters):
     with pytest.raises(ValidationError):
         Itemset.model_validate({"k": 2, "m": 2} | parameters)
-
-
-@pytest.mark.requirement("T-28")
-def test_facts_are_those_of_local_suppression():
-    facts = Itemset.facts
-    assert (facts.truthful, facts.random, facts.missing) == (True, False, Missing.KEPT)
-    assert {facts.singling_out, facts.linking, facts.inference} == {Lowers.PARTIALLY}
-    assert Role.DIRECT not in facts.roles

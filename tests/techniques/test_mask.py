@@ -15,7 +15,7 @@ from stdnum import luhn, verhoeff
 
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, ValueType
-from shoal.techniques import Context, Lowers, techniques
+from shoal.techniques import Context
 from shoal.techniques.suppression.mask import Mask
 from shoal.techniques.suppression.mask_formats import NUMBERS, MaskFormat
 from shoal.techniques.suppression.mask_positions import SEPARATORS, PositionMask
@@ -346,11 +346,3 @@ def test_masking_a_boolean_is_refused_with_the_reason() -> None:
     assert "tells true from false in column 'smokes'" in (Mask().refuse(flag) or "")
     assert Mask(length=3).refuse(flag) is None
     assert Mask().refuse(Column("name")) is None
-
-
-@pytest.mark.requirement("T-28")
-def test_facts_are_the_line_of_table_a1() -> None:
-    facts = Mask.facts
-    assert techniques.get("mask") is Mask
-    assert (facts.truthful, facts.random) == (True, False)
-    assert (facts.singling_out, facts.linking, facts.inference) == (Lowers.YES, Lowers.PARTIALLY, Lowers.NO)

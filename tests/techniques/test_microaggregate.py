@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, ValueType
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Lowers, Missing, Scope, Step
+from shoal.techniques.base import Context, Scope, Step
 from shoal.techniques.randomisation.microaggregation.mdav import mdav_groups
 from shoal.techniques.randomisation.microaggregation.microaggregate import Microaggregate
 from shoal.techniques.randomisation.microaggregation.points import Points
@@ -331,11 +331,3 @@ def test_refusals_say_why(parameters, column, reason):
 def test_wrong_parameters(parameters):
     with pytest.raises(ValidationError):
         Microaggregate.model_validate(parameters)
-
-
-@pytest.mark.requirement("T-28")
-def test_facts_of_table_a1():
-    facts = Microaggregate.facts
-    assert (facts.truthful, facts.types, facts.roles) == (False, ANY_TYPE, ANY_ROLE)
-    assert (facts.singling_out, facts.linking, facts.inference) == (Lowers.NO, Lowers.PARTIALLY, Lowers.PARTIALLY)
-    assert (facts.random, facts.missing) == (False, Missing.KEPT)

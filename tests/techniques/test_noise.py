@@ -16,8 +16,8 @@ from scipy import stats
 
 from shoal.errors import DataError
 from shoal.randomness import Randomness
-from shoal.schema import ROW, Column, Role, ValueType
-from shoal.techniques.base import Context, Lowers, Scope, Step
+from shoal.schema import ROW, Column, ValueType
+from shoal.techniques.base import Context, Scope, Step
 from shoal.techniques.randomisation.noise.noise import Noise
 
 pytestmark = pytest.mark.requirement("T-14")
@@ -356,12 +356,3 @@ def test_what_the_column_is_afterwards():
     left = Noise.model_validate({"laplace": {"scale": 1}, "decimals": 1}).leaves(DECIMAL)
     assert (left.storage, left.scale) == (pl.Float64(), 1)
     assert Noise.model_validate({"days": 1}).leaves(TEXT_DATE) == TEXT_DATE
-
-
-@pytest.mark.requirement("T-28")
-def test_facts_of_table_a1():
-    facts = Noise.facts
-    assert (facts.truthful, facts.random) == (False, True)
-    assert facts.types == {ValueType.INTEGER, ValueType.DECIMAL, ValueType.DATE, ValueType.DATETIME}
-    assert facts.roles == {Role.DIRECT, Role.QUASI}
-    assert {facts.singling_out, facts.linking, facts.inference} == {Lowers.PARTIALLY}

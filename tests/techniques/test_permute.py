@@ -17,8 +17,8 @@ from scipy import stats
 
 from shoal.errors import DataError
 from shoal.randomness import Randomness
-from shoal.schema import ROW, Column, Role, ValueType
-from shoal.techniques.base import ANY_TYPE, Context, Lowers, Scope, Step
+from shoal.schema import ROW, Column, ValueType
+from shoal.techniques.base import Context, Scope, Step
 from shoal.techniques.randomisation.permute import Permute
 
 pytestmark = pytest.mark.requirement("T-15")
@@ -188,10 +188,3 @@ def test_refusals_say_why(parameters, column, reason):
 def test_wrong_parameters(parameters):
     with pytest.raises(ValidationError):
         Permute.model_validate(parameters)
-
-
-@pytest.mark.requirement("T-28")
-def test_facts_of_table_a1():
-    facts = Permute.facts
-    assert (facts.truthful, facts.types, facts.roles) == (False, ANY_TYPE, {Role.DIRECT, Role.QUASI})
-    assert {facts.singling_out, facts.linking, facts.inference} == {Lowers.PARTIALLY}

@@ -16,7 +16,7 @@ from scipy import stats
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts, ValueType
-from shoal.techniques.base import Context, Lowers, Scope, Step
+from shoal.techniques.base import Context, Scope, Step
 from shoal.techniques.randomisation.pram import Pram
 from shoal.techniques.randomisation.transition_matrix import transition_matrix
 
@@ -198,10 +198,3 @@ def test_refusals_say_why():
 def test_wrong_parameters(parameters):
     with pytest.raises(ValidationError):
         Pram.model_validate(parameters)
-
-
-@pytest.mark.requirement("T-28")
-def test_facts():
-    facts = Pram.facts
-    assert (facts.truthful, facts.random) == (False, True)
-    assert {facts.singling_out, facts.linking, facts.inference} == {Lowers.PARTIALLY}

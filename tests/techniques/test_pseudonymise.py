@@ -26,9 +26,9 @@ from shoal.pseudonyms.formats.integer import Integer
 from shoal.pseudonyms.issuance import serials_of
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
-from shoal.schema import ROW, Column, Counts, Role, ValueType
+from shoal.schema import ROW, Column, Counts, ValueType
 from shoal.schema.canonical_text import canonical_text
-from shoal.techniques.base import ANY_TYPE, Context, Lowers, Missing, Scope, Step
+from shoal.techniques.base import Context, Scope, Step
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
 from shoal.vault import Passphrase, Vault
 
@@ -482,11 +482,3 @@ def test_frequencies_still_show():
     attacks = attack_column(pl.Series("id", pseudonyms(values)), pl.Series("id", values))
     (frequency,) = (attack for attack in attacks if attack.key == "frequency")
     assert frequency.success.share == 1
-
-
-def test_facts():
-    """ISO/IEC 20889, table A.1, with every value type: an identifier may be stored as anything."""
-    facts = Pseudonymise.facts
-    assert (facts.truthful, facts.types, facts.roles) == (True, ANY_TYPE, {Role.DIRECT})
-    assert (facts.singling_out, facts.linking, facts.inference) == (Lowers.NO, Lowers.PARTIALLY, Lowers.NO)
-    assert facts.missing is Missing.KEPT

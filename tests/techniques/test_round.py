@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, ValueType
-from shoal.techniques import Context, Lowers, Scope, techniques
+from shoal.techniques import Context, Scope
 from shoal.techniques.generalisation.round import Round, RoundingMethod
 
 pytestmark = pytest.mark.requirement("T-10")
@@ -242,12 +242,3 @@ def test_leaves_the_digits_of_the_base() -> None:
     assert rounding(0.25).leaves(CENTS).scale == 2
     assert rounding(0.50).leaves(CENTS).scale == 1
     assert rounding(100).leaves(CENTS).scale == 0
-
-
-@pytest.mark.requirement("T-28")
-def test_facts_are_the_line_of_table_a1() -> None:
-    facts = Round.facts
-    assert techniques.get("round") is Round
-    assert facts.truthful
-    assert facts.types == {ValueType.INTEGER, ValueType.DECIMAL}
-    assert (facts.singling_out, facts.linking, facts.inference) == (Lowers.NO, Lowers.PARTIALLY, Lowers.PARTIALLY)

@@ -15,7 +15,7 @@ from scipy import stats
 
 from shoal.randomness import Randomness
 from shoal.schema import ROW
-from shoal.techniques.base import Context, Lowers, Scope, Step
+from shoal.techniques.base import Context, Scope, Step
 from shoal.techniques.statistical.sample import Sampling
 
 pytestmark = pytest.mark.requirement("T-17")
@@ -100,10 +100,3 @@ def test_pickling_the_empty_frame_and_what_it_reads():
 def test_wrong_fractions(fraction):
     with pytest.raises(ValidationError):
         Sampling(fraction=fraction)
-
-
-@pytest.mark.requirement("T-28")
-def test_facts_of_table_a1():
-    facts = Sampling.facts
-    assert facts.truthful
-    assert {facts.singling_out, facts.linking, facts.inference} == {Lowers.PARTIALLY}

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from shoal.randomness import Randomness
-from shoal.schema import ROW, Column, Role, ValueType
-from shoal.techniques import Context, Lowers, Missing, techniques
+from shoal.schema import ROW, Column, ValueType
+from shoal.techniques import Context
 from shoal.techniques.suppression.suppress import Suppress, SuppressStep
 
 pytestmark = pytest.mark.requirement("T-01")
@@ -43,11 +43,3 @@ def test_the_values_need_not_even_be_read() -> None:
 @pytest.mark.parametrize("type_", list(ValueType))
 def test_every_value_type_can_be_suppressed(type_: ValueType) -> None:
     assert Suppress().refuse(Column("name", type_, missing=3)) is None
-
-
-@pytest.mark.requirement("T-28")
-def test_facts_are_the_line_of_table_a1() -> None:
-    facts = Suppress.facts
-    assert techniques.get("suppress") is Suppress
-    assert (facts.truthful, facts.missing, facts.roles) == (True, Missing.REPLACED, frozenset(Role))
-    assert (facts.singling_out, facts.linking, facts.inference) == (Lowers.YES, Lowers.PARTIALLY, Lowers.NO)

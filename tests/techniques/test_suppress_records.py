@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Counts, ValueType
-from shoal.techniques.base import Context, Lowers, Scope, Step
+from shoal.techniques.base import Context, Scope, Step
 from shoal.techniques.suppression.suppress_records import SuppressRecords, WithholdClassesStep
 
 pytestmark = pytest.mark.requirement("T-02")
@@ -175,10 +175,3 @@ def test_refusals_say_why():
 def test_wrong_parameters(parameters):
     with pytest.raises(ValidationError):
         SuppressRecords.model_validate(parameters)
-
-
-@pytest.mark.requirement("T-28")
-def test_facts_of_table_a1():
-    facts = SuppressRecords.facts
-    assert facts.truthful
-    assert {facts.singling_out, facts.linking, facts.inference} == {Lowers.PARTIALLY}

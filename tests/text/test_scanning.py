@@ -21,6 +21,7 @@ from shoal.text.matching import prefilter, scanner
 from shoal.text.matching.character_forms import as_read
 from shoal.text.matching.context_words import ContextWords
 from shoal.text.matching.pattern_shape import DIGIT, SIGNS, least, pattern_shape
+from shoal.text.matching.pattern_traits import traits_of
 from shoal.text.matching.patterns import LONGEST_CHECKED, UNCHECKED, PatternFinder
 from shoal.text.matching.prefilter import Match
 from shoal.text.matching.scanner import PatternScanner
@@ -104,7 +105,7 @@ def test_too_large_for_starts_is_found_all_the_same() -> None:
 
 
 SCANNER = PatternScanner(EXPRESSIONS)
-GATED = [place for place, each in enumerate(EXPRESSIONS) if prefilter.is_number(each) or prefilter.holds_at(each)]
+GATED = [place for place, each in enumerate(EXPRESSIONS) if traits_of(each).is_number or traits_of(each).holds_at]
 UNGATED = scanner.Re2Engine([EXPRESSIONS[place] for place in GATED])
 
 
@@ -308,7 +309,7 @@ def test_nothing_is_found_by_nobody() -> None:
 
 def test_a_pattern_with_a_long_lead_is_not_taken_for_a_number() -> None:
     lead = replace(own(None).text, pattern="EMPLOYEE NUMBER OF THE HOUSE [0-9]{4}")  # type: ignore[type-var]
-    assert not prefilter.is_number(lead.expression)
+    assert not traits_of(lead.expression).is_number
     text = "employee number of the house 1234"
     found = list(PatternFinder((replace(own(None), text=lead),)).find(text))
     assert [(span.start, span.end) for span in found] == [(0, len(text))]

@@ -23,7 +23,7 @@ from shoal.text.annotator import Annotator, without_contained
 from shoal.text.lexicon import capitalised_runs
 from shoal.text.lexicon.sentence_context import stands_apart
 from shoal.text.lexicon_finder import LexiconFinder, find_by_lexicon, with_normalised_digits
-from shoal.text.matching import context_words, patterns, prefilter
+from shoal.text.matching import context_words, pattern_traits, patterns
 from shoal.text.matching.batch import THICKNESS, BatchedPatternFinder, separator_for
 from shoal.text.matching.patterns import PatternFinder
 from shoal.text.person_names import repeated_mentions
@@ -148,14 +148,14 @@ def test_texts_that_are_read_together_don_t_touch_each_other(texts):
 )
 def test_spans_that_don_t_overlap_are_settled_as_by_merging(spans):
     text = "a" * 50
-    settled = Annotator(())._settled(text, list(spans))
+    settled = Annotator(())._settled(text, list(spans), "prose")
     alone = merged(without_contained(spans, 0.5), 0.5)
     assert settled == merged([*alone, *_again(text, alone)], 0.5)
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
 
-_ANYWHERE = re.compile(rf"(?<![\w@])(?:{capitalised_runs._RUN.pattern})")
+_ANYWHERE = re.compile(rf"(?<![\w@])(?:{capitalised_runs._RUN})")
 
 
 def test_runs_begin_where_the_whole_form_fits(sentences):
@@ -255,7 +255,7 @@ def test_what_is_remembered_is_bounded(monkeypatch):
 
 
 def test_a_wall_is_thicker_than_anything_reaches():
-    assert max(context_words.REACH, patterns.JUST_BEFORE, 2 * prefilter.AROUND + prefilter.APART) < THICKNESS
+    assert max(context_words.REACH, patterns.JUST_BEFORE, 2 * pattern_traits.AROUND + pattern_traits.APART) < THICKNESS
     assert separator_for(PATTERNS) is not None
 
 

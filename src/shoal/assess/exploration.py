@@ -107,10 +107,13 @@ def grid(
     policy: Policy, ks: Iterable[int] = KS, limits: Iterable[float] = LIMITS, recodings: Iterable[str] | None = None
 ) -> tuple[ExplorationSetting, ...]:
     """What is to be tried, by recoding, k and limit: all combinations, and what the policy asks for."""
-    kinds = tuple(_default(policy) if recodings is None else recodings)
-    settings = {ExplorationSetting(*one) for one in product(kinds, tuple(ks), tuple(limits))}
+    ks, limits, kinds = tuple(ks), tuple(limits), tuple(_default(policy) if recodings is None else recodings)
+    settings = {ExplorationSetting(*one) for one in product(kinds, ks, limits)}
     if not settings:
-        raise InputError("there is nothing to try", advice="give at least one k, one limit and one kind of recoding")
+        missing = next(name for name, given in (("ks", ks), ("limits", limits), ("recodings", kinds)) if not given)
+        raise InputError(
+            "there is nothing to try", field=missing, advice="give at least one k, one limit and one kind of recoding"
+        )
     _refuse(policy, settings)
     own = own_setting(policy)
     order = (*kinds, own.recoding)
@@ -191,6 +194,8 @@ def _with_k(models: Sequence[PrivacyModel], k: int) -> tuple[PrivacyModel, ...]:
 def _source(policy: Policy, data: object) -> Source:
     if data is None or isinstance(data, str | Path):
         return source_of(policy, None if data is None else str(data))
+    if isinstance(data, Source):
+        return data
     return FrameSource(as_lazy(data))
 
 
@@ -201,15 +206,18 @@ def _default(policy: Policy) -> tuple[str, ...]:
 def _refuse(policy: Policy, settings: Iterable[ExplorationSetting]) -> None:
     for one in settings:
         if one.k < 1:
-            raise InputError(f"k: {one.k} is too low; k is a whole number from 1 on")
+            raise InputError(f"{one.k} is too low; k is a whole number from 1 on", field="ks")
         if not 0 <= one.limit <= 1:
-            raise InputError(f"limit: {one.limit:g} is not a share of the records, from 0 to 1")
+            raise InputError(f"{one.limit:g} is not a share of the records, from 0 to 1", field="limits")
         if one.recoding not in RECODINGS:
             hint = did_you_mean(one.recoding, RECODINGS)
-            raise InputError(f"recoding: unknown kind '{one.recoding}'{hint}", advice=f"one of {', '.join(RECODINGS)}")
+            raise InputError(
+                f"unknown kind '{one.recoding}'{hint}", field="recodings", advice=f"one of {', '.join(RECODINGS)}"
+            )
         if one.recoding != "global" and policy.solve.utility != "loss":
             raise InputError(
-                f"recoding: {one.recoding} minimises the loss, the policy asks for {policy.solve.utility}",
+                f"{one.recoding} minimises the loss, the policy asks for {policy.solve.utility}",
+                field="recodings",
                 advice="explore recoding global only, or take solve.utility out",
             )
     if not policy.quasi_identifiers:

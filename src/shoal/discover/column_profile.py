@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +12,10 @@ from shoal.discover.key_columns import KeyEvidence
 from shoal.discover.text_mentions import TextMention
 from shoal.discover.value_kinds import ValueKind
 from shoal.discover.value_shapes import ValueShape
+from shoal.errors import DataError
 from shoal.schema import Column
+from shoal.schema.notebook_html import card, grid, short
+from shoal.schema.registry import did_you_mean
 
 Json = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
 
@@ -91,8 +95,28 @@ class Profile:
     def sampled(self) -> bool:
         return self.rows_seen < self.rows
 
+    def __repr__(self) -> str:
+        return short("Profile", "", self._figures())
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.name, one.column.type, one.proposal.role, "; ".join(one.proposal.reasons), f"{one.missing:.0%}")
+            for one in (*self.columns, *self.nested)
+        ]
+        header = ("column", "type", "proposed role", "why", "missing")
+        return card("Profile", self._figures(), grid(header, rows))
+
+    def _figures(self) -> dict[str, str]:
+        roles = Counter(str(one.proposal.role) for one in self.columns)
+        figures = {"records": f"{self.rows:,}", "columns": str(len(self.columns))}
+        return figures | {role: str(number) for role, number in sorted(roles.items())}
+
     def __getitem__(self, name: str) -> ColumnProfile:
-        return next(column for column in self.columns if column.name == name)
+        """The profile of one column."""
+        names = tuple(column.name for column in self.columns)
+        if name not in names:
+            raise DataError(f"the table has no column '{name}'{did_you_mean(str(name), names)}")
+        return self.columns[names.index(name)]
 
     def to_dict(self) -> dict[str, Json]:
         """Plain JSON types."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from shoal.discover.profile import ColumnProfile, Profile, profile
 from shoal.discover.recognisers import RecogniserSet, default_recognisers, words
+from shoal.discover.table_profile import ColumnProfile, Profile, profile
 from shoal.errors import InputError
 from shoal.schema import Role
 from shoal.schema.registry import did_you_mean

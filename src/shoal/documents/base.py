@@ -124,13 +124,7 @@ registered_documents: Registry[type[DocumentFormat]] = Registry("shoal.documents
 
 def document_formats() -> tuple[type[DocumentFormat], ...]:
     """All that are there, in their order. A file is of one of them: no two may have an ending in common."""
-    ordered = sorted((one for _, one in registered_documents), key=lambda one: (one.order, one.key))
-    owners: dict[str, str] = {}
-    for one in ordered:
-        for ending in one.endings:
-            if owners.setdefault(ending, one.key) != one.key:
-                raise registered_documents.refusal(one.key, f"'{ending}' is an ending of {owners[ending]}")
-    return tuple(ordered)
+    return registered_documents.in_order(lambda one: one.order, lambda one: one.endings, "an ending")
 
 
 @contextmanager

@@ -9,11 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+import numpy as np
 import polars as pl
 
-from shoal.hierarchy.base import BoundHierarchy, quotient
+from shoal.hierarchy.base import TOP, BoundHierarchy, quotient
 from shoal.kernels.arrays import Floats
 from shoal.schema.columns import Column
+
+_EXAMPLES = 3
+"""Groups that a description names."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,18 @@ class BoundLadder(BoundHierarchy):
     def leaf_count(self) -> int:
         return len(self.rungs[0])
 
+    def describe(self, level: int) -> str:
+        """
+        >>> rungs = [["Pune", "Thane", "Goa"], ["Maharashtra", "Maharashtra", "Goa"]]
+        >>> known = pl.DataFrame({"value": ["Pune"], "records": [1]})
+        >>> BoundLadder.build(Column("city"), rungs, known).meaning(1)
+        '2 groups, such as Maharashtra'
+        """
+        groups = self.rungs[level].drop_nulls().unique(maintain_order=True)
+        named = groups.filter(~groups.is_in(self.rungs[0].implode())).head(_EXAMPLES)
+        such = f", such as {', '.join(named)}" if len(named) else ""
+        return f"{len(groups)} group{'' if len(groups) == 1 else 's'}{such}"
+
     def label(self, values: pl.Series, level: int) -> pl.Series:
         return self._look_up(values, self.rungs[level])
 
@@ -68,6 +84,21 @@ class BoundLadder(BoundHierarchy):
             lost = keys.filter(found.is_null() & keys.is_not_null())
             raise self.unknown(lost.n_unique(), len(lost))
         return found
+
+
+class StarredLadder(BoundLadder):
+    """A ladder on which some values have no label: their rungs say ``*``, and they are starred on every level."""
+
+    def generalise(self, values: pl.Series, level: int) -> pl.Series:
+        """A star of the data is none of ours."""
+        found = super().generalise(values, level)
+        if not 0 < level < self.height:
+            return found
+        alone = (self.label(values, level) == TOP) & (values.cast(pl.String) != TOP)
+        return found.set(alone.fill_null(value=False), TOP)
+
+    def share(self, values: pl.Series, level: int) -> Floats:
+        return np.where(self.label(values, level) == TOP, 1.0, super().share(values, level))
 
 
 def shares(labels: pl.Series) -> pl.Series:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
-
-from polars.exceptions import PolarsError
 
 from shoal.errors import DataError, TargetError, is_panic
 
@@ -29,11 +28,17 @@ _SAID: Final = {
 }
 
 
+def reported_errors() -> tuple[type[Exception], ...]:
+    """What may be the operating system's; errors of Polars only where it is loaded, since else it raised none."""
+    polars = sys.modules.get("polars.exceptions")
+    return (OSError,) if polars is None else (OSError, polars.PolarsError)
+
+
 def number_of(error: BaseException) -> int | None:
     """The operating system's number of an error, where it has one."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
-    found = _NUMBER.search(str(error)) if isinstance(error, OSError | PolarsError) else None
+    found = _NUMBER.search(str(error)) if isinstance(error, reported_errors()) else None
     return int(found[1]) if found else None
 
 
@@ -46,7 +51,7 @@ def writing(label: str) -> Iterator[None]:
     """Errors of the operating system become a TargetError; others pass as they are."""
     try:
         yield
-    except (OSError, PolarsError) as error:
+    except reported_errors() as error:
         number = number_of(error)
         if number is None:
             raise

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -40,7 +40,7 @@ class LedgerDatabase(TransactionalDatabase):
     kind: ClassVar[str] = "ledger"
 
 
-class Ledger:
+class Ledger(AbstractContextManager["Ledger"]):
     """``Ledger.create`` begins one; ``Ledger.open`` never does, so that a lost ledger doesn't pass for an empty one."""
 
     def __init__(self, database: LedgerDatabase, name: str, keys: PayloadKeys | None) -> None:
@@ -64,9 +64,6 @@ class Ledger:
             if not connection.dialect.has_table(connection, opened._tables.entry.name):
                 raise SourceError(f"{opened._database.label}: there is no ledger '{name}'")
         return opened
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin
 
+import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from shoal.errors import PolicyError, PolicyProblem, SourceError
+from shoal.errors import InputError, PolicyError, PolicyProblem, SourceError
 from shoal.policy.checks import problems_in
-from shoal.policy.yaml_tree import TreePath, YamlTree, dotted, read_tree
+from shoal.policy.yaml_tree import TreePath, YamlTree, dotted, plain_mapping, read_tree
 from shoal.schema.registry import did_you_mean
 from shoal.schema.registry_choices import RegistryChoice
 from shoal.schema.validation_messages import validation_message
@@ -26,6 +29,7 @@ TABLES_KEY = "tables"
 
 PolicyFinding = tuple[TreePath, str]
 PolicyT = TypeVar("PolicyT", bound="Policy")
+PolicyOut = TypeVar("PolicyOut")
 
 
 def read_policy(path: Path) -> str:
@@ -43,6 +47,29 @@ def read_policy(path: Path) -> str:
         raise SourceError(f"{path}: is not UTF-8 text, so no policy file") from None
     except OSError as error:
         raise SourceError(f"{path}: can't be read ({error.strerror})") from None
+
+
+PolicyReader = Callable[..., PolicyOut]
+"""From the text of a policy, ``source`` (what problems are said of) and ``folder`` (of its paths)."""
+
+
+def read_given(given: object, read: PolicyReader[PolicyOut]) -> PolicyOut:
+    """A policy as a caller has it: the path of its file, its text (a string of several lines), or a mapping."""
+    if isinstance(given, Mapping):
+        text = yaml.safe_dump(plain_mapping(given), sort_keys=False, allow_unicode=True)
+        try:
+            return read(text, source="policy", folder=Path())
+        except PolicyError as error:
+            raise PolicyError([replace(one, line=0, column=0) for one in error.problems]) from None
+    if isinstance(given, str) and "\n" in given:
+        return read(given, source="policy", folder=Path())
+    if isinstance(given, str | Path):
+        return read(read_policy(Path(given)), source=str(given), folder=Path(given).parent)
+    raise InputError(
+        f"a value of the type {type(given).__name__} is none",
+        field="policy",
+        advice="give a Policy, the path of its file, or a dict",
+    )
 
 
 def policy_from_text(model: type[PolicyT], text: str, *, source: str, folder: Path) -> PolicyT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -14,7 +15,7 @@ from shoal.io import SourceOptions, TargetOptions, parse_source, parse_target
 from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneHierarchy, OneModel, TableTechniques, TechniqueList
 from shoal.policy.default_attribute import EVERYTHING_ELSE
-from shoal.policy.load import policy_from_text, read_policy
+from shoal.policy.load import policy_from_text, read_given, read_policy
 from shoal.policy.presets import PRESETS, Preset, UseCase
 from shoal.policy.read_back_rules import ReadBackRules
 from shoal.policy.release_kind import ReleaseKind
@@ -31,6 +32,15 @@ def _without_password(place: str) -> str:
     if re.search(r"://[^/@]*:[^/]*@", place):
         raise ValueError("a password doesn't stand in a policy; leave it to PGPASSWORD or a .pgpass file")
     return place
+
+
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("one line of text, without line breaks")
+    return text
+
+
+OneLine = Annotated[str, Field(min_length=3, max_length=300), AfterValidator(_one_line)]
 
 
 class Attribute(Parameters):
@@ -126,6 +136,10 @@ class Policy(Parameters):
     shoal: Literal[1]
     name: str = Field(pattern=r"^[\w][\w .-]{0,99}$")
     use_case: UseCase | None = None
+    purpose: OneLine | None = Field(default=None, description="What the release is for, in words; reports show it.")
+    responsible: OneLine | None = Field(
+        default=None, description="Who answers for the release: a person or an office; reports show it."
+    )
     source: (
         Annotated[SourceOptions, BeforeValidator(parse_source, json_schema_input_type=str | SourceOptions)] | None
     ) = None
@@ -135,6 +149,9 @@ class Policy(Parameters):
     output: Output = Field(default_factory=Output)
     vault: Annotated[str, AfterValidator(_without_password)] | None = Field(
         default=None, min_length=1, description="Where lasting keys and pseudonyms come from: a file, or postgresql://…"
+    )
+    recognisers: Annotated[tuple[str, ...], BeforeValidator(lambda v: (v,) if isinstance(v, str) else v)] = Field(
+        default=(), description="Files of recognisers of one's own, used beside those that come with Shoal."
     )
     shred_on: date | None = Field(
         default=None, description="When keys and mappings that lead back to people are to be destroyed."
@@ -161,22 +178,43 @@ class Policy(Parameters):
         return {**rest, "table": table}
 
     @classmethod
+    def of(cls, given: object) -> Self:
+        """A policy as a caller has it: one that was read, the path of its file, its text, or a mapping.
+
+        >>> Policy.of({"shoal": 1, "name": "staff", "attributes": {"age": {"role": "insensitive"}}})
+        <Policy staff: 1 insensitive>
+        """
+        return given if isinstance(given, cls) else read_given(given, cls.from_text)
+
+    @classmethod
     def load(cls, path: str | Path) -> Self:
+        """The policy in a file; a PolicyError has all that is wrong with it, by line."""
         path = Path(path)
         return cls.from_text(read_policy(path), source=str(path), folder=path.parent)
 
     @classmethod
     def from_text(cls, text: str, *, source: str = "policy", folder: Path | None = None) -> Self:
+        """The policy in a YAML text; ``source`` is what errors call it, ``folder`` where its relative paths begin."""
         return policy_from_text(cls, text, source=source, folder=folder or Path())
 
     def placed(self, text: str, folder: Path) -> Self:
         self._text, self._folder = text, folder
         return self
 
+    def __repr__(self) -> str:
+        """Short, and without what may be a secret, as the address of a source."""
+        roles = Counter(str(attribute.role) for attribute in self.attributes.values())
+        asked = [f"{model.key} {model.required:g}" for model in self.models]
+        return f"<Policy {self.name}: {', '.join([*(f'{number} {role}' for role, number in roles.items()), *asked])}>"
+
     @property
     def text(self) -> str:
         """The policy as it was written (what its checksum is taken of)."""
         return self._text or self.model_dump_json(exclude={"source", "target"})
+
+    @property
+    def recogniser_files(self) -> tuple[Path, ...]:
+        return tuple(self.folder / Path(path).expanduser() for path in self.recognisers)
 
     @property
     def folder(self) -> Path:

@@ -18,8 +18,16 @@ from shoal.errors import PolicyError, PolicyProblem
 from shoal.io.options import Address, IfExists
 from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneModel
-from shoal.policy.load import TABLES_KEY, PolicyFinding, located, policy_from_tree, read_mapping, read_policy
-from shoal.policy.model import Policy, Solve
+from shoal.policy.load import (
+    TABLES_KEY,
+    PolicyFinding,
+    located,
+    policy_from_tree,
+    read_given,
+    read_mapping,
+    read_policy,
+)
+from shoal.policy.model import OneLine, Policy, Solve
 from shoal.policy.presets import UseCase
 from shoal.policy.references import Reference, ReferenceEnd, problems_of, why_apart
 from shoal.policy.table_defaults import TableEntry
@@ -88,6 +96,8 @@ class SeveralEntry(Parameters):
     shoal: Literal[1]
     name: str = Field(pattern=r"^[\w][\w .-]{0,99}$")
     use_case: UseCase | None = None
+    purpose: OneLine | None = None
+    responsible: OneLine | None = None
     source: Annotated[SharedSource, BeforeValidator(_address, json_schema_input_type=str | SharedSource)] | None = None
     target: Annotated[SharedTarget, BeforeValidator(_address, json_schema_input_type=str | SharedTarget)] | None = None
     vault: str | None = None
@@ -134,6 +144,11 @@ class MultiTablePolicy:
 def load_any(path: str | Path) -> Policy | MultiTablePolicy:
     """A policy of one table, or of several."""
     return any_from_text(read_policy(Path(path)), source=str(path), folder=Path(path).parent)
+
+
+def any_of(given: object) -> Policy | MultiTablePolicy:
+    """The same, as a caller has it: read already, a path, a text, or a mapping."""
+    return given if isinstance(given, Policy | MultiTablePolicy) else read_given(given, any_from_text)
 
 
 def any_from_text(text: str, *, source: str = "policy", folder: Path | None = None) -> Policy | MultiTablePolicy:

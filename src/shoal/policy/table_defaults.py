@@ -35,7 +35,7 @@ class TableEntry:
     def _fill_in(self, top: Mapping[str, object]) -> None:
         quasi = _has_quasi(self.data)
         top = {**top, **self._privacy(top)}
-        for key in ("use_case", "vault", "shred_on", "privacy", *_BY_KEY):
+        for key in ("use_case", "purpose", "responsible", "vault", "shred_on", "privacy", *_BY_KEY):
             if key not in top or (key in _FOR_QUASI and not quasi):
                 continue
             default, own = top[key], self.data.get(key)

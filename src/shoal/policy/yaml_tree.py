@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 
 import yaml
 
@@ -111,6 +113,35 @@ def _scalar(node: yaml.Node, path: TreePath, tree: YamlTree, loader: _Loader) ->
     except (yaml.YAMLError, ValueError):
         tree.problems.append(PolicyProblem(*tree.where(path), dotted(path), "a value that can't be read"))
         return None
+
+
+def plain_mapping(given: Mapping[object, object]) -> dict[str, object]:
+    """A policy that is a mapping already, in the types that YAML has; others are problems, by path.
+
+    >>> plain_mapping({"shoal": 1, "shred_on": date(2031, 1, 1)})
+    {'shoal': 1, 'shred_on': '2031-01-01'}
+    """
+    problems: list[PolicyProblem] = []
+    taken = {str(key): _plain(value, (str(key),), problems) for key, value in given.items()}
+    if problems:
+        raise PolicyError(problems)
+    return taken
+
+
+def _plain(given: object, path: TreePath, problems: list[PolicyProblem]) -> object:
+    if isinstance(given, Mapping):
+        return {str(key): _plain(value, (*path, str(key)), problems) for key, value in given.items()}
+    if isinstance(given, list | tuple):
+        return [_plain(value, (*path, place), problems) for place, value in enumerate(given)]
+    if isinstance(given, date):
+        return given.isoformat()
+    if isinstance(given, str):
+        return str.__str__(given)
+    if given is None or isinstance(given, bool | int | float):
+        return given
+    said = f"a value of the type {type(given).__name__} can't stand in a policy"
+    problems.append(PolicyProblem(0, 0, dotted(path), said))
+    return None
 
 
 def dotted(path: TreePath) -> str:

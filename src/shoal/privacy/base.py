@@ -25,10 +25,11 @@ from math import isfinite
 from typing import ClassVar, Self
 
 import numpy as np
+from pydantic import Field
 
 from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.privacy.classes import Classes, Histograms
-from shoal.privacy.figures import Figure
+from shoal.privacy.figures import Figure, FigureUnit, figure_of_classes
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import Registry
 
@@ -172,7 +173,7 @@ class PrivacyModel(Parameters, ABC):
 class SensitiveModel(PrivacyModel):
     """A model that judges a class by how one sensitive attribute is spread in it."""
 
-    attribute: str
+    attribute: str = Field(description="The sensitive attribute.")
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -208,19 +209,38 @@ class SensitiveModel(PrivacyModel):
         return kept
 
 
-class TableModel(PrivacyModel):
-    """A model on a share of the whole table: the smallest classes are taken away until it is met."""
+class ClosenessModel(SensitiveModel):
+    """A model that bounds how far the shares of the values in a class are from those in the whole table."""
 
-    local: ClassVar[bool] = False
-    takes_smallest: ClassVar[bool] = True
+    monotone_under_generalisation: ClassVar[bool] = True
+    monotone_under_suppression: ClassVar[bool] = True
     more_is_safer: ClassVar[bool] = False
-    monotone_under_suppression: ClassVar[bool] = False
+    trims: ClassVar[bool] = True
+
+
+class ShareModel(PrivacyModel):
+    """A model that bounds a share of people, or a mean of chances, from above."""
+
+    more_is_safer: ClassVar[bool] = False
 
     maximum: float
 
     @property
     def required(self) -> float:
         return self.maximum
+
+    @classmethod
+    def _bounded_share(cls) -> Figure:
+        """What ``measure`` shows of a model that has no parameter but the bound."""
+        return figure_of_classes(cls.key, cls.title, lambda bound: cls(maximum=bound), FigureUnit.SHARE)
+
+
+class TableModel(ShareModel):
+    """A model on a share of the whole table: the smallest classes are taken away until it is met."""
+
+    local: ClassVar[bool] = False
+    takes_smallest: ClassVar[bool] = True
+    monotone_under_suppression: ClassVar[bool] = False
 
 
 def kept_by(models: Sequence[PrivacyModel], classes: Classes) -> Mask:

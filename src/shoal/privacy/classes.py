@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import BugError
 from shoal.kernels.arrays import Floats, Integers, Mask, sums_by
 
 PeopleIn = Callable[[Integers, int], Integers]
 
+_BITS = 63
 _NOTHING: Integers = np.empty(0, dtype=np.int64)
 
 BLOCK_CELLS = 1 << 22
@@ -136,7 +139,7 @@ class Classes:
     population: Integers | None = None
     """Per class, how many records of the population table look alike; None where no population is known."""
     attributes: tuple[str, ...] = ()
-    cells: Integers | None = None
+    cells: Integers | NDArray[np.int32] | None = None
     """Per class and quasi-identifier, a number for the released value: equal numbers, equal values."""
     shared_people: PeopleIn | None = None
     """Distinct people in unions of the classes, where a person may be in several; None where people just add up."""
@@ -164,7 +167,7 @@ class Classes:
         places = [self.attributes.index(name) for name in attributes]
         if not len(self) or not places:
             return np.zeros(len(self), dtype=np.int64), min(1, len(self))
-        _, groups = np.unique(self.cells[:, places], axis=0, return_inverse=True)
+        _, groups = np.unique(_keys(self.cells[:, places]), axis=0, return_inverse=True)
         return groups.reshape(-1).astype(np.int64), int(groups.max()) + 1
 
     def people_in(self, groups: Integers, number: int) -> Integers:
@@ -210,6 +213,17 @@ class Classes:
             self.shared_people and among(self.shared_people, places, len(self)),
             None if self.pairs is None else _renumbered(self.pairs, places, len(self)),
         )
+
+
+def _keys(cells: Integers | NDArray[np.int32]) -> Integers | NDArray[np.int32]:
+    """Equal where the rows are, and in the same order: one number for each row if that fits."""
+    sizes = [int(most) + 1 for most in cells.max(axis=0)]
+    if int(cells.min()) < 0 or prod(sizes) >= 1 << _BITS:
+        return cells
+    keys = np.zeros(len(cells), dtype=np.int64)
+    for place, size in enumerate(sizes):
+        keys = keys * size + cells[:, place]
+    return keys
 
 
 def _renumbered(pairs: Integers, places: Integers, classes: int) -> Integers:

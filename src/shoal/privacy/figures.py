@@ -8,7 +8,7 @@ reported, how it is found from the classes, where it makes no sense, and which m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -90,8 +90,27 @@ def worst_figure(model: PrivacyModel, classes: Classes) -> float:
     return float(figures.min() if model.more_is_safer else figures.max())
 
 
-def people_in_smallest_class(classes: Classes) -> Mapping[str, int]:
-    """The parameter k of models that ask for a number of people too: what the table has."""
+def figure_of_classes(name: str, title: str, model: Callable[[float], PrivacyModel], unit: FigureUnit) -> Figure:
+    """A figure of the classes themselves, for which the bound alone makes the model."""
+    return Figure(name, title, lambda _name, bound, _k: model(bound), sensitive=False, unit=unit)
+
+
+def figure_of_population(
+    name: str, title: str, model: Callable[[float, str], PrivacyModel], unit: FigureUnit
+) -> Figure:
+    """A figure of classes and their population, for which the bound and the population's table make the model."""
+    of_bound = figure_of_classes(name, title, lambda bound: model(bound, POPULATION_AT_HAND), unit)
+    return replace(of_bound, population=True)
+
+
+def figure_beside_k(
+    name: str, title: str, model: Callable[[str, float, int], PrivacyModel], unit: FigureUnit
+) -> Figure:
+    """A figure of a model that asks for k people too: measured with those that the smallest class has."""
+    return Figure(name, title, model, unit=unit, parameters=_people_in_smallest_class)
+
+
+def _people_in_smallest_class(classes: Classes) -> Mapping[str, int]:
     return {"k": int(classes.people.min())}
 
 

@@ -21,11 +21,13 @@ from shoal.io.frames import FrameTarget, like
 from shoal.plan import Solution
 from shoal.policy import Policy
 from shoal.release.further_files import collect_files, data_target, describe_data_file, formulas_in, write_files
+from shoal.release.notebook_card import release_card, release_figures
 from shoal.report import render, write_pdf
 from shoal.report.facts import ReportFacts
 from shoal.report.pdf import find_browser
 from shoal.results.manifest import DataFile, Manifest, WrittenFile
 from shoal.results.risk_results import ReleasedRisk
+from shoal.schema.notebook_html import short
 from shoal.schema.steps import SidecarFile
 
 
@@ -44,6 +46,14 @@ class Release:
     """How it was reached, with what the manifest doesn't keep."""
     nothing_left: bool = False
     """Whether k holds only because no quasi-identifying value tells records apart any more."""
+
+    def __repr__(self) -> str:
+        where = {} if self.folder is None else {"folder": str(self.folder)}
+        return short("Release", self.manifest.name, release_figures(self.manifest) | where)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the figures, whether each model is met, the first released records."""
+        return release_card(self.manifest, self.data, self.folder)
 
     @property
     def risk(self) -> ReleasedRisk:

@@ -12,6 +12,7 @@ from shoal import __version__
 from shoal.assess.evidence.recount import RecountResult, RewriteResult, anatomy_finding, anatomy_warnings
 from shoal.assess.evidence.study import ReleaseEvidence
 from shoal.measurement.risk.anatomy import Anatomy
+from shoal.measurement.risk.attribute_influence import attribute_influence
 from shoal.measurement.risk.identifier_leaks import IdentifierLeaks
 from shoal.plan.roll_up import RollUpStep
 from shoal.policy import Policy, warnings_in
@@ -19,6 +20,8 @@ from shoal.policy.data_state import state_of
 from shoal.policy.treatment import Treatment, treatments
 from shoal.pseudonyms import Secrets
 from shoal.randomness import now
+from shoal.results.column_results import InfluenceResult
+from shoal.results.lineage import versions
 from shoal.results.manifest import (
     AnatomyResult,
     DataFile,
@@ -54,6 +57,7 @@ class RunFindings:
     leaks: IdentifierLeaks
     anatomy: Anatomy | None
     evidence: ReleaseEvidence
+    engine: str = "polars"
 
     @property
     def heights(self) -> dict[str, int]:
@@ -85,6 +89,10 @@ def build_manifest(
         created=now().replace(microsecond=0),
         name=policy.name,
         use_case=policy.use_case,
+        purpose=policy.purpose,
+        responsible=policy.responsible,
+        versions=versions(policy.shoal, findings.engine),
+        engine=findings.engine,
         state=StateResult.of(state_of(policy, lasting=vaulted, against=findings.evidence.against)),
         policy_sha256=hashlib.sha256(policy.text.encode()).hexdigest(),
         source=source,
@@ -102,6 +110,8 @@ def build_manifest(
         pseudonyms=dict(recounted.pseudonyms),
         models=(*recounted.models, *anatomy_finding(policy, anatomy)),
         utility=recounted.utility,
+        columns=dict(recounted.columns) or None,
+        drivers=_drivers(findings) or None,
         timing=done.timing,
         peak_rss_mb=_peak_memory(),
         warnings=tuple(_warnings(policy, findings, vaulted=vaulted)),
@@ -116,6 +126,24 @@ def build_manifest(
 def _solution(findings: RunFindings) -> SolutionResult:
     found = SolutionResult.model_validate(findings.rewritten.solution)
     return found.model_copy(update={"heights": findings.heights})
+
+
+def _drivers(findings: RunFindings) -> tuple[InfluenceResult, ...]:
+    """By what the release leaves; where nothing is left of it, by the original."""
+    before, after = (
+        {one.attribute: one for one in attribute_influence(measured.classes)}
+        for measured in (findings.rewritten.before, findings.recounted.after)
+    )
+    names = [*before, *(name for name in after if name not in before)]
+    adds = {name: after[name].adds if name in after else 0.0 for name in names}
+    return tuple(
+        InfluenceResult(
+            attribute=name,
+            before=before[name].without if name in before else None,
+            after=after[name].without if name in after else None,
+        )
+        for name in sorted(names, key=lambda name: -adds[name])
+    )
 
 
 def _attributes(policy: Policy, findings: RunFindings) -> dict[str, dict[str, str]]:

@@ -7,12 +7,13 @@ who listens, and what may stop the run, is a ``Monitor``.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from shoal.assess.evidence.example_rows import example_rows
 from shoal.assess.evidence.last_look import identifiers_of, take_last_look
 from shoal.assess.evidence.recount import RewriteResult, check_read_back, recount, recount_anatomy
 from shoal.assess.evidence.study import EvidenceStudy, MeasuredFrame, ReleaseEvidence, gather_evidence
@@ -22,6 +23,7 @@ from shoal.engine.selection import make_engine
 from shoal.errors import InputError
 from shoal.io import Source, explained
 from shoal.io.frames import FrameSource, as_lazy, is_spark
+from shoal.plan.roll_up import RollUpStep
 from shoal.policy import Policy
 from shoal.policy.sources import source_of
 from shoal.pseudonyms import Secrets
@@ -34,6 +36,7 @@ from shoal.release.pipeline import ReleasePipeline, RunPhase
 from shoal.release.report_facts import report_facts
 from shoal.release.request import RunRequest
 from shoal.release.source_identity import SourceFingerprint
+from shoal.results.evidence_facts import ExampleColumn
 from shoal.schema.progress import CancelToken, EventSink, Monitor, NoteMade, WarningRaised
 
 __all__ = ["Release", "Run", "StagedRelease", "anonymise", "release_folder"]
@@ -41,7 +44,7 @@ __all__ = ["Release", "Run", "StagedRelease", "anonymise", "release_folder"]
 
 def anonymise(  # noqa: PLR0913  # one argument per wish
     data: object,
-    policy: Policy,
+    policy: Policy | Mapping[str, object] | str | Path,
     *,
     output: str | Path | None = None,
     seed: int | None = None,
@@ -53,26 +56,31 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
 ) -> Release:
     """Anonymise a table by a policy; the same kind of table comes back as ``release.data``.
 
-    A ``vault`` (``shoal.vault.Vault``) gives pseudonyms and keys that last; without one they are of this run only.
-
-    A path gives a release folder at ``output``; ``release.data`` is then the path of the data file.
-
-    Of a Spark frame the result lies in a folder of its own while the session lasts, in ``shared`` if that is given: on
-    a cluster, a folder that all machines see.
-
-    ``progress`` is called with the events of the run (``shoal.schema.progress``); ``cancel`` stops it from another
-    thread, with ``Cancelled`` and nothing written.
+    Args:
+        data: a pandas, Polars, PyArrow or Spark table, a path, a database's address, or None for the policy's own
+            source. What is no table in memory gives a release folder; ``release.data`` is then the path in it.
+        policy: a ``Policy``, the path of its file, its text, or a dict.
+        output: of a path, the release folder; named after the policy if none is given.
+        seed: makes the run repeatable, for tests.
+        force: replaces the release folder that is there.
+        vault: a ``Vault``, whose pseudonyms and keys last; without one they are of this run only.
+        shared: of a Spark table, the folder that the result lies in while the session lasts; on a cluster, one that all
+            machines see.
+        progress: is called with the events of the run (``shoal.schema.progress``).
+        cancel: stops it from another thread, with ``Cancelled`` and nothing written.
     """
     if output is not None and not isinstance(data, str | Path):
-        raise InputError("a table in memory gives a table in memory; `output` goes with a path")
+        raise InputError("a table in memory gives a table in memory: it goes with a path", field="output")
+    if vault is not None and not hasattr(vault, "key"):
+        raise InputError("has to be a Vault", field="vault")
     request = RunRequest(
-        policy=policy,
+        policy=Policy.of(policy),
         data=str(data) if isinstance(data, Path) else data,
-        output=None if output is None else Path(output),
+        output=output,
         seed=seed,
         force=force,
         secrets=vault,
-        shared=None if shared is None else Path(shared),
+        shared=shared,
     )
     return Run(request, Monitor(progress, cancel)).execute()
 
@@ -182,7 +190,7 @@ class Run:
             evidence = self._evidence(before, after, study, aside)
         if not has_identities(rewritten.plan):
             remove_aside(aside)
-        findings = RunFindings(rewritten, recounted, read_back, files, leaks, anatomy, evidence)
+        findings = RunFindings(rewritten, recounted, read_back, files, leaks, anatomy, evidence, pipeline.engine.name)
         with self.monitor.phase(RunPhase.REPORT):
             release = self._report(output, findings, fingerprint, started)
         return StagedRelease(release, self, output, rewritten, aside)
@@ -212,12 +220,19 @@ class Run:
         for warning in manifest.warnings:
             self.monitor.emit(WarningRaised(warning))
         facts = report_facts(self.policy, manifest, findings)
+        facts = replace(facts, examples=self._examples(output, rewritten))
         if self.request.explore:
             tried = exploration_of(self.policy, self.request.data, seed=self.request.seed, monitor=self.monitor)
             facts = replace(facts, exploration=tried)
         html = output.write_report(facts)
         release = output.staged(manifest.timed(time.perf_counter() - started), html, files)
         return replace(release, solution=rewritten.solution, nothing_left=findings.nothing_left)
+
+    def _examples(self, output: OpenOutput, done: RewriteResult) -> tuple[ExampleColumn, ...]:
+        coarser = {one.attribute for one in done.plan if isinstance(one.step, RollUpStep)}
+        values = {name: done.counts.values_of(name) for name in done.counts.attributes}
+        values |= {name: values[name].clear() for name in coarser & values.keys() if name is not None}
+        return example_rows(self.policy, self.source.scan(), output.scan(), done.records, values)
 
 
 @dataclass(frozen=True)

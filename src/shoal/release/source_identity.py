@@ -1,8 +1,9 @@
-"""Which file a release is made from: its name and checksum, found in a thread while the run reads it."""
+"""Which file a release is made from: its name, date and checksum, found in a thread while the run reads it."""
 
 from __future__ import annotations
 
 from concurrent.futures import Future
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
 
@@ -29,7 +30,8 @@ class SourceFingerprint:
 
 def _identify(found: Future[SourceIdentity], label: str, files: tuple[Path, ...]) -> None:
     try:
-        found.set_result(SourceIdentity(name=Path(label).name, sha256=_checksum(files)))
+        written = datetime.fromtimestamp(max(path.stat().st_mtime for path in files), UTC).replace(microsecond=0)
+        found.set_result(SourceIdentity(name=Path(label).name, sha256=_checksum(files), modified=written))
     except OSError:
         found.set_exception(SourceError(f"{label}: can't be read any more"))
 

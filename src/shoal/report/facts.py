@@ -18,6 +18,7 @@ from shoal.results.evidence_facts import (
     AttackerFacts,
     AttackFacts,
     DistributionFacts,
+    ExampleColumn,
     FigureTable,
     UsefulnessFacts,
 )
@@ -99,6 +100,8 @@ class ReportFacts:
     purpose: str | None = None
     """What the release is for, in words; a recipient is told."""
     tables: tuple[FigureTable, ...] = ()
+    examples: tuple[ExampleColumn, ...] = ()
+    """Rows that nobody has, and what becomes of them."""
     exploration: Exploration | None = None
     limits: tuple[str, ...] = ()
     """Limits of the evidence besides those that the page knows of itself."""

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from markupsafe import Markup
 
@@ -20,6 +21,15 @@ _TOP, _BOTTOM, _HEIGHT = 26, 270, 300
 _LEFT, _RIGHT = 9.0, 95.0
 _LABEL_GAP = 5.0
 """Per cent of the width that a label on the axis needs."""
+MARKS: Final = (
+    "M0 -5A5 5 0 1 1 0 5A5 5 0 1 1 0 -5z",
+    "M-4.5 -4.5H4.5V4.5H-4.5z",
+    "M0 -6 6 0 0 6 -6 0z",
+    "M0 -5.5 5.5 4.5H-5.5z",
+    "M0 5.5 5.5 -4.5H-5.5z",
+    "M-2 -5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5V-2H-2z",
+)
+"""A disc, a square, a diamond, a triangle either way, a cross: one for each line, as colour alone does not tell all."""
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 
 
@@ -53,10 +63,9 @@ class FrontierScales:
         """Pixels from the top."""
         return _BOTTOM - (_BOTTOM - _TOP) * loss / self.most
 
-    def shade(self, limit: float) -> str:
-        """How much of the colour a limit has, in per cent: the more may be suppressed, the more; none of it is grey."""
-        place = self.limits.index(limit)
-        return f"{100 * place / (len(self.limits) - 1):.0f}%" if len(self.limits) > 1 else "100%"
+    def series(self, limit: float) -> int:
+        """Which of the styles a limit has, from 1 on: a colour, a kind of line and a mark of its own."""
+        return self.limits.index(limit) % len(MARKS) + 1
 
 
 def panel(exploration: Exploration, recoding: str, scales: FrontierScales) -> Markup:
@@ -79,9 +88,9 @@ def panel(exploration: Exploration, recoding: str, scales: FrontierScales) -> Ma
 
 def swatch(limit: float, scales: FrontierScales) -> Markup:
     return Markup(
-        '<svg class="swatch" width="26" height="10" aria-hidden="true" focusable="false">'
-        '<line class="limit" style="--shade: {shade}" x1="0" x2="26" y1="5" y2="5"/></svg>'
-    ).format(shade=scales.shade(limit))
+        '<svg class="swatch" width="40" height="14" aria-hidden="true" focusable="false">'
+        '<line class="limit series-{series}" x1="0" x2="40" y1="7" y2="7"/>{mark}</svg>'
+    ).format(series=scales.series(limit), mark=_mark("20", 7, scales.series(limit), "beaten"))
 
 
 def _range(losses: Iterable[float]) -> str:
@@ -118,9 +127,9 @@ def _lines(
     for low, high in pairwise(scales.ks):
         if low in here and high in here:
             yield Markup(
-                '<line class="limit" style="--shade: {shade}" x1="{a:.2f}%" x2="{b:.2f}%" y1="{c:.1f}" y2="{d:.1f}"/>'
+                '<line class="limit series-{series}" x1="{a:.2f}%" x2="{b:.2f}%" y1="{c:.1f}" y2="{d:.1f}"/>'
             ).format(
-                shade=scales.shade(limit),
+                series=scales.series(limit),
                 a=scales.x(low),
                 b=scales.x(high),
                 c=scales.y(here[low]),
@@ -130,17 +139,17 @@ def _lines(
 
 def _point(one: ExplorationTrial, found: ExplorationOutcome, scales: FrontierScales, *, filled: bool) -> Markup:
     lost = f"{count(found.suppressed, 'record')} suppressed, {percent(found.suppressed_share)}"
-    return Markup(
-        "<g><title>{told}</title>"
-        '<circle class="try {kind}" style="--shade: {shade}" cx="{x:.2f}%" cy="{y:.1f}" r="{r}"/></g>'
-    ).format(
-        told=f"{one}: loss {found.loss:.3f}, {lost}",
-        kind="best" if filled else "beaten",
-        shade=scales.shade(one.limit),
-        x=scales.x(one.k),
-        y=scales.y(found.loss),
-        r=6 if filled else 4,
+    mark = _mark(
+        f"{scales.x(one.k):.2f}%", scales.y(found.loss), scales.series(one.limit), "best" if filled else "beaten"
     )
+    return Markup("<g><title>{told}</title>{mark}</g>").format(told=f"{one}: loss {found.loss:.3f}, {lost}", mark=mark)
+
+
+def _mark(x: str, y: float, series: int, kind: str) -> Markup:
+    return Markup(
+        '<svg x="{x}" y="{y:.1f}" width="1" height="1" overflow="visible">'
+        '<path class="try {kind} series-{series}" d="{mark}"/></svg>'
+    ).format(x=x, y=y, kind=kind, series=series, mark=MARKS[series - 1])
 
 
 def _ring(one: ExplorationTrial, found: ExplorationOutcome, scales: FrontierScales) -> Markup:

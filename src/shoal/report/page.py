@@ -16,10 +16,20 @@ from pathlib import PureWindowsPath
 from markupsafe import Markup
 
 from shoal.report import wording
+from shoal.report.column_sections import (
+    ColumnLoss,
+    ComparedFigures,
+    ExampleLine,
+    column_losses,
+    example_lines,
+    relations,
+    risk_drivers,
+)
 from shoal.report.evidence_section import FEW, EvidenceSection, evidence_section
 from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
 from shoal.report.limits import Limit, limits
 from shoal.report.plots import ClassSizeBin, bar, class_bins
+from shoal.report.responsibility import SIGNATORIES, StatedFact, signed_facts, stated_facts
 from shoal.report.sections import titles
 from shoal.report.summary import HarmThreshold, KeyFigure, harms, key_figures, risk_gauge
 from shoal.results.manifest import SolutionResult
@@ -119,6 +129,15 @@ class ReportPage:
     withstood: tuple[str, ...]
     """The kinds of attack, if none of them found anything; the recipient's edition only."""
     proof: EvidenceSection
+    stated: tuple[StatedFact, ...]
+    """Purpose, who answers for it, the source."""
+    signed: tuple[StatedFact, ...]
+    """What a signature is put under; the owner's edition only."""
+    signatories: tuple[str, ...]
+    examples: tuple[ExampleLine, ...]
+    losses: tuple[ColumnLoss, ...]
+    drivers: ComparedFigures | None
+    relations: ComparedFigures | None
     titles: Mapping[str, str]
     """The sections that the page has, in order, by their id."""
 
@@ -128,6 +147,7 @@ def compose(facts: ReportFacts, *, recipient: bool) -> ReportPage:
     shown = [facts.after] if recipient else [facts.before, facts.after]
     before = facts.before if not recipient and facts.before.k else None
     shown_attributes, untouched = _folded(facts.attributes)
+    verdict = wording.give_verdict(facts, recipient=recipient)
     page = ReportPage(
         recipient=recipient,
         name=facts.manifest.name,
@@ -137,7 +157,7 @@ def compose(facts: ReportFacts, *, recipient: bool) -> ReportPage:
         records=count(facts.records, "record"),
         unit=wording.unit(facts)[1],
         measured=measured,
-        verdict=wording.give_verdict(facts, recipient=recipient),
+        verdict=verdict,
         figures=tuple(key_figures(facts, before, recipient=recipient)),
         gauge=risk_gauge(facts, before, recipient=recipient) if measured else None,
         assessed=facts.assessment is not None and not recipient,
@@ -156,6 +176,13 @@ def compose(facts: ReportFacts, *, recipient: bool) -> ReportPage:
         purpose=facts.purpose or "",
         withstood=_withstood(facts) if recipient else (),
         proof=EvidenceSection() if recipient else evidence_section(facts),
+        stated=stated_facts(facts, recipient=recipient),
+        signed=() if recipient else signed_facts(facts, verdict.headline),
+        signatories=() if recipient else SIGNATORIES,
+        examples=example_lines(facts, recipient=recipient),
+        losses=() if recipient else column_losses(facts),
+        drivers=None if recipient else risk_drivers(facts),
+        relations=None if recipient else relations(facts),
         titles={},
     )
     return replace(page, titles=titles(page))
@@ -274,6 +301,13 @@ def _provenance(facts: ReportFacts, *, recipient: bool) -> Iterable[LabelledRow]
             yield LabelledRow(f"Beside it, {one.path}", (", ".join(filter(None, told)),))
         elif one.path in facts.for_recipient:
             yield LabelledRow("Beside it", (one.path,))
-    if not recipient:
-        yield LabelledRow("SHA-256 of the policy", (manifest.policy_sha256,))
-    yield LabelledRow("Made by", (f"shoal {manifest.shoal}",))
+    if recipient:
+        yield LabelledRow("Made by", (f"shoal {manifest.shoal}",))
+        return
+    yield LabelledRow("SHA-256 of the policy", (manifest.policy_sha256,))
+    versions = manifest.versions or {}
+    others = (f"{name} {version}" for name, version in versions.items() if name not in {"shoal", "policy"})
+    made_by = (f"shoal {manifest.shoal}", *(() if manifest.engine is None else (f"engine {manifest.engine}",)), *others)
+    yield LabelledRow("Made by", (", ".join(made_by),))
+    if "policy" in versions:
+        yield LabelledRow("Format of the policy", (versions["policy"],))

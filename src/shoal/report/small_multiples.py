@@ -83,7 +83,7 @@ def distribution(facts: DistributionFacts) -> DistributionChart:
         facts.name,
         " · ".join(told),
         tuple(
-            DistributionBar(_short(label), percent(b), percent(a), _pair(b / longest, a / longest))
+            DistributionBar(_short(label), percent(b), percent(a), before_and_after(b / longest, a / longest))
             for label, b, a in kept
         ),
     )
@@ -101,7 +101,8 @@ def _short(label: str) -> str:
     return label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"
 
 
-def _pair(before: float, after: float) -> Markup:
+def before_and_after(before: float, after: float) -> Markup:
+    """Two bars above each other, each over a share of the width."""
     return Markup(
         '<svg class="pair" width="100%" height="15" aria-hidden="true" focusable="false">'
         '<rect class="bar-before" width="{b:.1f}%" height="7"/>'

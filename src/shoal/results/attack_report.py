@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nan
 from typing import Any
@@ -14,6 +14,8 @@ from shoal.errors import FieldName, FieldText, InputError
 from shoal.privacy import ModelFinding
 from shoal.results.attack_results import AttackReportResult, AttackResult
 from shoal.results.attack_roles import AttackRoles
+from shoal.results.number_format import percent
+from shoal.schema.notebook_html import card, grid, listing, short, tick
 from shoal.schema.registry import did_you_mean
 
 BEYOND_THE_BATTERY = ("joined_linking", "read_back")
@@ -34,6 +36,28 @@ class AttackReport:
     control: bool
     doubts: tuple[str, ...] = ()
     """Whether the original and the release belong together."""
+
+    def __repr__(self) -> str:
+        return short("AttackReport", "", self._figures())
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (_label(one), percent(one.success.share), percent(one.limit.share), in_words(one), tick(met=not one.found))
+            for one in self.done.attacks
+        ]
+        header = ("attack", "right about", "allowed", "what it gets", "withstood")
+        return card("Attacked", self._figures(), grid(header, rows), *self._reservations())
+
+    def _reservations(self) -> Iterator[str]:
+        """What keeps a verdict from meaning much."""
+        yield listing("Doubts", map(str, self.doubts))
+        yield listing("Not judged, may find something", self.done.unjudged)
+        if self.doubtful:
+            yield listing("Hardly anybody fits", [f"{percent(self.fitting)} of the people fit any released record"])
+
+    def _figures(self) -> dict[str, str]:
+        succeed = sum(one.found for one in self.done.attacks)
+        return {"records": f"{self.rows:,}", "attacks": str(len(self.done.attacks)), "that succeed": str(succeed)}
 
     def findings(self, bounds: Mapping[str, float], *, safe: bool = False) -> tuple[ModelFinding, ...]:
         """What was required of single attacks; with ``safe``, that none gets more than its yardstick, or might."""

@@ -39,7 +39,7 @@ class AttackRoles:
             raise InputError(FieldText(FieldName("quasi"), " names no column"))
         chosen = None if policy is None else Policy.load(policy)
         folder = ReleaseFolder.around(release) if isinstance(release, str) else release
-        return cls.by(chosen, folder, qi=qi, sensitive=sensitive, person=person)
+        return cls.by(chosen, folder, quasi=names_in(qi), sensitive=names_in(sensitive), person=person)
 
     @classmethod
     def by(
@@ -47,17 +47,17 @@ class AttackRoles:
         chosen: Policy | None,
         release: ReleaseFolder,
         *,
-        qi: str | None = None,
-        sensitive: str | None = None,
+        quasi: tuple[str, ...] = (),
+        sensitive: tuple[str, ...] = (),
         person: str | None = None,
     ) -> AttackRoles:
-        """The same with a policy that was read already, and the folder of a release."""
+        """The same with a policy that was read already, and a release, in a folder or not."""
         manifest = release.manifest
         known = {} if manifest is None else manifest.roles
         if chosen is not None:
             known = {name: attribute.role for name, attribute in chosen.attributes.items()}
         named = None if manifest is None or manifest.person is None else manifest.person.attribute
-        if qi is None and not known:
+        if not quasi and not known:
             raise InputError(
                 FieldText(
                     "say what an attacker knows: ", FieldName("quasi", "a,b,c"), " or ", FieldName("policy", "POLICY")
@@ -65,13 +65,13 @@ class AttackRoles:
                 advice="a release folder that this version wrote says it itself",
             )
         with_role = {role: tuple(name for name, own in known.items() if own == role) for role in Role}
-        quasi, wanted = names_in(qi) or with_role[Role.QUASI], names_in(sensitive)
-        for name in wanted:
+        quasi = quasi or with_role[Role.QUASI]
+        for name in sensitive:
             if name in quasi:
                 raise InputError(f"'{name}' can't be known to an attacker and be what the attacker wants to know")
         return cls(
             quasi,
-            wanted or tuple(name for name in with_role[Role.SENSITIVE] if name not in quasi),
+            sensitive or tuple(name for name in with_role[Role.SENSITIVE] if name not in quasi),
             with_role[Role.DIRECT],
             with_role[Role.INSENSITIVE],
             chosen,

@@ -97,6 +97,25 @@ class DistributionFacts:
 
 
 @dataclass(frozen=True)
+class ExampleCell:
+    """A value that nobody has, or words for one, and what becomes of it."""
+
+    before: str
+    after: str
+    for_recipient: str
+    """What a recipient is told of it in place of ``before``."""
+
+
+@dataclass(frozen=True)
+class ExampleColumn:
+    """One attribute of the example rows."""
+
+    name: str
+    released: bool
+    cells: tuple[ExampleCell, ...]
+
+
+@dataclass(frozen=True)
 class UsefulnessFacts:
     """One thing that the release is, or is not, still good for."""
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from shoal.results.exploration_result import ExplorationResult, TrialResult
 from shoal.results.number_format import percent
+from shoal.schema.notebook_html import card, grid, listing, short
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,26 @@ class Exploration:
     complete: bool = True
     """Whether all was tried that was to be tried."""
 
+    def __iter__(self) -> Iterator[ExplorationTrial]:
+        return iter(self.tries)
+
+    def __len__(self) -> int:
+        return len(self.tries)
+
+    def __getitem__(self, place: int) -> ExplorationTrial:
+        return self.tries[place]
+
+    def __repr__(self) -> str:
+        figures = {"records": f"{self.records:,}", "tries": str(len(self)), "on the frontier": str(len(self.frontier))}
+        return short("Exploration", self.name, figures)
+
+    def _repr_html_(self) -> str:
+        best = set(map(id, self.frontier))
+        rows = [(*_row(one), "on the frontier" if id(one) in best else "", one.wanted * "policy") for one in self]
+        said = listing("What it says", self.advice)
+        header = ("k", "at most suppressed", "recoding", "loss", "suppressed", "", "")
+        return card(f"{self.name}, tried out", {"records": f"{self.records:,}"}, grid(header, rows), said)
+
     @property
     def frontier(self) -> tuple[ExplorationTrial, ...]:
         return frontier(self.tries)
@@ -103,6 +124,11 @@ class Exploration:
 
     def to_dict(self) -> dict[str, Any]:
         return self.result().to_dict()
+
+
+def _row(one: ExplorationTrial) -> tuple[str, ...]:
+    found = ("not met", "") if one.found is None else (f"{one.found.loss:.3f}", percent(one.found.suppressed_share))
+    return (str(one.k), percent(one.limit), one.recoding, *found)
 
 
 def frontier(tries: Sequence[ExplorationTrial]) -> tuple[ExplorationTrial, ...]:

@@ -22,6 +22,7 @@ from shoal.policy.release_kind import ReleaseKind
 from shoal.policy.treatment import Treatment
 from shoal.results.attack_results import AttackResult
 from shoal.results.base import Absent, Moment, Number, ResultModel, Words
+from shoal.results.column_results import ColumnResult, InfluenceResult
 from shoal.results.read_back_result import ReadBackResult
 from shoal.results.record_counts import RecordCounts
 from shoal.results.risk_results import AssessedRisk, ModelResult, ReleasedRisk, RiskResult
@@ -77,6 +78,8 @@ class SourceIdentity(ResultModel):
     """Without the folders that it lay in."""
     sha256: str
     """Of a folder of parts, the checksum of the list of theirs."""
+    modified: Absent[Moment] = None
+    """When the file, or the last part, was written."""
 
 
 class SolutionResult(ResultModel):
@@ -180,6 +183,14 @@ class Manifest(AssessedRisk):
     use_case: str | None = None
     state: StateResult | None = None
     policy_sha256: str = ""
+    purpose: Absent[str] = None
+    """What the release is for, as the policy says it."""
+    responsible: Absent[str] = None
+    """Who answers for it, as the policy says it."""
+    versions: Absent[dict[str, str]] = None
+    """What it was made with: the policy's format, Python, libraries, by name."""
+    engine: Absent[str] = None
+    """Which engine read and wrote it."""
     source: SourceIdentity | None = None
     """None of a database, a table in memory, or where an older version wrote the manifest."""
     data: DataFile
@@ -202,6 +213,10 @@ class Manifest(AssessedRisk):
     """None where each record is a person's own."""
     models: tuple[ModelResult, ...] = ()
     utility: dict[str, Number] = Field(default_factory=dict)
+    columns: Absent[dict[str, ColumnResult]] = None
+    """By quasi-identifier, what it lost."""
+    drivers: Absent[tuple[InfluenceResult, ...]] = None
+    """What each quasi-identifier adds to the risk, the strongest first."""
     timing: Timing = Timing()
     peak_rss_mb: Number | None = None
     warnings: tuple[Words, ...] = ()

@@ -19,9 +19,11 @@ from shoal.measurement.usefulness import Usefulness
 from shoal.measurement.usefulness.information_loss import class_figures
 from shoal.privacy import ModelFinding
 from shoal.results.measurement_result import ClassSizeResult, MeasurementResult
+from shoal.results.number_format import number, percent
 from shoal.results.record_counts import CountBasis, RecordCounts
 from shoal.results.risk_assessment import RiskAssessment
 from shoal.results.risk_results import ReleasedRisk, RiskResult
+from shoal.schema.notebook_html import card, grid, listing, short, tick
 
 CELL_FIGURES = ("loss", "precision", "detail_kept", "entropy", "entropy_lost")
 
@@ -86,6 +88,32 @@ class MeasuredTable:
     @property
     def met(self) -> bool:
         return all(finding.met for finding in self.models)
+
+    def __repr__(self) -> str:
+        """Figures alone: the classes that they come from are made of values."""
+        return short("MeasuredTable", "", self._figures())
+
+    def _repr_html_(self) -> str:
+        rows = [(one.name, number(one.required), number(one.achieved), tick(met=one.met)) for one in self.models]
+        verdicts = grid(("what", "required", "achieved", ""), rows)
+        risk = self.measurement.risk
+        risks = {
+            "prosecutor, highest": risk.prosecutor_max,
+            "prosecutor, average": risk.prosecutor_average,
+            "journalist, highest": risk.journalist_max,
+            "marketer": risk.marketer,
+        }
+        shown = grid(("risk", ""), [(name, percent(share)) for name, share in risks.items()])
+        return card("Measured", self._figures(), verdicts, shown, listing("Doubts", self.doubts))
+
+    def _figures(self) -> dict[str, str]:
+        figures = {
+            "records": f"{self.measurement.rows:,}",
+            "k": str(self.k),
+            "classes": f"{len(self.measurement.classes.people):,}",
+            "uniques": f"{self.measurement.risk.uniques:,}",
+        }
+        return figures if self.k_effective is None else figures | {"k with what columns tell": str(self.k_effective)}
 
     def result(self) -> MeasurementResult:
         risk = RiskResult.model_validate(self.measurement.risk)

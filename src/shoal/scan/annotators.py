@@ -12,6 +12,7 @@ from functools import cache, cached_property
 from shoal.discover.recognisers import RecogniserSet, default_recognisers
 from shoal.text import Annotator, Span
 from shoal.text.lexicon_finder import LexiconFinder
+from shoal.text.logs.log_lines import TextKind
 from shoal.text.matching.patterns import PatternFinder
 
 Annotate = Callable[[str], list[Span]]
@@ -21,9 +22,11 @@ THRESHOLD = 0.6
 """A scan is surer than scrubbing is: two capitalised words alone don't stop a pipeline."""
 
 
-def annotate_by(threshold: float = THRESHOLD, recognisers: RecogniserSet | None = None) -> Annotate:
+def annotate_by(
+    threshold: float = THRESHOLD, recognisers: RecogniserSet | None = None, *, kind: TextKind = "auto"
+) -> Annotate:
     """What finds personal data in texts; it is made when the first text is read, and what it remembers goes with it."""
-    return _LazyAnnotator(threshold, recognisers).annotate
+    return _LazyAnnotator(threshold, recognisers, kind).annotate
 
 
 @cache
@@ -35,10 +38,12 @@ def _patterns(recognisers: RecogniserSet) -> PatternFinder:
 class _LazyAnnotator:
     threshold: float
     recognisers: RecogniserSet | None
+    kind: TextKind
 
     @cached_property
     def _annotator(self) -> Annotator:
-        return Annotator((_patterns(self.recognisers or default_recognisers()), LexiconFinder()), self.threshold)
+        patterns = _patterns(self.recognisers or default_recognisers())
+        return Annotator((patterns, LexiconFinder()), self.threshold, kind=self.kind)
 
     def annotate(self, text: str) -> list[Span]:
         return self._annotator.annotate(text)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from shoal.discover.recognisers import RecogniserSet, default_recognisers
+from shoal.schema.notebook_html import card, grid, listing, short
 
 
 class Weight(StrEnum):
@@ -126,6 +127,25 @@ class Scan:
     unread: tuple[UnreadSource, ...]
     skipped: tuple[str, ...] = ()
     """Folders and links that were passed by."""
+
+    def __repr__(self) -> str:
+        return short("Scan", "", self._figures())
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.type.replace("_", " "), one.weight, f"{one.count:,}", f"{one.places} in {one.sources}")
+            for one in self.by_type
+        ]
+        kinds = grid(("kind", "weight", "found", "places in sources"), rows)
+        unread = listing("Not read", (f"{one.source}: {one.why}" for one in self.unread))
+        return card("Personal data", self._figures(), kinds, unread)
+
+    def _figures(self) -> dict[str, str]:
+        return {
+            "looked at": f"{len(self.looked):,}",
+            "identifying values": f"{self.identifying:,}",
+            "not readable": f"{len(self.unread):,}",
+        }
 
     @property
     def by_type(self) -> tuple[TypeTotal, ...]:

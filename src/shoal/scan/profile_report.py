@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from shoal.discover import Profile
-from shoal.discover.profile import ColumnProfile
 from shoal.discover.safe_harbor import SafeHarbor
+from shoal.discover.table_profile import ColumnProfile
 from shoal.errors import DataError
 from shoal.measurement.risk.quasi_identifiers import QuasiAnalysis, analyse_quasi
 from shoal.schema import Role

@@ -14,7 +14,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, Generic, TypeVar
@@ -65,6 +65,19 @@ class Registry(Generic[T]):
     def __iter__(self) -> Iterator[tuple[str, T]]:
         self._load()
         return iter(sorted(self._entries.items()))
+
+    def in_order(self, order: Callable[[T], int], owned: Callable[[T], Iterable[str]], what: str) -> tuple[T, ...]:
+        """All entries by their order, equal ones by name.
+
+        Two that own the same, such as a suffix, are refused: which one is meant must not depend on chance.
+        """
+        ordered = sorted(self, key=lambda item: (order(item[1]), item[0]))
+        owners: dict[str, str] = {}
+        for name, entry in ordered:
+            for one in owned(entry):
+                if owners.setdefault(one, name) != name:
+                    raise self.refusal(name, f"'{one}' is {what} of {owners[one]}")
+        return tuple(entry for _, entry in ordered)
 
     def unknown(self, name: object) -> str:
         """A sentence for a name that is not there, with the nearest one."""

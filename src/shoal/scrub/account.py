@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from shoal import __version__
-from shoal.io.formats.delimited.formula_escapes import is_formula
 from shoal.scrub.outcome import ScrubAction
 
 COLUMNS = ("document", "start", "end", "type", "value")
@@ -62,6 +61,8 @@ class ScrubAccount:
     def row(self, action: ScrubAction, value: str, original: str = "", place: str = "") -> None:
         """A segment for the table; ``place`` is where in the document the text stands whose characters are counted."""
         if self._rows is not None:
+            from shoal.io.formats.delimited.formula_escapes import is_formula
+
             document = f"{self._document}: {place}" if place else self._document
             told = (document, action.start, action.end, action.type, value)
             row = (*told, original) if self._keep_values else told

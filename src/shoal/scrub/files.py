@@ -20,7 +20,11 @@ from shoal.scrub.outcome import ScrubOutcome
 from shoal.scrub.own_replacements import is_own_replacement
 from shoal.scrub.scrubber import Scrubber
 from shoal.scrub.streams import read_together, scrub_together
+from shoal.text.logs.log_lines import TextKind
 
+HEAD = 65_536
+"""Bytes of a file that tell what its lines are."""
+OBJECT_LINES = frozenset({".jsonl", ".ndjson"})
 MOST_OF_A_LETTER = 4_000_000
 """Bytes; a longer text is scrubbed line by line."""
 
@@ -91,18 +95,27 @@ class FileScrubber:
         if self.carrier is None:
             raise InputError(f"{path.name}: only plain text can be scrubbed here")
         carrier = self.carrier(path)
+        kind = self._kind_of_lines(path)
         if self.account.wants_rows:
             for piece in carrier.texts(path):
-                scrubbed = self.scrubber.scrub(piece.text, path.name)
+                scrubbed = self.scrubber.scrub(piece.text, path.name, kind)
                 place = self.scrubber.scrub(piece.place).text if scrubbed.actions else ""
                 for action in scrubbed.actions:
                     now = scrubbed.text[action.new_start : action.new_end]
                     self.account.row(action, now, piece.text[action.start : action.end], place)
-        done = rewrite_document(carrier, path, target, self.scrubber)
+        done = rewrite_document(carrier, path, target, self.scrubber, kind)
         self.account.count(done.by_type(), self._told(done))
         for said, entries in (("left as they are", done.kept), ("taken out unread", done.removed)):
             for what, times in sorted(_by_kind(entries).items()):
                 self.account.warnings.append(f"{path.name}: {said}: {times:,} × {what}")
+
+    def _kind_of_lines(self, path: Path) -> TextKind | None:
+        """What the objects of a file are that holds one in each line; None where each text tells it for itself."""
+        if self.scrubber.kind != "auto" or path.suffix.lower() not in OBJECT_LINES:
+            return None
+        with reading(path) as source:
+            head = source.read(HEAD).decode(errors="replace")
+        return self.scrubber.kind_of(head)
 
     def _told(self, done: DocumentAccount) -> dict[str, object]:
         """What the carrier tells, with places scrubbed too: the key of a JSON value may be somebody's address."""
@@ -117,10 +130,12 @@ class FileScrubber:
             self.account.tell(action, now, text[action.start : action.end])
 
 
-def rewrite_document(document_format: DocumentFormat, path: Path, target: Path, scrubber: Scrubber) -> DocumentAccount:
+def rewrite_document(
+    document_format: DocumentFormat, path: Path, target: Path, scrubber: Scrubber, kind: TextKind | None = None
+) -> DocumentAccount:
     """Write a document anew with its texts scrubbed; what an earlier scrubbing wrote stays as it is."""
     return document_format.rewrite(
-        path, target, lambda text: scrubber.scrub(text, path.name), is_own=is_own_replacement
+        path, target, lambda text: scrubber.scrub(text, path.name, kind), is_own=is_own_replacement
     )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from shoal.schema.notebook_html import card, preformatted
+
 
 class ScrubAction(NamedTuple):
     """What was done at one place: the characters before and after. Never what stood there."""
@@ -25,6 +27,13 @@ class ScrubAction(NamedTuple):
 class ScrubOutcome:
     text: str
     actions: tuple[ScrubAction, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        figures = {kind: str(times) for kind, times in sorted(self.counts.items())}
+        return card("Scrubbed", figures or {"replaced": "nothing"}, preformatted(self.text))
 
     @property
     def counts(self) -> Mapping[str, int]:

@@ -7,15 +7,16 @@ Text that comes in with ``[PERSON]`` in it keeps it: there is nobody in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from shoal.pseudonyms.formats.base32 import ALPHABET
+from shoal.pseudonyms.base32_alphabet import ALPHABET
 from shoal.scrub.age_ranges import RANGE, TOP
 from shoal.scrub.choices import AGES, known_types
 from shoal.scrub.date_shift import marked_dates
 from shoal.scrub.piece_table import Range, ReservedRanges
-from shoal.scrub.surrogates import CODE_LENGTH, LOCALE, MARK, is_surrogate_name, is_surrogate_number
+from shoal.scrub.surrogate_form import CODE_LENGTH, LOCALE, MARK
+from shoal.text.scoped_cache import ScopedCache
 from shoal.text.spans import Span
 
 _LONGEST_RANGE = 5
@@ -58,6 +59,8 @@ class OwnReplacements:
         return found
 
     def _stand_ins(self, text: str) -> Iterator[Range]:
+        from shoal.scrub.surrogates import is_surrogate_name
+
         for match in self._marked.finditer(text):
             for first in _BEGINNING_OF_WORD.finditer(match[1]):
                 if is_surrogate_name(match[1][first.start() :], match[2], self.locale):
@@ -71,6 +74,28 @@ class OwnReplacements:
 def is_own_replacement(text: str) -> bool:
     """Whether it is a label of a known type or a surrogate, from end to end, by a scrubber with the usual settings."""
     return (0, len(text)) in OwnReplacements(known_types()).find(text)
+
+
+MASK = "*"
+
+
+def without_own_replacements(annotate: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
+    """What finds personal data as another does, save in what a scrubber with the usual settings wrote.
+
+    So a text that was scrubbed passes a scan: ``password: [SECRET]`` holds no password any more.
+    """
+    own = OwnReplacements(known_types(), MASK)
+    memory = ScopedCache()
+
+    def find(text: str) -> list[Span]:
+        spans = annotate(text)
+        if not spans:
+            return spans
+        with memory.in_use():
+            taken = ReservedRanges(own.find(text))
+        return [span._replace(start=start, end=end) for span in spans for start, end in _outside(text, span, taken)]
+
+    return find
 
 
 def _addresses(text: str) -> Iterator[Range]:
@@ -89,6 +114,8 @@ _BEGINNING = re.compile(r"(?<![A-Za-z0-9+])[A-Za-z0-9+(]")
 
 def _start_of_number(text: str, end: int) -> int | None:
     """Where the stand-in of a number begins that ends here; None if there is none."""
+    from shoal.scrub.surrogates import is_surrogate_number
+
     before = text[max(0, end - _LONGEST) : end]
     for match in reversed(list(_BEGINNING.finditer(before))):
         if is_surrogate_number(before[match.start() :]):

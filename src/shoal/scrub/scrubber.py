@@ -20,25 +20,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass, field, replace
-from typing import Protocol, get_args
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, get_args
 
-from shoal.crypto import Key
 from shoal.errors import InputError
-from shoal.pseudonyms import Secrets
-from shoal.pseudonyms.run_secrets import RunSecrets
-from shoal.randomness import Randomness
 from shoal.scrub.age_ranges import generalised_age
-from shoal.scrub.choices import AGES, DATES, OTHER, UNCHECKED, Ages, Dates, Replace, known_types
+from shoal.scrub.choices import AGES, ALWAYS, DATES, OTHER, Ages, Dates, Replace, known_types
 from shoal.scrub.coreference import resolve_people
 from shoal.scrub.date_shift import days_for, shifted_date
 from shoal.scrub.outcome import ScrubAction, ScrubOutcome
 from shoal.scrub.own_replacements import OwnReplacements, needing_replacement
+from shoal.scrub.phrase_list import ListedPhraseFinder, PhraseList
 from shoal.scrub.piece_table import PieceTableEntry, Range, TextReplacement, joined, replaced_ranges, with_replacements
-from shoal.scrub.surrogates import LOCALE, MARK, PEOPLE, SurrogateMaker
+from shoal.scrub.surrogate_form import LOCALE, MARK, PEOPLE
 from shoal.text.annotator import Annotator
+from shoal.text.logs.log_lines import TextKind, is_log
 from shoal.text.matching.character_forms import without_halves
+from shoal.text.matching.patterns import PatternFinder
 from shoal.text.scoped_cache import ScopedCache
 from shoal.text.spans import Span
+
+if TYPE_CHECKING:
+    from shoal.crypto import Key
+    from shoal.discover.recognisers import Recogniser
+    from shoal.pseudonyms import Secrets
+    from shoal.scrub.surrogates import SurrogateMaker
 
 PURPOSE = "text"
 DOMAIN = "text"
@@ -73,30 +79,40 @@ class Scrubber:
     """Shifted dates keep their day of the week."""
     locale: str = LOCALE
     """Of made-up names."""
+    allow: PhraseList | None = None
+    """What stands in a phrase of this list stays, whatever it is taken for."""
     mark: str = MARK
     """Behind made-up names, numbers and dates. Without one they read smoothly, and a second scrubbing alters them."""
-    key: Key = field(init=False, repr=False)
     labels: frozenset[str] = field(init=False, repr=False)
     """Types that labels may name."""
     _ours: OwnReplacements = field(init=False, repr=False, compare=False)
-    stand_ins: SurrogateMaker = field(init=False, repr=False, compare=False)
     _memory: ScopedCache = field(default_factory=ScopedCache, init=False, repr=False, compare=False)
 
     def __post_init__(self, secrets: Secrets | None) -> None:
         self._check()
         labels = known_types() | _own_types(self.annotator)
-        key = (secrets or RunSecrets(Randomness())).key(self.domain, PURPOSE)
         annotator = self.annotator
         if self.types is not None and isinstance(annotator, Annotator):
-            annotator = replace(annotator, types=self.types | {UNCHECKED})
+            annotator = replace(annotator, types=self.types | ALWAYS)
         for name, value in {
             "annotator": annotator,
-            "key": key,
-            "stand_ins": SurrogateMaker(key, self.locale, self.mark),
             "labels": labels,
             "_ours": OwnReplacements(labels, self.char if self.replace == "mask" else None, self.mark, self.locale),
         }.items():
             object.__setattr__(self, name, value)
+        if secrets is not None or self.replace == "pseudonym" or self.dates == "shift":
+            object.__setattr__(self, "key", _key(secrets, self.domain))
+
+    @cached_property
+    def key(self) -> Key:
+        """Of stand-ins and shifted dates: there from the start where either is written, so copies have the same."""
+        return _key(None, self.domain)
+
+    @cached_property
+    def stand_ins(self) -> SurrogateMaker:
+        from shoal.scrub.surrogates import SurrogateMaker
+
+        return SurrogateMaker(self.key, self.locale, self.mark)
 
     def _check(self) -> None:
         for name, value, choices in (
@@ -111,26 +127,44 @@ class Scrubber:
         if self.mark and (self.mark.isalnum() or any(one.isspace() for one in self.mark)):
             raise InputError("mark: has to be a sign, neither a letter nor a digit nor a space")
 
-    def scrub(self, text: str, person: str = "") -> ScrubOutcome:
-        """``person`` is whose dates they are, or which document's: those of one are shifted alike."""
-        return self.scrub_many([text], person)[0]
+    def scrub(self, text: str, person: str = "", kind: TextKind | None = None) -> ScrubOutcome:
+        """``person`` is whose dates they are, or which document's: those of one are shifted alike.
 
-    def scrub_many(self, texts: Iterable[str], person: str = "") -> list[ScrubOutcome]:
+        ``kind`` is what the text is read as, if that is known better than by the text itself.
+        """
+        return self.scrub_many([text], person, kind)[0]
+
+    def scrub_many(self, texts: Iterable[str], person: str = "", kind: TextKind | None = None) -> list[ScrubOutcome]:
         """As ``scrub`` for each text, all as one document's, in rounds that read the texts together."""
         works = [_ScrubbingRounds(self, text, person) for text in texts]
+        kinds = [self.kind_of(work.text) if kind is None else kind for work in works]
+        for each in set(kinds):
+            self._carry_out([work for work, its in zip(works, kinds, strict=True) if its == each], each)
+        return [work.done() for work in works]
+
+    def kind_of(self, text: str) -> TextKind:
+        """What a text is read as, in all rounds: what was replaced in it does not make it another."""
+        kind = self.kind
+        return kind if kind != "auto" else "log" if is_log(text) else "prose"
+
+    @property
+    def kind(self) -> TextKind:
+        return self.annotator.kind if isinstance(self.annotator, Annotator) else "prose"
+
+    def _carry_out(self, works: list[_ScrubbingRounds], kind: TextKind) -> None:
         waiting, rounds = works, 0
         while waiting:
-            found = self._annotated([work.text for work in waiting])
+            found = self._annotated([work.text for work in waiting], kind)
             if rounds >= MOST_ROUNDS:
                 found = [_whole_lines(work.text, spans) for work, spans in zip(waiting, found, strict=True)]
             waiting = [work for work, spans in zip(waiting, found, strict=True) if work.goes_on(spans)]
             rounds += 1
-        return [work.done() for work in works]
 
-    def _annotated(self, texts: Sequence[str]) -> Iterable[Sequence[Span]]:
-        if len(texts) > 1 and isinstance(self.annotator, Annotator):
-            return self.annotator.annotate_many(texts)
-        return map(self.annotator.annotate, texts)
+    def _annotated(self, texts: Sequence[str], kind: TextKind) -> Iterable[Sequence[Span]]:
+        annotator = self.annotator
+        if not isinstance(annotator, Annotator):
+            return map(annotator.annotate, texts)
+        return annotator.annotate_many(texts, kind) if len(texts) > 1 else [annotator.annotate(texts[0], kind)]
 
     def ours(self, text: str) -> list[Range]:
         """What a scrubber with the same settings wrote."""
@@ -145,7 +179,7 @@ class Scrubber:
         """Whether this kind is to be replaced."""
         if (kind in DATES and self.dates == "keep") or (kind in AGES and self.ages == "keep"):
             return False
-        return self.types is None or kind in self.types or kind == UNCHECKED
+        return self.types is None or kind in self.types or kind in ALWAYS
 
 
 class _ScrubbingRounds:
@@ -173,6 +207,8 @@ class _ScrubbingRounds:
     def _replacements(self, spans: Sequence[Span]) -> list[TextReplacement]:
         text, scrubber = self.text, self._scrubber
         found = spans if scrubber.wants_all else [span for span in spans if scrubber.wants(span.type)]
+        if found and scrubber.allow is not None:
+            found = scrubber.allow.without(text, found)
         if not found:
             return []
         parts = needing_replacement(text, found, [*replaced_ranges(self._pieces), *scrubber.ours(text)])
@@ -233,9 +269,33 @@ class _DocumentReplacer:
         return None
 
 
-def standard_annotator(model: str = "none") -> Annotator:
-    """All finders that Shoal comes with; ``model`` says whether a learned one is asked too."""
-    return Annotator.standard(model)
+def _key(secrets: Secrets | None, domain: str) -> Key:
+    """Drawn for this run where there are no secrets."""
+    if secrets is None:
+        from shoal.pseudonyms.run_secrets import RunSecrets
+        from shoal.randomness import Randomness
+
+        secrets = RunSecrets(Randomness())
+    return secrets.key(domain, PURPOSE)
+
+
+def standard_annotator(
+    model: str = "none",
+    *,
+    kind: TextKind = "auto",
+    recognisers: Sequence[Recogniser] | None = None,
+    deny: PhraseList | None = None,
+) -> Annotator:
+    """All finders that Shoal comes with; ``model`` says whether a learned one is asked too.
+
+    ``kind`` is what texts are read as: a log, prose, or what each of them is (``auto``). ``recognisers`` take the place
+    of the installed ones; what is on the list ``deny`` is found wherever it stands.
+    """
+    standard = Annotator.standard(model, kind=kind)
+    own = None if recognisers is None else PatternFinder(recognisers)
+    finders = tuple(own if own is not None and isinstance(one, PatternFinder) else one for one in standard.finders)
+    listed = () if deny is None else (ListedPhraseFinder(deny),)
+    return replace(standard, finders=(*finders, *listed)) if own is not None or listed else standard
 
 
 def _own_types(annotator: TextAnnotator) -> frozenset[str]:

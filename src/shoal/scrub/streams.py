@@ -9,6 +9,9 @@ it, in one window at least: nothing escapes at a seam.
 
 Lines that belong together (a stack trace below its message) can be scrubbed as one record: ``follows`` says which lines
 go on with the record before them. A record can only be written when the next one begins.
+
+Whether a stream is a log is told by its first lines, as far as they have come: the line of a stack trace, which tells
+nothing of it by itself, is read as those before it are.
 """
 
 from __future__ import annotations
@@ -16,12 +19,13 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from shoal.errors import InputError
 from shoal.scrub.outcome import ScrubAction, ScrubOutcome
 from shoal.scrub.scrubber import Scrubber
+from shoal.text.logs.log_lines import LogDetector, TextKind
 
 MOST = 65_536
 OVERLAP = 2_048
@@ -160,6 +164,7 @@ class _StreamScrubber:
     overlap: int
     person: str
     tell: ReportAction | None
+    detector: LogDetector = field(default_factory=LogDetector)
     read: int = 0
     written: int = 0
     _before: str = ""
@@ -172,8 +177,12 @@ class _StreamScrubber:
 
     def each(self, texts: Sequence[str]) -> str:
         """Whole texts, each scrubbed by itself."""
-        scrubbed = self.scrubber.scrub_many(texts, self.person)
+        scrubbed = self.scrubber.scrub_many(texts, self.person, self._kind(texts))
         return "".join([self._passed_on(one, text, 0, len(text)) for one, text in zip(scrubbed, texts, strict=True)])
+
+    def _kind(self, texts: Sequence[str]) -> TextKind:
+        kind = self.scrubber.kind
+        return kind if kind != "auto" else "log" if self.detector.read(texts) else "prose"
 
     def long(self, part: str, *, ends: bool) -> Iterator[str]:
         """What can be passed on of a record that comes in parts."""
@@ -183,13 +192,14 @@ class _StreamScrubber:
         if ends:
             text, begin = self._before + self._waiting, len(self._before)
             if self._waiting:
-                yield self._passed_on(self.scrubber.scrub(text, self.person), text, begin, len(text))
+                scrubbed = self.scrubber.scrub(text, self.person, self._kind((text,)))
+                yield self._passed_on(scrubbed, text, begin, len(text))
             self._before = self._waiting = ""
 
     def _window(self) -> str:
         """The scrubbed text of as much of what waits as can't change by what is yet to come."""
         text, begin = self._before + self._waiting, len(self._before)
-        scrubbed = self.scrubber.scrub(text, self.person)
+        scrubbed = self.scrubber.scrub(text, self.person, self._kind((text,)))
         cut = len(text) - self.overlap
         across = next((action for action in scrubbed.actions if action.start < cut < action.end), None)
         if across is not None:

@@ -32,12 +32,9 @@ from shoal.pseudonyms.formats.nric import Nric
 from shoal.pseudonyms.formats.pan import Pan
 from shoal.pseudonyms.formats.phone import Phone
 from shoal.scrub.coreference import mention_of, titles_of
+from shoal.scrub.surrogate_form import CODE_LENGTH, LOCALE, MARK, PEOPLE
 from shoal.text.scoped_cache import cached_in_scope
 
-MARK = "°"
-LOCALE = "en_IN"
-CODE_LENGTH = 6
-PEOPLE = frozenset({"person", "name"})
 NUMBERS: dict[str, NarrowFormat] = {
     "aadhaar": Aadhaar(), "vid": Vid(), "pan": Pan(), "card": Card(), "nric": Nric(), "fin": Nric(),
     "phone": Phone(), "fax": Phone(),

@@ -6,7 +6,6 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,6 +22,7 @@ from shoal.io.formats.columnar import checked
 from shoal.io.json_files import read_json
 from shoal.kernels.arrays import Mask
 from shoal.schema.values import ValueType
+from shoal.secure_aggregation.opened_total import OpenedTotal
 from shoal.techniques.cryptographic.encryption.homomorphic import FOLDER, SCHEMA, bound_to
 from shoal.techniques.cryptographic.fixed_point import FixedPoint
 
@@ -78,20 +78,6 @@ class EncryptedTotals:
             raise SourceError(f"{path}: can't be read: {error.strerror}") from None
         except (ValueError, KeyError, TypeError):
             raise SourceError(f"{path}: holds no encrypted totals") from None
-
-
-@dataclass(frozen=True)
-class OpenedTotal:
-    records: int
-    present: int
-    sum: Decimal
-
-    @property
-    def mean(self) -> float | None:
-        return float(self.sum) / self.present if self.present else None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"records": self.records, "present": self.present, "sum": str(self.sum), "mean": self.mean}
 
 
 def encrypted_file(release: str | Path, column: str) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,6 +17,7 @@ from shoal.io.formats import parquet
 from shoal.io.formats.columnar import checked
 from shoal.io.json_files import read_json
 from shoal.schema.values import ValueType
+from shoal.secure_aggregation.opened_total import OpenedTotal
 from shoal.techniques.cryptographic.fixed_point import FixedPoint
 
 Shares = NDArray[np.uint64]
@@ -74,20 +74,13 @@ class SumOfShares:
 
 
 @dataclass(frozen=True)
-class SharedTotal:
+class SharedTotal(OpenedTotal):
     """The sum of a shared column."""
 
     column: str
-    records: int
-    present: int
-    sum: Decimal
-
-    @property
-    def mean(self) -> float | None:
-        return float(self.sum) / self.present if self.present else None
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "sum": str(self.sum), "mean": self.mean}
+        return {"column": self.column, **super().to_dict()}
 
 
 def sum_of_shares(file: File) -> SumOfShares:
@@ -119,7 +112,7 @@ def combine_shares(sums: Sequence[SumOfShares]) -> SharedTotal:
     present = int(_joined(about, {each.about.party: [each.present] for each in sums})[0]) if shown else records
     if not 0 <= present <= records:
         raise IntegrityError(f"the sums of '{about.column}' don't fit together: one was altered")
-    return SharedTotal(about.column, records, present, about.numbers.exact(int(total[0])))
+    return SharedTotal(records, present, about.numbers.exact(int(total[0])), about.column)
 
 
 def rebuild(files: Iterable[File]) -> pl.DataFrame:

@@ -14,7 +14,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, Self
 
+from shoal.text.dates_numbers.spoken_dates import is_weekday
+from shoal.text.impersonal_names import is_impersonal
 from shoal.text.lexicon_finder import LexiconFinder
+from shoal.text.logs.log_findings import log_findings
+from shoal.text.logs.log_lines import TextKind, is_log
 from shoal.text.matching.batch import BatchedPatternFinder
 from shoal.text.matching.character_forms import without_halves
 from shoal.text.matching.patterns import PatternFinder
@@ -23,6 +27,8 @@ from shoal.text.spacy_finder import MODELS, SpacyFinder, available, believable
 from shoal.text.spans import Finder, Span, merged
 
 THRESHOLD = 0.5
+IF_ASKED = frozenset({"time"})
+"""Kinds that are told of only where they are asked for."""
 HELD: dict[str, frozenset[str]] = {
     "address": frozenset(
         {"place", "postal_code", "pin_code", "person", "organisation", "date", "phone", "age", "title"}
@@ -71,35 +77,44 @@ class Annotator:
     finders: Sequence[Finder] = field(default_factory=_standard)
     threshold: float = THRESHOLD
     types: frozenset[str] | None = None
-    """Only these kinds; None for all."""
+    """Only these kinds; None for all but those in IF_ASKED, and days of the week."""
+    kind: TextKind = "auto"
+    """What texts are read as; ``auto`` finds out for each."""
 
     @classmethod
     def standard(
-        cls, model: str = "auto", *, threshold: float = THRESHOLD, types: frozenset[str] | None = None
+        cls,
+        model: str = "auto",
+        *,
+        threshold: float = THRESHOLD,
+        types: frozenset[str] | None = None,
+        kind: TextKind = "auto",
     ) -> Self:
         """Patterns and word lists, with a learned model: ``auto`` for one that is installed, ``none``, or its name."""
         chosen = available() if model == "auto" else None if model == "none" else model
         learned = () if chosen is None else (SpacyFinder(chosen),)
-        return cls((*_standard(), *learned), threshold, types)
+        return cls((*_standard(), *learned), threshold, types, kind)
 
-    def annotate(self, text: str) -> list[Span]:
+    def annotate(self, text: str, kind: TextKind | None = None) -> list[Span]:
+        """``kind`` is what this text is read as, if that is known better than by the text itself."""
         text = without_halves(text)
-        return self._settled(text, [span for finder in self.finders for span in finder.find(text)])
+        return self._settled(text, [span for finder in self.finders for span in finder.find(text)], kind or self.kind)
 
-    def annotate_many(self, texts: Iterable[str]) -> Iterator[list[Span]]:
+    def annotate_many(self, texts: Iterable[str], kind: TextKind | None = None) -> Iterator[list[Span]]:
         """As ``annotate`` for each text; patterns and a learned model read several at once."""
+        kind = kind or self.kind
         batch: list[str] = []
         for text in texts:
             batch.append(without_halves(text))
             if len(batch) == BATCH:
-                yield from self._batch(batch)
+                yield from self._batch(batch, kind)
                 batch = []
-        yield from self._batch(batch)
+        yield from self._batch(batch, kind)
 
-    def _batch(self, batch: list[str]) -> Iterator[list[Span]]:
+    def _batch(self, batch: list[str], kind: TextKind) -> Iterator[list[Span]]:
         of_finders = [list(finder.find_many(batch)) for finder in self._for_many]
         for text, *found in zip(batch, *of_finders, strict=True):
-            yield self._settled(text, [span for spans in found for span in spans])
+            yield self._settled(text, [span for spans in found for span in spans], kind)
 
     @cached_property
     def _for_many(self) -> list[BatchFinder]:
@@ -109,18 +124,25 @@ class Annotator:
         """What was made ready for many texts is made anew by whoever gets a copy."""
         return {name: value for name, value in vars(self).items() if name != "_for_many"}
 
-    def _settled(self, text: str, found: list[Span]) -> list[Span]:
+    def _wants(self, text: str, span: Span) -> bool:
+        """Whether it is of a kind that is asked for; times and days of the week are everybody's unless they are."""
+        if self.types is not None:
+            return span.type in self.types
+        return span.type not in IF_ASKED and not (span.type == "date" and is_weekday(text[span.start : span.end]))
+
+    def _settled(self, text: str, found: list[Span], kind: TextKind) -> list[Span]:
+        logged = kind == "log" or (kind == "auto" and is_log(text))
+        found = log_findings(text, found) if logged else [span for span in found if not is_impersonal(text, span)]
         spans = sorted([span for span in found if span.score >= self.threshold])
         if _overlap(spans):
             spans = merged(without_contained(found, self.threshold), self.threshold)
             spans = [
                 span for span in spans if span.by not in MODELS or believable(text[span.start : span.end], span.type)
             ]
-        again = find_repeated_mentions(text, spans)
+        again = () if logged else find_repeated_mentions(text, spans)
         if again:
             spans = merged([*spans, *again], self.threshold)
-        if self.types is not None:
-            spans = [span for span in spans if span.type in self.types]
+        spans = [span for span in spans if self._wants(text, span)]
         return [trimmed for span in spans if (trimmed := _trimmed(text, span)) is not None]
 
 

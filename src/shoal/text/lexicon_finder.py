@@ -19,6 +19,7 @@ from shoal.text.dates_numbers.figures import figures
 from shoal.text.dates_numbers.spoken_dates import find_spoken_dates
 from shoal.text.lexicon.capitalised_runs import runs_in, with_capitals
 from shoal.text.lexicon.gazetteers import lexicon, sections_in
+from shoal.text.lexicon.kept_tables import kept_words
 from shoal.text.listed_phrases import find_listed, stands_apart
 from shoal.text.organisation_names.finder import organisations
 from shoal.text.person_names.finder import persons
@@ -99,6 +100,7 @@ def _with_numbers(text: str, others: FoundByFinder) -> list[Span]:
 
 _NEVER_MET: list[Span] = []
 """Apart from None, which is remembered where the digits of a listed word may matter."""
+_A_DIGIT = re.compile("[0-9]")
 _ALL_EVEN = bytes.maketrans(b"012346789", b"555555555")
 _EVEN = bytes.maketrans(b"12346789", b"55555555")
 _CENTURY = re.compile(rb"[12](?:(?<=1)[89]|(?<=2)0)(?=[0-9]{2})(?:(?<![0-9]{3})|(?=[0-9]{2}(?![0-9])))")
@@ -144,8 +146,12 @@ def _words_with_digits() -> AhoCorasick:
     """The words of the lists that hold digits, with their digits evened out."""
     from ahocorasick_rs import AhoCorasick
 
+    return AhoCorasick(kept_words("with_digits", _evened_words_with_digits))
+
+
+def _evened_words_with_digits() -> set[str]:
     files = (entry.name for entry in (resources.files("shoal.text") / "lists").iterdir())
     sections = (sections_in(name.removesuffix(".txt")) for name in files if name.endswith(".txt"))
     words = {*lexicon().entries, *(word for each in sections for words in each.values() for word in words)}
-    with_digits = (word for word in words if word.isascii() and any(letter.isdigit() for letter in word))
-    return AhoCorasick({word.lower().encode().translate(_ALL_EVEN).decode() for word in with_digits})
+    with_digits = (word for word in words if word.isascii() and _A_DIGIT.search(word))
+    return {word.lower().encode().translate(_ALL_EVEN).decode() for word in with_digits}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -41,7 +41,7 @@ MOST_SKIPPED = 10**12
 T = TypeVar("T")
 
 
-class Vault:
+class Vault(AbstractContextManager["Vault"]):
     """An opened vault. ``Vault.create`` makes one, ``Vault.open`` opens it as one person."""
 
     lasting: ClassVar[bool] = True
@@ -87,9 +87,6 @@ class Vault:
         anchor.remember(seen)
         anchor.stands_at(store.place)
         return opened
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -18,9 +18,9 @@ class AttackRequest(UseCaseRequest):
     """The table that the release was made from: it judges the attacks."""
     roles: AttackRoles
     """What the attacker knows, and wants to know."""
-    auxiliary: str | None = None
+    auxiliary: str | SkipValidation[Source] | None = None
     """Another table about people, to link with."""
-    control: str | None = None
+    control: str | SkipValidation[Source] | None = None
     """People who are not in the original, to compare with."""
     trials: int = TRIALS
     """People that each attack is tried on, at most."""

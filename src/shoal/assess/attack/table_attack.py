@@ -37,15 +37,20 @@ class NothingToAttackError(DataError):
 
 
 def attack_data(
-    release: str | ReleaseFolder, request: AttackRequest, *, progress: Progress | None = None
+    release: str | ReleaseFolder,
+    request: AttackRequest,
+    *,
+    table: Source | None = None,
+    progress: Progress | None = None,
 ) -> AttackReport:
-    """A release that lies somewhere: a folder, a file, a table of a database."""
+    """A release that lies somewhere: a folder, a file, a table of a database; or its ``table``, if that is at hand."""
     roles = request.roles
     folder = ReleaseFolder.around(release) if isinstance(release, str) else release
+    released = table or folder.data
     frames = {
         whose: read_table(place, whose)
         for whose, place in {
-            "release": folder.data,
+            "release": released,
             "original": request.original,
             "auxiliary table": request.auxiliary,
             "control group": request.control,
@@ -63,16 +68,15 @@ def attack_data(
         seed=request.seed,
         progress=progress,
     )
-    told = _read_back(folder.data, request.original, report.roles)
+    told = _read_back(released, request.original, report.roles)
     return replace(report, doubts=doubts, done=replace(report.done, attacks=(*report.done.attacks, *told)))
 
 
-def _read_back(release: str, original: str | Source, roles: AttackRoles) -> Iterator[Attack]:
+def _read_back(release: str | Source, original: str | Source, roles: AttackRoles) -> Iterator[Attack]:
     """Somebody who knows which values go together, and puts back what was generalised."""
     if not roles.quasi:
         return
-    after = source_at(release)
-    before = source_at(original) if isinstance(original, str) else original
+    after, before = (source_at(each) if isinstance(each, str) else each for each in (release, original))
     with explained(after), explained(before):
         whom = CountingUnit(after.scan(), by_records=True)
         quasi = tuple(name for name in roles.quasi if name in after.scan().collect_schema())

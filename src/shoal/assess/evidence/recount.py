@@ -23,13 +23,14 @@ from shoal.measurement import Measurement, SensitiveKnowledge, measure_classes
 from shoal.measurement.risk.anatomy import Anatomy, measure_anatomy
 from shoal.measurement.risk.identifier_uniqueness import unique_shares
 from shoal.measurement.risk.population_classes import need_enough_people
-from shoal.measurement.usefulness.information_loss import Generalised, cell_figures, class_figures
+from shoal.measurement.usefulness.information_loss import Generalised, cell_figures, class_figures, column_detail
 from shoal.plan import Plan, Solution
 from shoal.plan.cell_recoding import labels_of
 from shoal.plan.hidden_columns.person_tag import PERSON
 from shoal.policy import Policy
 from shoal.policy.checks import anatomised
 from shoal.privacy import Classes, ModelFinding
+from shoal.results.column_results import ColumnResult, LevelShare
 from shoal.results.manifest import Timing, WrittenFile
 from shoal.results.read_back_outcome import ReadBackOutcome
 from shoal.schema import Counts, Role
@@ -112,6 +113,8 @@ class RecountResult:
     """Of one person."""
     pseudonyms: Mapping[str, float] = field(default_factory=dict)
     """By direct identifier that is released in another form, the share of people whom that still tells apart."""
+    columns: Mapping[str, ColumnResult] = field(default_factory=dict)
+    """By quasi-identifier, what is left of its cells."""
 
 
 def recount(policy: Policy, output: pl.LazyFrame, done: RewriteResult, *, aside: Path) -> RecountResult:
@@ -131,11 +134,14 @@ def recount(policy: Policy, output: pl.LazyFrame, done: RewriteResult, *, aside:
     if not all(finding.met for finding in findings):
         raise BugError("the written table does not meet the privacy models that were solved for")
     utility = {} if aggregated else class_figures(after)
+    columns: dict[str, ColumnResult] = {}
     if quasi and not aggregated:
-        utility |= _cells(policy, after, done)
+        cells, columns = _cells(policy, after, done)
+        utility |= cells
     direct = () if aggregated else [name for name in policy.with_role(Role.DIRECT) if name in present]
     pseudonyms = unique_shares(output, direct, person, done.records)
-    return RecountResult(after, findings, utility, most, {name: share for name, share in pseudonyms.items() if share})
+    told = {name: share for name, share in pseudonyms.items() if share}
+    return RecountResult(after, findings, utility, most, told, columns)
 
 
 def check_read_back(
@@ -185,7 +191,9 @@ def source_measurement(counts: Counts, population: pl.DataFrame | None) -> Measu
     """The table as it was, by its own quasi-identifiers, as they were counted."""
     people = counts.people_in(np.arange(counts.size), counts.size)
     there = counts.records > 0
-    classes = Classes(counts.records, people, attributes=counts.attributes, pairs=counts.shared).only(there)
+    classes = Classes(
+        counts.records, people, attributes=counts.attributes, cells=counts.codes.astype(np.int64), pairs=counts.shared
+    ).only(there)
     before = Measurement(counts.total_records, 0, classes, counts.total_people)
     if population is None:
         return before
@@ -211,27 +219,33 @@ def _population(done: RewriteResult) -> pl.DataFrame | None:
     return everyone.filter(~pl.Series(solution.withheld))
 
 
-def _cells(policy: Policy, after: Measurement, done: RewriteResult) -> dict[str, float]:
-    """What is left of the cells, by the levels in use."""
+def _cells(policy: Policy, after: Measurement, done: RewriteResult) -> tuple[dict[str, float], dict[str, ColumnResult]]:
+    """What is left of the cells, by the levels in use: of all of them, and of each quasi-identifier."""
     counts, solution = done.counts, done.solution
     if solution.decoys:
         after = replace(after, released=_real(after.released, done), rows=after.rows - after.invented, invented=0)
-    found = cell_figures(
-        after,
-        {
-            name: Generalised.by(
-                done.hierarchies[name],
-                counts.value_counts(name),
-                solution.levels[name],
-                policy.attributes[name].weight,
-            )
-            for name in counts.attributes
-        },
-    )
+    labels = {
+        name: Generalised.by(
+            done.hierarchies[name], counts.value_counts(name), solution.levels[name], policy.attributes[name].weight
+        )
+        for name in counts.attributes
+    }
+    found = cell_figures(after, labels)
     if not found:
         raise BugError("the written table has labels that no level has")
     rolled_up = any(planned.technique == "roll_up" for planned in done.plan)
-    return {name: value for name, value in found.items() if not (rolled_up and name.startswith("entropy"))}
+    kept = {name: value for name, value in found.items() if not (rolled_up and name.startswith("entropy"))}
+    return kept, {name: _column(after, name, one, done.hierarchies[name]) for name, one in labels.items()}
+
+
+def _column(after: Measurement, name: str, labels: Generalised, bound: BoundHierarchy) -> ColumnResult:
+    detail = column_detail(after, name, labels, bound.height)
+    if detail is None:
+        raise BugError("the written table has labels that no level has")
+    levels = (
+        LevelShare(level=level, meaning=bound.meaning(level), share=share) for level, share in detail.levels.items()
+    )
+    return ColumnResult(loss=detail.loss, levels=tuple(levels))
 
 
 def _real(released: pl.DataFrame, done: RewriteResult) -> pl.DataFrame:

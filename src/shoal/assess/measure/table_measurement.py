@@ -21,12 +21,14 @@ from shoal.assess.measure.usefulness import cells_beside, measure_pair
 from shoal.assess.read_back.file_comparison import ComparedRecords, read_back_files
 from shoal.io import Source, explained
 from shoal.io.frames import as_lazy, source_at
+from shoal.io.sources import bytes_of
 from shoal.measurement import Measurement
 from shoal.measurement.formal_models import FormalFigures, measure_formal
 from shoal.privacy import Classes, ModelFinding
 from shoal.results.measured_table import MeasuredTable
 from shoal.results.release_folder import ReleaseFolder
 from shoal.results.risk_assessment import RiskAssessment
+from shoal.schema.progress import Monitor
 
 
 def measure(
@@ -39,19 +41,25 @@ def measure(
 
 
 def measure_data(
-    data: str | ReleaseFolder | Source, request: MeasureRequest, *, original: str | Source | None = None
+    data: str | ReleaseFolder | Source,
+    request: MeasureRequest,
+    *,
+    original: str | Source | None = None,
+    monitor: Monitor | None = None,
 ) -> MeasuredTable:
-    """A table that lies somewhere; a source is taken as it is, without a manifest."""
+    """A table that lies somewhere; a source is taken as it is, without a manifest. ``monitor`` hears of the phases."""
     source, context = _opened(data, request)
     if context is not None and context.people is not None and request.person is None:
         request = request.model_copy(update={"person": context.people.person})
     with explained(source):
         if original is None:
-            return _measure(source.scan(), request, context, None)
+            return _measure(source.scan(), request, context, None, monitor, bytes_of(source))
         before = source_at(original) if isinstance(original, str) else original
         with explained(before):
+            reads = [size for each in (source, before) if (size := bytes_of(each)) is not None]
             (frame, rows), (was, rows_before) = held(source), held(before)
-            return _measure(frame, request, context, was, (rows_before, rows))
+            whole = sum(reads) if len(reads) == 2 else None
+            return _measure(frame, request, context, was, monitor, whole, (rows_before, rows))
 
 
 def _opened(data: str | ReleaseFolder | Source, request: MeasureRequest) -> tuple[Source, ReleaseContext | None]:
@@ -63,15 +71,19 @@ def _opened(data: str | ReleaseFolder | Source, request: MeasureRequest) -> tupl
     return source_at(folder.data), context
 
 
-def _measure(
+def _measure(  # noqa: PLR0913, PLR0917  # two tables, what is asked of them, who listens
     frame: pl.LazyFrame,
     request: MeasureRequest,
     context: ReleaseContext | None,
     original: pl.LazyFrame | None,
+    monitor: Monitor | None = None,
+    reads: int | None = None,
     rows: tuple[int, int] | None = None,
 ) -> MeasuredTable:
     """``rows`` are those of the original and of the table, where they are known."""
-    counted = count_table(frame, request, context, original, rows)
+    monitor = monitor or Monitor()
+    with monitor.phase("count", reads):
+        counted = count_table(frame, request, context, original, rows)
     found = MeasuredTable(
         counted.measurement,
         models=(),
@@ -83,10 +95,12 @@ def _measure(
         read_back=None if context is None else context.read_back,
     )
     if original is not None and counted.before is not None:
-        compared = ComparedRecords.of(original, counted.unit.frame, rows)
-        found = _compared(found, counted, counted.before, original, compared, request)
-    assessed = assess_table(frame, counted.measurement, request.quasi, counted.options)
-    formal = measure_formal(_with_population(counted.measurement), counted.columns)
+        with monitor.phase("compare", reads):
+            compared = ComparedRecords.of(original, counted.unit.frame, rows)
+            found = _compared(found, counted, counted.before, original, compared, request)
+    with monitor.phase("assess"):
+        assessed = assess_table(frame, counted.measurement, request.quasi, counted.options)
+        formal = measure_formal(_with_population(counted.measurement), counted.columns)
     found = replace(found, assessed=assessed, formal=formal)
     return replace(found, models=_findings(found, assessed, formal, counted, request))
 

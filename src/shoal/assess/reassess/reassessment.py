@@ -17,6 +17,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from shoal.assess.attack.table_attack import read_table
 from shoal.assess.comparison.compatibility import ReleaseProvenance
 from shoal.assess.comparison.label_vocabulary import Vocabulary
@@ -26,6 +28,7 @@ from shoal.attack.battery import without_suppressed
 from shoal.attack.matching.coverage import Match
 from shoal.errors import DataError, FieldName, FieldText, InputError
 from shoal.io import sha256_of
+from shoal.io.frames import source_at
 from shoal.policy.treatment import Treatment
 from shoal.privacy import ModelFinding
 from shoal.randomness import now
@@ -35,50 +38,27 @@ from shoal.results.release_folder import ReleaseFolder
 from shoal.schema import Role
 
 
-@dataclass(frozen=True)
-class Reassessment:
-    when: str
-    attributes: tuple[str, ...]
-    """By which the auxiliary table was linked, of all that were tried the worst."""
-    people: int
-    fitting: int
-    """People of the auxiliary table who fit any record."""
-    alone: int
-    """People who could be only one; where people can't be told apart, that it can't be ruled out of."""
-    fewest: int
-    """People that a fitting person could be, at least; 0 where nobody fits."""
-    k: int
-    """What the release promised."""
-    below: int
-    """People who are surely among fewer than that."""
-    auxiliary_sha256: str | None = None
-    unread_labels: int = 0
-    """Released labels that could not be read, and were taken to fit everybody."""
-    perhaps_below: int = 0
-    """Further people of whom that can't be ruled out, because some of the records may be one person's."""
-    counted: CountBasis = CountBasis.PEOPLE
-    unknown: int = 0
-    """People with a value that a hierarchy doesn't know, who fit a ``*`` there and nothing else."""
-    altered: tuple[str, ...] | None = ()
-    """Columns that nobody was linked by, because they were altered; None where the release doesn't say which were."""
+def _holds(seen: Mapping[str, Any]) -> bool | None:
+    """None where it is neither shown nor refuted."""
+    if seen["below"]:
+        return False
+    shown = seen["fitting"] and not seen["unread_labels"]
+    return True if shown and not seen["perhaps_below"] else None
+
+
+class Reassessment(ReassessmentResult):
+    """A look that was just taken: whether the promise holds follows from its figures."""
+
+    holds: bool | None = Field(default_factory=_holds)
 
     @property
     def shown(self) -> bool:
         """Whether the figures can show that a promise holds."""
         return bool(self.fitting) and not self.unread_labels
 
-    @property
-    def holds(self) -> bool | None:
-        """None where it is neither shown nor refuted."""
-        if self.below:
-            return False
-        return True if self.shown and not self.perhaps_below else None
-
     def result(self) -> ReassessmentResult:
-        return ReassessmentResult.model_validate(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.result().to_dict()
+        """With everything said, as the history keeps it."""
+        return ReassessmentResult.model_validate(self.model_dump())
 
     def findings(self, bounds: Mapping[str, float]) -> tuple[ModelFinding, ...]:
         """That nobody is among fewer than k, or what is required instead; and that anything was shown at all."""
@@ -105,7 +85,10 @@ def reassess(release: str, request: ReassessRequest) -> Reassessment:
         )
     k = folder.promised_k
     folder.require_untouched()
-    shown, people = read_table(folder.data, "release"), read_table(request.auxiliary, "auxiliary table")
+    shown, people = (
+        read_table(folder.data, "release"),
+        read_table(source_at(request.auxiliary, request.reader), "auxiliary table"),
+    )
     treatment = ReleaseProvenance.of(request.policy, folder).treatment
     common = tuple(name for name in shown.columns if name in people.columns)
     altered = tuple(name for name in common if treatment.get(name) is Treatment.ALTERED)
@@ -156,7 +139,7 @@ class _Context:
         below = int((most < self.k).sum())
         local = Path(self.auxiliary)
         return Reassessment(
-            when=now().isoformat(timespec="seconds"),
+            when=now().replace(microsecond=0),
             attributes=names,
             people=self.people,
             fitting=len(least),

@@ -62,20 +62,14 @@ def homogeneity(  # noqa: PLR0913  # what is attacked, what is known, how far to
     seen = _seen(release, people, attributes, sensitive, known)
     own = _own(release, original, people, control, owner)
     mine, strangers = _tallies(seen, people, confidence, None, own)
+    precision = mine.right / mine.claims if mine.claims else 0.0
     return Attack(
         "homogeneity",
         "Inference where all agree",
-        f"the quasi-identifiers of people who are in the release ({len(attributes)})",
-        mine.rate,
-        Rate(mine.guessed, mine.people),
-        strangers.rate if control is not None or own is not None else None,
+        *_told(attributes, mine, strangers if control is not None or own is not None else None),
         attribute=sensitive,
         left_out=own is not None,
-        details={
-            "claims": mine.claims / mine.people,
-            "precision": mine.right / mine.claims if mine.claims else 0.0,
-            "unread": float(seen.unread),
-        },
+        details={"claims": mine.claims / mine.people, "precision": precision, "unread": float(seen.unread)},
     )
 
 
@@ -108,10 +102,7 @@ def skewness(  # noqa: PLR0913  # what is attacked, what is known, how far to go
     return Attack(
         "skewness",
         "Inference by the likeliest value",
-        f"the quasi-identifiers of people who are in the release ({len(attributes)})",
-        mine.rate,
-        Rate(mine.guessed, mine.people),
-        strangers.rate if control is not None or own is not None else None,
+        *_told(attributes, mine, strangers if control is not None or own is not None else None),
         attribute=sensitive,
         left_out=own is not None,
         details={"gain": mine.gain, **similar, "unread": float(seen.unread)},
@@ -132,6 +123,14 @@ class _InferenceTally:
     @property
     def rate(self) -> Rate:
         return Rate(self.right, self.people)
+
+
+def _told(
+    attributes: Sequence[str], mine: _InferenceTally, strangers: _InferenceTally | None
+) -> tuple[str, Rate, Rate, Rate | None]:
+    """What is known; the rates of the attack, of guessing, and about others."""
+    known = f"the quasi-identifiers of people who are in the release ({len(attributes)})"
+    return known, mine.rate, Rate(mine.guessed, mine.people), None if strangers is None else strangers.rate
 
 
 @dataclass(frozen=True)

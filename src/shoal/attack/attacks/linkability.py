@@ -128,10 +128,8 @@ class CoverDistance:
     records: Integers
 
     def __call__(self, some: Integers) -> Mask:
-        values, place = np.unique(self.people[some], return_inverse=True)
-        labels = np.arange(len(self.coverage.labels))
-        covers = self.coverage.covers(np.repeat(values, len(labels)), np.tile(labels, len(values)))
-        return ~covers.reshape(len(values), -1)[place][:, self.records]
+        covers, row = self.coverage.of_each(self.people[some])
+        return ~covers[row][:, self.records]
 
 
 def _compared(released: pl.Series, people: People, known: pl.DataFrame | None) -> CoverDistance | RangeDistance:

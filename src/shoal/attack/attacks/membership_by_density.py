@@ -121,11 +121,9 @@ class _Even:
     covered: Integers
 
     def __call__(self, some: Integers) -> Floats:
-        values, place = np.unique(self.asked[some], return_inverse=True)
-        labels = np.arange(len(self.seen.labels))
-        covers = self.seen.covers(np.repeat(values, len(labels)), np.tile(labels, len(values)))
-        shares = np.where(covers.reshape(len(values), -1), (1 - ELSEWHERE) / self.covered, 0.0)
-        return np.asarray(np.log(shares + ELSEWHERE / len(self.seen.values))[place][:, self.labels])
+        covers, row = self.seen.of_each(self.asked[some])
+        shares = np.where(covers, (1 - ELSEWHERE) / self.covered, 0.0)
+        return np.asarray(np.log(shares + ELSEWHERE / len(self.seen.values))[row][:, self.labels])
 
 
 def _kernel(

@@ -88,6 +88,13 @@ class Coverage:
         covers[self.of_value, self.of_label] = True
         return covers
 
+    def of_each(self, values: Integers) -> tuple[Mask, Integers]:
+        """Distinct values, given by their codes, × all labels: what covers what; and the row of each of the values."""
+        distinct, row = np.unique(values, return_inverse=True)
+        labels = np.arange(len(self.labels))
+        covers = self.covers(np.repeat(distinct, len(labels)), np.tile(labels, len(distinct)))
+        return covers.reshape(len(distinct), -1), row
+
     def codes(self, values: pl.Series) -> Integers:
         """The place of each of the values among the distinct ones."""
         return known_places(values, self.values)

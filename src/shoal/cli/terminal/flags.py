@@ -6,7 +6,14 @@ from typing import Any, Final
 
 from shoal.errors import FieldName, FieldText
 
-OTHERWISE: Final = {"data": "input", "quasi": "qi", "rules": "rule"}
+OTHERWISE: Final = {
+    "data": "input",
+    "ks": "k",
+    "limits": "limit",
+    "quasi": "qi",
+    "recodings": "recoding",
+    "rules": "rule",
+}
 """Inputs whose flag has another name than the Python keyword."""
 
 

@@ -10,11 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-
-import polars as pl
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from shoal.discover.recognisers.expressions import Edges, after_label, any_label, within_edges
-from shoal.schema import Role, ValueType
+from shoal.schema.roles import Role
+from shoal.schema.values import ValueType
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NAME_STRENGTH = 0.7
 """How far a column's name alone is believed."""
@@ -50,14 +54,14 @@ class InText:
     dense: bool = False
     """Its digits stand close together, even if the pattern allows for others: it is looked for among numbers only."""
 
-    @property
+    @cached_property
     def expression(self) -> str:
         """What is looked for: the value, or else the label before it."""
         if self.after:
             return any_label(self.after)
         return within_edges(self.pattern, self.edges, exact_case=self.exact_case)
 
-    @property
+    @cached_property
     def labelled(self) -> str:
         """The label with the value, which is the first group."""
         return after_label(self.after, self.pattern, self.edges, exact_case=self.exact_case)
@@ -94,6 +98,9 @@ class Recogniser:
     text: InText | None = None
     called: tuple[str, ...] = ()
     """Whole names of columns, for words that say too little inside a longer one."""
+    examples: tuple[str, ...] = ()
+    """Texts in which it has to be found, or cells that have its form."""
+    counter_examples: tuple[str, ...] = ()
 
     def hinted(self, column: str) -> bool:
         """Whether the column's name speaks for it."""

@@ -18,12 +18,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from stdnum import iban, luhn, verhoeff
-from stdnum.in_ import epic, gstin, pan
-from stdnum.sg import uen
-
-from shoal.kernels.check_characters import nric_letter
-
 Check = Callable[[str], bool]
 _PLAIN_PHONE = re.compile(r"[+]([1-9][0-9]*(?:[ -][1-9][0-9]*)*)")
 """Without parts that begin with a zero, which may be left out when one calls from abroad."""
@@ -36,10 +30,12 @@ def _digits(value: str) -> str:
 
 def aadhaar(value: str) -> bool:
     """The check digit only: numbers made for tests begin with 0 or 1, and have to be found as well."""
-    return verhoeff.is_valid(_digits(value))
+    return _VERHOEFF(_digits(value))
 
 
 def nric(value: str) -> bool:
+    from shoal.kernels.check_characters import nric_letter
+
     return nric_letter(value[0], value[1:8]) == value[8]
 
 
@@ -47,13 +43,17 @@ def phone_length(value: str) -> bool:
     return 8 <= len(_digits(value)) <= 15
 
 
+_WHOLE_PHONE_AND_MORE = re.compile(r"\+[0-9]{11,15}[ ./-]+[0-9]")
+"""A number written without a gap is over at the first one: what follows is another."""
+
+
 def phone_digits(value: str) -> bool:
     """As many digits as a number has where its name has been said already."""
-    return 6 <= len(_digits(value)) <= 20
+    return not _WHOLE_PHONE_AND_MORE.match(value) and 6 <= len(_digits(value)) <= 20
 
 
 def card(value: str) -> bool:
-    return 12 <= len(_digits(value)) <= 19 and luhn.is_valid(_digits(value))
+    return 12 <= len(_digits(value)) <= 19 and _LUHN(_digits(value))
 
 
 def ip(value: str) -> bool:
@@ -68,11 +68,13 @@ def ip(value: str) -> bool:
 
 def phone(value: str) -> bool:
     """A number with its country code that is long enough for the country."""
+    if _WHOLE_PHONE_AND_MORE.match(value):
+        return False
+    plain = _PLAIN_PHONE.fullmatch(value)
+    if plain and len(digits := _digits(plain[1])) in _phone_lengths(digits[:2]):
+        return True
     import phonenumbers
 
-    plain = _PLAIN_PHONE.fullmatch(value)
-    if plain and len(digits := _digits(plain[1])) in _phone_lengths().get(digits[:2], ()):
-        return True
     try:
         return phonenumbers.is_possible_number(phonenumbers.parse(re.sub("^(?:00|011)", "+", value)))
     except phonenumbers.NumberParseException:
@@ -80,17 +82,14 @@ def phone(value: str) -> bool:
 
 
 @cache
-def _phone_lengths() -> dict[str, frozenset[int]]:
-    """How many digits whole numbers have, by country codes of two digits: most numbers need no closer look."""
+def _phone_lengths(code: str) -> frozenset[int]:
+    """How many digits whole numbers have under a country code of two digits: most numbers need no closer look."""
     import phonenumbers
 
-    lengths = {}
-    for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items():
-        found = phonenumbers.PhoneMetadata.metadata_for_region(regions[0], None)
-        general = None if found is None else found.general_desc
-        if 10 <= code <= 99 and general is not None:
-            lengths[str(code)] = frozenset(2 + length for length in general.possible_length)
-    return lengths
+    regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE.get(int(code), ())
+    found = phonenumbers.PhoneMetadata.metadata_for_region(regions[0], None) if regions and len(code) == 2 else None
+    general = None if found is None else found.general_desc
+    return frozenset() if general is None else frozenset(2 + length for length in general.possible_length)
 
 
 @dataclass(frozen=True)
@@ -127,6 +126,10 @@ class StdnumCheck:
         return bool(importlib.import_module(self.module).is_valid(value))
 
 
+_LUHN = StdnumCheck("stdnum.luhn")
+_VERHOEFF = StdnumCheck("stdnum.verhoeff")
+
+
 def date(value: str) -> bool:
     """Days and months that exist, in whatever order."""
     numbers = [int(part) for part in re.findall("[0-9]+", value)[:3]]
@@ -152,7 +155,7 @@ def ssn(value: str) -> bool:
 
 def luhn15(value: str) -> bool:
     """Fifteen digits, the last of which follows from the others, as in an IMEI."""
-    return len(_digits(value)) == 15 and luhn.is_valid(_digits(value))
+    return len(_digits(value)) == 15 and _LUHN(_digits(value))
 
 
 def age(value: str) -> bool:
@@ -209,21 +212,21 @@ CHECKS: dict[str, Check] = {
     "card": card,
     "coordinates": coordinates,
     "date": date,
-    "epic": epic.is_valid,
-    "gstin": gstin.is_valid,
-    "iban": iban.is_valid,
+    "epic": StdnumCheck("stdnum.in_.epic"),
+    "gstin": StdnumCheck("stdnum.in_.gstin"),
+    "iban": StdnumCheck("stdnum.iban"),
     "ip": ip,
     "luhn15": luhn15,
     "medley": medley,
     "nric": nric,
-    "pan": pan.is_valid,
+    "pan": StdnumCheck("stdnum.in_.pan"),
     "phone": phone,
     "phone_digits": phone_digits,
     "phone_length": phone_length,
     "plate_sg": plate_sg,
     "ssn": ssn,
     "top_level": top_level,
-    "uen": uen.is_valid,
+    "uen": StdnumCheck("stdnum.sg.uen"),
 }
 
 

@@ -7,7 +7,7 @@ texts and in patterns alike, and ``id_S1234567D`` has an edge where a reader see
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import re2  # type: ignore[import-untyped]
@@ -40,6 +40,18 @@ def linear(pattern: str) -> Any:
     except re2.error as error:
         reason = error.args[0]
         raise LinearError(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
+
+
+class LinearOnUse(dict[int, Any]):
+    """Patterns by number, each compiled when it is first asked for."""
+
+    def __init__(self, patterns: Mapping[int, str]) -> None:
+        super().__init__()
+        self.patterns = patterns
+
+    def __missing__(self, number: int) -> Any:
+        found = self[number] = linear(self.patterns[number])
+        return found
 
 
 def spans(compiled: Any, data: bytes, start: int, end: int) -> list[tuple[int, int]]:

@@ -9,11 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import overload
+from typing import Final, overload
 
 from shoal.discover.recognisers.base import Recogniser
-from shoal.discover.recognisers.pack_files import installed, recognisers_at
-from shoal.schema import Role
+from shoal.discover.recognisers.shipped_recognisers import installed
+from shoal.schema.roles import Role
+
+PROJECT_FILE: Final = "shoal-recognisers.yaml"
+"""Used by every command where it lies in the working folder, or beside the policy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,8 @@ class RecogniserSet(Sequence[Recogniser]):
 
     def with_files(self, *paths: Path) -> RecogniserSet:
         """These with those of further files, which take the place of ours where the name is the same."""
+        from shoal.discover.recognisers.pack_files import recognisers_at
+
         chosen = {one.key: one for one in self.recognisers}
         for path in paths:
             chosen |= {one.key: one for one in recognisers_at(path)}
@@ -72,3 +77,9 @@ def default_recognisers() -> RecogniserSet:
 def with_files(*paths: Path) -> RecogniserSet:
     """Ours with those of further files."""
     return default_recognisers().with_files(*paths)
+
+
+def project_files(*folders: Path) -> tuple[Path, ...]:
+    """The project's file in each of the folders, where there is one; a folder that is named twice is one."""
+    places = {(folder / PROJECT_FILE).resolve(): folder / PROJECT_FILE for folder in folders}
+    return tuple(path for whole, path in places.items() if whole.is_file())

@@ -8,7 +8,7 @@ Of tables that belong together, keys get the same pseudonyms in all of them insi
 them, because joined tables say more of a person than k counts in each; unless the tables are asked to stay joinable.
 
 >>> import polars as pl
->>> from shoal.discover.profile import profile
+>>> from shoal.discover.table_profile import profile
 >>> table = pl.LazyFrame({"name": ["Asha Rao", "Ravi Nair", "Meera Das"], "age": [34, 41, 37]})
 >>> print(suggest(profile(table), name="staff", use_case=UseCase.INTERNAL_ANONYMISED).text.split("attributes:")[1])
 <BLANKLINE>
@@ -31,7 +31,8 @@ shuffle_rows: true           # the order of the records may tell what was genera
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shoal.discover.column_profile import Profile
@@ -40,9 +41,10 @@ from shoal.discover.suggestion.policy_yaml import attribute_lines, comment, sett
 from shoal.discover.suggestion.technique_choice import TechniqueChoice, choose, without_quasi
 from shoal.discover.table_links import LinkableTable, TableColumn, domains, in_telling_order
 from shoal.errors import DataError, FieldName, FieldStyle, FieldText, styled
-from shoal.policy import PRESETS, UseCase
+from shoal.policy import PRESETS, Policy, UseCase
 from shoal.policy.multi_table import EXTERNAL_USE_CASES
 from shoal.schema import Role
+from shoal.schema.notebook_html import card, listing, preformatted, short
 from shoal.schema.registry import did_you_mean
 
 SUPPRESSION_LIMIT = 0.05
@@ -58,6 +60,21 @@ class Suggestion:
     choices: Mapping[str, TechniqueChoice]
     person: str | None = None
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def policy(self) -> Policy:
+        """The draft as a policy of one table, ready for a run."""
+        return Policy.from_text(self.text)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        roles = Counter(str(one.role) for one in self.choices.values())
+        return short("Suggestion", "", {role: str(number) for role, number in roles.items()})
+
+    def _repr_html_(self) -> str:
+        return card("A policy to start from", {}, preformatted(self.text), listing("Notes", self.notes))
 
 
 @dataclass(frozen=True)
@@ -88,15 +105,19 @@ class TablePolicyDraft:
         return replace(self, choices=without_quasi(self.choices, why))
 
 
-def suggest(
+def suggest(  # noqa: PLR0913  # one argument per part of the policy
     profile: Profile,
     *,
     name: str,
     use_case: UseCase,
     source: object = None,
     person: str | None = None,
+    recognisers: Sequence[str] = (),
 ) -> Suggestion:
-    """A policy for a table of which this is the profile; ``person`` names the person, if that is known."""
+    """A policy for a table of which this is the profile; ``person`` names the person, if that is known.
+
+    ``recognisers`` are files, as the policy names them, that the profile was made with.
+    """
     wanted = draft_for(profile, use_case=use_case, person=person)
     if wanted.too_few:
         advice = "combine it with other data, or aggregate it"
@@ -105,6 +126,7 @@ def suggest(
         )
     lines = [*_heading(wanted), "shoal: 1", f"name: {setting(name)}", f"use_case: {use_case}"]
     lines += [] if source is None else [f"source: {setting(source)}"]
+    lines += [f"recognisers: {setting(list(recognisers))}"] if recognisers else []
     lines += table_lines(wanted)
     return Suggestion("\n".join(lines) + "\n", wanted.choices, wanted.person, tuple(notes_of(wanted)))
 

@@ -20,7 +20,6 @@ from email.errors import InvalidBase64CharactersDefect, InvalidBase64LengthDefec
 from email.header import Header, decode_header, make_header
 from email.message import Message
 from email.policy import compat32
-from email.utils import getaddresses
 from typing import BinaryIO, ClassVar, Final
 
 from shoal.documents import attachments
@@ -28,6 +27,7 @@ from shoal.documents.base import DocumentFormat, DocumentOptions, DocumentText
 from shoal.documents.cleaning_account import ADDRESS, PERSON, EditRecorder
 from shoal.documents.html_pages import cleaned as cleaned_page
 from shoal.documents.html_pages import pieces_of
+from shoal.documents.mail.address_list import address_list
 from shoal.errors import InputError, SourceError
 
 _PEOPLE: Final = frozenset({"from", "to", "cc", "bcc", "reply-to", "sender"})
@@ -91,7 +91,7 @@ class MailCleaner:
         if kind in _PEOPLE and self._is_clean(value):
             return value
         if kind in _PEOPLE:
-            return ", ".join(self._person(place, *one) for one in getaddresses([value]) if any(one))
+            return ", ".join(self._person(place, *one) for one in address_list(value))
         if kind in _IDS:
             self.ledger.replaced(place, "message identifier")
             return self.numbers.of(value)

@@ -9,26 +9,37 @@ Loss of a cell: (distinct values that became one − 1) ÷ (distinct values − 
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
+
 import polars as pl
 from pydantic import Field
 
 from shoal.hierarchy.base import TOP, Hierarchy
-from shoal.hierarchy.bound_ladder import BoundLadder
-from shoal.kernels.arrays import Floats, Mask
+from shoal.hierarchy.bound_ladder import StarredLadder
+from shoal.hierarchy.proposals import ColumnValues, HierarchyProposal
+from shoal.kernels.arrays import Mask
 from shoal.schema.columns import Column
+
+RARE = 10
 
 
 class RareHierarchy(Hierarchy):
     """Rare values to one group; common values stay as they are."""
 
     key = "rare"
+    turn = 60
     shorthand = "minimum"
 
     minimum: int = Field(10, ge=2)
     """Values with fewer records are rare."""
     label: str = Field("Others", min_length=1)
     """The name of the group."""
+
+    @classmethod
+    def propose(cls, values: ColumnValues) -> Iterator[HierarchyProposal]:
+        if values.is_named and values.share(values.distinct["records"] < RARE) < 1:
+            reason = f"values that fewer than {RARE} records have become one group"
+            yield HierarchyProposal({"minimum": RARE}, reason)
 
     def refuse(self, column: Column) -> str | None:
         return None
@@ -54,17 +65,13 @@ class RareHierarchy(Hierarchy):
         return BoundRare.build(column, labels, pl.DataFrame({"value": values, "records": [1] * len(values)}))
 
 
-class BoundRare(BoundLadder):
-    def generalise(self, values: pl.Series, level: int) -> pl.Series:
-        """A group that can't stand alone is starred for good; a star of the data is none of ours."""
-        found = super().generalise(values, level)
-        if not 0 < level < self.height:
-            return found
-        alone = (self.label(values, level) == TOP) & (values.cast(pl.String) != TOP)
-        return found.set(alone.fill_null(value=False), TOP)
+class BoundRare(StarredLadder):
+    """A group that can't stand alone is starred for good."""
 
-    def share(self, values: pl.Series, level: int) -> Floats:
-        return np.where(self.label(values, level) == TOP, 1.0, super().share(values, level))
+    def describe(self, level: int) -> str:
+        groups = self.rungs[level].unique(maintain_order=True)
+        named = groups.filter(~groups.is_in(self.rungs[0].implode()))
+        return f"rare values as {', '.join(named)}" if len(named) else "rare values together"
 
     def pooled(self, values: pl.Series) -> Mask:
         """Whether level 1 calls a value by another name."""

@@ -81,14 +81,8 @@ file_formats: Registry[FileFormat] = Registry("shoal.io.formats", "file format",
 
 
 def all_formats() -> tuple[FileFormat, ...]:
-    """In their order. Two that claim one suffix are refused: which one reads a file must not depend on chance."""
-    ordered = sorted((one for _, one in file_formats), key=lambda one: (one.order, one.key))
-    owners: dict[str, str] = {}
-    for one in ordered:
-        for suffix in one.suffixes:
-            if owners.setdefault(suffix, one.key) != one.key:
-                raise file_formats.refusal(one.key, f"'{suffix}' is a suffix of {owners[suffix]}")
-    return tuple(ordered)
+    """In their order; no two may have a suffix in common."""
+    return file_formats.in_order(lambda one: one.order, lambda one: one.suffixes, "a suffix")
 
 
 def format_named(key: str) -> FileFormat:

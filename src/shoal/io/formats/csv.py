@@ -2,36 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from shoal.io.formats.base import FileFormat, file_formats
-
-if TYPE_CHECKING:
-    from shoal.io.formats.delimited.reader import DelimitedSource
-    from shoal.io.options import FileOptions
+from shoal.io.formats.base import file_formats
+from shoal.io.formats.delimited.declaration import delimited_format
 
 KEY = "csv"
 
-
-def _open(path: Path, options: FileOptions) -> DelimitedSource:
-    from shoal.io.formats.delimited.reader import open_delimited
-
-    return open_delimited(path, options, KEY)
-
-
-file_formats.add(
-    KEY,
-    FileFormat(
-        KEY,
-        (".csv", ".txt"),
-        _open,
-        sink=None,
-        scan=None,
-        order=10,
-        shared_suffixes=frozenset({".txt"}),
-        options=frozenset({"separator", "quote", "encoding", "null_values"}),
-        separator=",",
-        in_parts=True,
-    ),
-)
+file_formats.add(KEY, delimited_format(KEY, (".csv", ".txt"), ",", order=10, shared_suffixes=frozenset({".txt"})))

@@ -2,35 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from shoal.io.formats.base import FileFormat, file_formats
-
-if TYPE_CHECKING:
-    from shoal.io.formats.delimited.reader import DelimitedSource
-    from shoal.io.options import FileOptions
+from shoal.io.formats.base import file_formats
+from shoal.io.formats.delimited.declaration import delimited_format
 
 KEY = "tsv"
 
-
-def _open(path: Path, options: FileOptions) -> DelimitedSource:
-    from shoal.io.formats.delimited.reader import open_delimited
-
-    return open_delimited(path, options, KEY)
-
-
-file_formats.add(
-    KEY,
-    FileFormat(
-        KEY,
-        (".tsv", ".tab"),
-        _open,
-        sink=None,
-        scan=None,
-        order=20,
-        options=frozenset({"separator", "quote", "encoding", "null_values"}),
-        separator="\t",
-        in_parts=True,
-    ),
-)
+file_formats.add(KEY, delimited_format(KEY, (".tsv", ".tab"), "\t", order=20))

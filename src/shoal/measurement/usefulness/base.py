@@ -120,13 +120,7 @@ usefulness_measures: Registry[type[UsefulnessMeasure]] = Registry(
 
 def measures() -> tuple[type[UsefulnessMeasure], ...]:
     """All that are there, in their order; no two may have a figure in common."""
-    ordered = sorted((one for _, one in usefulness_measures), key=lambda one: (one.order, one.key))
-    owners: dict[str, str] = {}
-    for one in ordered:
-        for name in one.readings:
-            if owners.setdefault(name, one.key) != one.key:
-                raise usefulness_measures.refusal(one.key, f"'{name}' is a figure of {owners[name]}")
-    return tuple(ordered)
+    return usefulness_measures.in_order(lambda one: one.order, lambda one: one.readings, "a figure")
 
 
 def readings() -> dict[str, FigureReading]:

@@ -122,6 +122,39 @@ def cell_figures(measurement: Measurement, attributes: Mapping[str, Generalised]
     return {name: float(value) for name, value in found.items()}
 
 
+@dataclass(frozen=True)
+class ColumnDetail:
+    """What is left of the cells of one attribute."""
+
+    loss: float
+    levels: Mapping[int, float]
+    """By the level that cells are on, the share of cells; those of records that were left out are on the highest."""
+
+
+def column_detail(
+    measurement: Measurement, attribute: str, generalised: Generalised, highest: int
+) -> ColumnDetail | None:
+    """``highest`` is the level of a star; None where a label is unknown, or nobody can tell which records are invented.
+
+    >>> from shoal.hierarchy.kinds.intervals import IntervalHierarchy
+    >>> from shoal.measurement import measure_classes
+    >>> from shoal.schema import Column, ValueType
+    >>> known = pl.DataFrame({"value": [31, 34, 47], "records": [1, 1, 2]})
+    >>> bound = IntervalHierarchy(widths=(10,)).bind(Column("age", ValueType.INTEGER), known)
+    >>> after = measure_classes(pl.LazyFrame({"age": ["30-39", "30-39", "47", "*"]}), ("age",))
+    >>> column_detail(after, "age", Generalised.by(bound, known, 2), 2).levels
+    {0: 0.25, 1: 0.5, 2: 0.25}
+    """
+    labels, records = generalised.released(measurement, attribute), measurement.rows + measurement.dropped
+    if not records or measurement.invented or labels["loss"].has_nulls():
+        return None
+    level = (labels["height"] * highest).round().cast(pl.Int64).alias("level")
+    by_level = labels.with_columns(level).group_by("level").agg(pl.col("records").sum()).sort("level")
+    return ColumnDetail(
+        float(_sums(labels)[0]) / records, {level: count / records for level, count in by_level.iter_rows()}
+    )
+
+
 def unknown_labels(measurement: Measurement, attributes: Mapping[str, Generalised]) -> dict[str, int]:
     """By attribute, how many released labels stand for nothing that is known."""
     unknown = {name: one.released(measurement, name)["loss"].null_count() for name, one in attributes.items()}

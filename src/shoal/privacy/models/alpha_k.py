@@ -15,7 +15,7 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
 from shoal.privacy.classes import Classes, Histograms
-from shoal.privacy.figures import Figure, FigureUnit, people_in_smallest_class
+from shoal.privacy.figures import Figure, FigureUnit, figure_beside_k
 from shoal.privacy.retention_bounds import within_caps
 
 
@@ -40,7 +40,6 @@ class AlphaK(SensitiveModel):
     more_is_safer = False
     trims = True
 
-    attribute: str = Field(description="The sensitive attribute.")
     alpha: float = Field(gt=0, le=1, description="The largest share of a class that one sensitive value may have.")
     k: int = Field(ge=1, description="The least number of people in a class.")
 
@@ -72,12 +71,8 @@ class AlphaK(SensitiveModel):
     @classmethod
     def measured_by(cls) -> tuple[Figure, ...]:
         return (
-            Figure(
-                "alpha",
-                "(α, k)-anonymity: α",
-                lambda name, bound, k: cls(attribute=name, alpha=bound, k=k),
-                unit=FigureUnit.SHARE,
-                parameters=people_in_smallest_class,
+            figure_beside_k(
+                "alpha", "(α, k)-anonymity: α", lambda of, most, k: cls(attribute=of, alpha=most, k=k), FigureUnit.SHARE
             ),
         )
 

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import ROUNDING, Figures, MinimumClass, PrivacyModel, SensitiveModel
+from shoal.privacy.base import ROUNDING, ClosenessModel, Figures, MinimumClass, PrivacyModel
 from shoal.privacy.classes import Classes, Histograms
 from shoal.privacy.figures import Figure, worst_figure
 from shoal.privacy.retention_bounds import within_caps
@@ -33,7 +33,7 @@ class LikenessKind(StrEnum):
     ENHANCED = "enhanced"
 
 
-class BetaLikeness(SensitiveModel):
+class BetaLikeness(ClosenessModel):
     """
     The figure is the greatest gain of a value. With the enhanced kind, the gain of a value that is allowed less than β
     counts for so much more, so that β is the bound of all.
@@ -50,12 +50,7 @@ class BetaLikeness(SensitiveModel):
     clause = "ISO/IEC 20889, annex E"
     example = "{attribute: diagnosis, beta: 2, kind: enhanced}"
     listing_order = 110
-    monotone_under_generalisation = True
-    monotone_under_suppression = True
-    more_is_safer = False
-    trims = True
 
-    attribute: str = Field(description="The sensitive attribute.")
     beta: float = Field(gt=0, description="How much more frequent a value may be than in the whole table; 1: twice.")
     kind: LikenessKind = Field(description="basic, or enhanced, which bounds frequent values more.")
 

@@ -15,13 +15,13 @@ import numpy as np
 from pydantic import Field
 
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
+from shoal.privacy.base import ROUNDING, ClosenessModel, Figures, MinimumClass
 from shoal.privacy.classes import Histograms
 from shoal.privacy.figures import Figure
 from shoal.privacy.retention_bounds import SLACK, within_caps
 
 
-class DeltaDisclosure(SensitiveModel):
+class DeltaDisclosure(ClosenessModel):
     """
     The figure is the greatest |ln(q ÷ p)|, infinite for a class that lacks a value.
 
@@ -37,12 +37,7 @@ class DeltaDisclosure(SensitiveModel):
     clause = "ISO/IEC 20889, annex E"
     example = "{attribute: diagnosis, delta: 1.5}"
     listing_order = 120
-    monotone_under_generalisation = True
-    monotone_under_suppression = True
-    more_is_safer = False
-    trims = True
 
-    attribute: str = Field(description="The sensitive attribute.")
     delta: float = Field(gt=0, description="The bound on |ln(share in a class ÷ share in the whole table)|.")
 
     @property

@@ -22,7 +22,7 @@ from shoal.errors import BugError
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, GlobalRecodingOnly, ModelFinding, PrivacyModel
 from shoal.privacy.classes import Classes
-from shoal.privacy.figures import POPULATION_AT_HAND, Figure, FigureUnit
+from shoal.privacy.figures import Figure, FigureUnit, figure_of_population
 from shoal.privacy.retention_bounds import SLACK
 
 
@@ -118,13 +118,11 @@ class DeltaPresence(PrivacyModel):
     @classmethod
     def measured_by(cls) -> tuple[Figure, ...]:
         return (
-            Figure(
+            figure_of_population(
                 "delta_presence",
                 "δ-presence: δ_max",
-                lambda _name, bound, _k: cls(maximum=bound, population=POPULATION_AT_HAND),
-                sensitive=False,
-                population=True,
-                unit=FigureUnit.SHARE,
+                lambda most, table: cls(maximum=most, population=table),
+                FigureUnit.SHARE,
             ),
         )
 

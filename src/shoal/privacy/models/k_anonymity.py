@@ -14,7 +14,7 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, MinimumClass, PrivacyModel
 from shoal.privacy.classes import Classes
-from shoal.privacy.figures import Figure, FigureUnit
+from shoal.privacy.figures import Figure, FigureUnit, figure_of_classes
 from shoal.schema.column_names import ColumnNames
 
 
@@ -74,11 +74,7 @@ class KAnonymity(PrivacyModel):
 
     @classmethod
     def measured_by(cls) -> tuple[Figure, ...]:
-        return (
-            Figure(
-                "k", "k-anonymity: k", lambda _name, bound, _k: cls(k=bound), sensitive=False, unit=FigureUnit.COUNT
-            ),
-        )
+        return (figure_of_classes("k", "k-anonymity: k", lambda bound: cls(k=bound), FigureUnit.COUNT),)
 
     def explain(self) -> str:
         by = f" by {', '.join(self.attributes)}" if self.attributes else ""

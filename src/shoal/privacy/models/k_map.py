@@ -24,7 +24,7 @@ from shoal.errors import BugError, DataError
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, MinimumClass, PrivacyModel
 from shoal.privacy.classes import Classes
-from shoal.privacy.figures import POPULATION_AT_HAND, Figure, FigureUnit
+from shoal.privacy.figures import Figure, FigureUnit, figure_of_population
 
 
 class KMap(PrivacyModel):
@@ -144,14 +144,7 @@ class KMap(PrivacyModel):
     @classmethod
     def measured_by(cls) -> tuple[Figure, ...]:
         return (
-            Figure(
-                "k_map",
-                "k-map: k",
-                lambda _name, bound, _k: cls(k=bound, population=POPULATION_AT_HAND),
-                sensitive=False,
-                population=True,
-                unit=FigureUnit.COUNT,
-            ),
+            figure_of_population("k_map", "k-map: k", lambda k, table: cls(k=k, population=table), FigureUnit.COUNT),
         )
 
     def explain(self) -> str:

@@ -59,7 +59,6 @@ class LDiversity(SensitiveModel):
     listing_order = 70
     monotone_under_suppression = True
 
-    attribute: str = Field(description="The sensitive attribute.")
     l: float = Field(ge=1, description="How many well-represented values each class needs at least.")  # noqa: E741  # its name
     kind: DiversityKind = Field(description="What well represented means: distinct, entropy or recursive.")
     c: float | None = Field(

@@ -14,7 +14,7 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, MinimumClass, SensitiveModel
 from shoal.privacy.classes import Classes, Histograms
-from shoal.privacy.figures import Figure, FigureUnit, people_in_smallest_class
+from shoal.privacy.figures import Figure, FigureUnit, figure_beside_k
 
 
 class PSensitive(SensitiveModel):
@@ -36,7 +36,6 @@ class PSensitive(SensitiveModel):
     monotone_under_generalisation = True
     monotone_under_suppression = True
 
-    attribute: str = Field(description="The sensitive attribute.")
     p: int = Field(ge=1, description="The least number of different sensitive values in a class.")
     k: int = Field(ge=1, description="The least number of people in a class.")
 
@@ -59,12 +58,8 @@ class PSensitive(SensitiveModel):
     @classmethod
     def measured_by(cls) -> tuple[Figure, ...]:
         return (
-            Figure(
-                "p",
-                "p-sensitive k-anonymity: p",
-                lambda name, bound, k: cls(attribute=name, p=bound, k=k),
-                unit=FigureUnit.COUNT,
-                parameters=people_in_smallest_class,
+            figure_beside_k(
+                "p", "p-sensitive k-anonymity: p", lambda of, p, k: cls(attribute=of, p=p, k=k), FigureUnit.COUNT
             ),
         )
 

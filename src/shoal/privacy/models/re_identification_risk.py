@@ -14,12 +14,12 @@ import numpy as np
 from pydantic import Field
 
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import Figures, MinimumClass, PrivacyModel, TableModel
+from shoal.privacy.base import Figures, MinimumClass, ShareModel, TableModel
 from shoal.privacy.classes import Classes
-from shoal.privacy.figures import Figure, FigureUnit
+from shoal.privacy.figures import Figure
 
 
-class MaximumRisk(PrivacyModel):
+class MaximumRisk(ShareModel):
     """
     >>> sizes = np.array([4, 5])
     >>> MaximumRisk(maximum=0.2).holds(Classes(sizes, sizes)).tolist()
@@ -33,13 +33,8 @@ class MaximumRisk(PrivacyModel):
     listing_order = 20
     monotone_under_generalisation = True
     monotone_under_suppression = True
-    more_is_safer = False
 
     maximum: float = Field(gt=0, le=1, description="The largest chance to pick the right person of a class.")
-
-    @property
-    def required(self) -> float:
-        return self.maximum
 
     def figures(self, classes: Classes) -> Figures:
         """Nobody is at risk in a class without people."""
@@ -57,15 +52,7 @@ class MaximumRisk(PrivacyModel):
 
     @classmethod
     def measured_by(cls) -> tuple[Figure, ...]:
-        return (
-            Figure(
-                "maximum_risk",
-                "maximum risk",
-                lambda _name, bound, _k: cls(maximum=bound),
-                sensitive=False,
-                unit=FigureUnit.SHARE,
-            ),
-        )
+        return (cls._bounded_share(),)
 
     def explain(self) -> str:
         return (
@@ -108,15 +95,7 @@ class AverageRisk(TableModel):
 
     @classmethod
     def measured_by(cls) -> tuple[Figure, ...]:
-        return (
-            Figure(
-                "average_risk",
-                "average risk",
-                lambda _name, bound, _k: cls(maximum=bound),
-                sensitive=False,
-                unit=FigureUnit.SHARE,
-            ),
-        )
+        return (cls._bounded_share(),)
 
     def explain(self) -> str:
         return f"Of all re-identifications that someone may try, at most {self.maximum:.4g} succeed on average."

@@ -14,7 +14,7 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, MinimumClass, TableModel
 from shoal.privacy.classes import Classes
-from shoal.privacy.figures import Figure, FigureUnit
+from shoal.privacy.figures import Figure
 
 
 class SampleUniqueness(TableModel):
@@ -53,15 +53,7 @@ class SampleUniqueness(TableModel):
 
     @classmethod
     def measured_by(cls) -> tuple[Figure, ...]:
-        return (
-            Figure(
-                "sample_uniqueness",
-                "sample uniqueness",
-                lambda _name, bound, _k: cls(maximum=bound),
-                sensitive=False,
-                unit=FigureUnit.SHARE,
-            ),
-        )
+        return (cls._bounded_share(),)
 
     def explain(self) -> str:
         return f"At most {self.maximum:.4g} of the people here have quasi-identifying values that nobody else here has."

@@ -23,7 +23,7 @@ from pydantic import Field
 
 from shoal.errors import InputError
 from shoal.kernels.arrays import Floats, Integers, Mask
-from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
+from shoal.privacy.base import ROUNDING, ClosenessModel, Figures, MinimumClass
 from shoal.privacy.classes import Classes, Histograms
 from shoal.privacy.figures import Figure, Obstacle, no_obstacle
 from shoal.privacy.retention_bounds import within_distance
@@ -42,7 +42,7 @@ class ClosenessDistance(StrEnum):
     ORDERED = "ordered"
 
 
-class TCloseness(SensitiveModel):
+class TCloseness(ClosenessModel):
     """
     Monotone under generalisation: each distance is a norm of q − p, so a mixture is no farther away than its parts.
 
@@ -56,12 +56,7 @@ class TCloseness(SensitiveModel):
     clause = "ISO/IEC 20889, 10.2.3"
     example = "{attribute: diagnosis, t: 0.3, distance: equal}"
     listing_order = 80
-    monotone_under_generalisation = True
-    monotone_under_suppression = True
-    more_is_safer = False
-    trims = True
 
-    attribute: str = Field(description="The sensitive attribute.")
     t: float = Field(ge=0, le=1, description="How far a class may be from the whole table; 0: not at all.")
     distance: ClosenessDistance = Field(
         description="How far values are from each other: equal, hierarchical or ordered."

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.pseudonyms.base32_alphabet import ALPHABET
 from shoal.pseudonyms.formats.base import BLOCK_BYTES, Blocks, WideFormat
 from shoal.pseudonyms.formats.fixed_width import Characters, as_characters, as_text
 
-ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 WIDTH = 26
 _PLACES = (range(2), range(2, 14), range(14, WIDTH))
 """Which characters hold the highest eight bits, the next sixty, the last sixty."""

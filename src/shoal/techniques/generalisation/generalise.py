@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 import polars as pl
 from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError, WithJsonSchema
@@ -55,13 +55,29 @@ Inline = Annotated[
 """A hierarchy written in place, the way ``hierarchy:`` of an attribute is."""
 
 
+class HierarchyTechnique(Technique):
+    """A technique that may have a hierarchy of its own, which is bound to the values that occur."""
+
+    if TYPE_CHECKING:  # each technique declares it where it stands among its own parameters
+        hierarchy: Inline | None
+
+    def resolve(self, base: Path) -> Self:
+        """The same technique with relative paths in its hierarchy taken from ``base``, the folder of the policy."""
+        if self.hierarchy is None:
+            return self
+        return self.model_copy(update={"hierarchy": self.hierarchy.resolve(base)})
+
+    def wants(self, attribute: str) -> tuple[tuple[str, ...], ...]:
+        return () if self.hierarchy is None else ((attribute,),)
+
+
 class GeneralisedOutput(StrEnum):
     RANGE = "range"
     MIDPOINT = "midpoint"
     RANDOM = "random"
 
 
-class Generalise(Technique):
+class Generalise(HierarchyTechnique):
     key = "generalise"
     facts = Facts(
         title="Generalisation",
@@ -82,15 +98,6 @@ class Generalise(Technique):
     @property
     def truthful(self) -> bool:
         return self.output is GeneralisedOutput.RANGE
-
-    def resolve(self, base: Path) -> Self:
-        """The same technique with relative paths in its hierarchy taken from ``base``, the folder of the policy."""
-        if self.hierarchy is None:
-            return self
-        return self.model_copy(update={"hierarchy": self.hierarchy.resolve(base)})
-
-    def wants(self, attribute: str) -> tuple[tuple[str, ...], ...]:
-        return () if self.hierarchy is None else ((attribute,),)
 
     def refuse(self, column: Column) -> str | None:
         if self.output is not GeneralisedOutput.RANGE and not (column.is_number or column.is_date):

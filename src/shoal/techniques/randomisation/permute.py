@@ -23,12 +23,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from shoal.errors import DataError
 from shoal.kernels.arrays import Integers
@@ -36,14 +36,15 @@ from shoal.randomness import Stream
 from shoal.schema.columns import ROW, Column
 from shoal.schema.roles import Role
 from shoal.schema.steps import RankRule
-from shoal.techniques.base import ANY_TYPE, Context, Facts, Lowers, Scope, Step, Technique
+from shoal.techniques.base import ANY_TYPE, Context, Facts, Lowers, Scope, Step
+from shoal.techniques.randomisation.joint_columns import JointTechnique
 from shoal.techniques.strata import places_within, random_order, stratum_codes
 
 _TIES_LANE = 1 << 32
 """Equal values are ranked at random, by a lane that no dealing reaches."""
 
 
-class Permute(Technique):
+class Permute(JointTechnique):
     key = "permute"
     facts = Facts(
         title="Permutation",
@@ -61,18 +62,6 @@ class Permute(Technique):
     within: tuple[str, ...] = ()
     rank: float | None = Field(default=None, gt=0, le=1)
     derange: bool = False
-
-    @model_validator(mode="after")
-    def _named_once(self) -> Self:
-        if len(set(self.also_reads())) < len(self.also_reads()):
-            raise ValueError("a column is named once, either in 'with' or in 'within'")
-        return self
-
-    def also_reads(self) -> tuple[str, ...]:
-        return (*self.with_, *self.within)
-
-    def also_alters(self) -> tuple[str, ...]:
-        return self.with_
 
     def refuse(self, column: Column) -> str | None:
         if reason := super().refuse(column):

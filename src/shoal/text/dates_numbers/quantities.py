@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from shoal.text.dates_numbers.numerals import NUMERAL, NUMERAL_IN_WORDS
+from shoal.text.lazy_patterns import lazy_pattern
 from shoal.text.lexicon.gazetteers import in_small_letters, sections_in
 from shoal.text.lexicon.sentence_context import PhraseHit, either
 from shoal.text.spans import Span
@@ -17,25 +18,25 @@ MONEY = 0.72
 
 _LISTS = sections_in("quantities")
 _UNITS = r"(?:years?|months?|weeks?|days?|hours?|jahren?|monaten?|ans|mois|años|meses)"
-_LENGTH = re.compile(rf"(?:{NUMERAL} {_UNITS},? (?:and |und |et |y )?){{0,2}}{NUMERAL}[ -]$")
-_IN_PRISON = re.compile(
+_LENGTH = lazy_pattern(rf"(?:{NUMERAL} {_UNITS},? (?:and |und |et |y )?){{0,2}}{NUMERAL}[ -]$")
+_IN_PRISON = lazy_pattern(
     r" ?(?:(?:of|in|suspended|unconditional|conditional|strict|rigorous|further|pre-trial|solitary|the|a|an) ){0,2}"
     rf"(?:{either(_LISTS['prison'])})\b"
 )
-_SENTENCED = re.compile(
+_SENTENCED = lazy_pattern(
     r"\b(?:sentenc\w+|condemned|imprison\w+|jailed|debarred|disqualified|banned|probation|prison|jail|custody|confinement"
     r"|verurteilt|condamn\w+|condenado|incarcerated)\b[^.;]{0,50}$"
     r"|\b(?:he|she|they|who|i) (?:got|received|was given|were given|is serving|was serving|served|faces|faced|did) $"
 )
-_LIVED = re.compile(
+_LIVED = lazy_pattern(
     r"\b(?:he|she|i|they|who|applicant|patient|has|had|have|been) (?:(?:been|has|had|have) )?(?:married|lived|living"
     r"|worked|working|employed|receiving|served|serving|resident|together|separated|pregnant)\b[^.;]{0,30}"
     r" for (?:(?:about|over|almost|more than|nearly|some|the last|the past) )?$"
 )
-_OTHERS = re.compile(rf"{NUMERAL} (?:(?:other|further|additional) (?:[\w-]+ ){{0,2}})$")
-_COUNT = re.compile(rf"{NUMERAL} $")
-_MANY = re.compile(r"\d{2,3} |(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|(?:a )?hundred)")
-_SUM = re.compile(
+_OTHERS = lazy_pattern(rf"{NUMERAL} (?:(?:other|further|additional) (?:[\w-]+ ){{0,2}})$")
+_COUNT = lazy_pattern(rf"{NUMERAL} $")
+_MANY = lazy_pattern(r"\d{2,3} |(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|(?:a )?hundred)")
+_SUM = lazy_pattern(
     rf"(?:\b(?:about|around|nearly|almost|approximately|roughly) )?(?<![\w-]){NUMERAL_IN_WORDS} "
     r"(?:(?:new )?[a-z]+(?:an|ish|ss|ch|ese) )?$"
 )
@@ -83,11 +84,11 @@ def others(hit: PhraseHit) -> Span | None:
 _SHARE, _BODY, _SPEED, _LAND = "share", "body", "speed", "land"
 _KINDS = {unit: kind for kind in (_BODY, _SPEED, _LAND) for unit in _LISTS[f"of {kind}"]}
 _DRUG_UNITS = frozenset(_LISTS["of drugs"])
-_UNIT_AFTER = re.compile(
+_UNIT_AFTER = lazy_pattern(
     r" ?(?:(?P<share>%|per ?cent\b|‰|per mille\b|promille\b|g/l\b)"
     rf"|(?P<unit>m\d(?!\w)|(?i:{either({*_KINDS, *_DRUG_UNITS})})(?!\w)))"
 )
-_OF_A_DRUG = re.compile(rf" (?:of )?(?:\w+ )?(?:{either(_LISTS['drugs'])})\b")
+_OF_A_DRUG = lazy_pattern(rf" (?:of )?(?:\w+ )?(?:{either(_LISTS['drugs'])})\b")
 _AROUND = {
     _SHARE: re.compile(
         r"disab|incapac|invalidity|capacity|capabilit|impair|(?<!market )\bshares?\b(?! price| capital| index)"
@@ -102,9 +103,9 @@ _AROUND = {
         r"|building)"
     ),
 }
-_FROM = re.compile(r"\d+(?:[.,]\d+)? ?%? ?(?:to|and|-|–) ?$")
-_FRACTION = re.compile(r"\d{1,2}/\d{1,3}$")
-_FEET = re.compile(r"\d['’′] ?\d{1,2}(?:[\"”″]|''|’’)?(?!\w)")
+_FROM = lazy_pattern(r"\d+(?:[.,]\d+)? ?%? ?(?:to|and|-|–) ?$")
+_FRACTION = lazy_pattern(r"\d{1,2}/\d{1,3}$")
+_FEET = lazy_pattern(r"\d['’′] ?\d{1,2}(?:[\"”″]|''|’’)?(?!\w)")
 
 
 def measured(text: str, start: int, end: int) -> Span | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from shoal.text.lazy_patterns import lazy_pattern
 from shoal.text.lexicon.gazetteers import sections_in
 from shoal.text.lexicon.sentence_context import PhraseHit, either
 from shoal.text.spans import Span
@@ -20,23 +21,25 @@ MOST = 200
 _LISTS = sections_in("references")
 LABELS = (*_LISTS["number"], *_LISTS["nouns"])
 _NUMBER = frozenset(_LISTS["number"])
-_SOMEBODYS = re.compile(rf"(?:\b(?:{either(_LISTS['somebody'])})|\()(?: \([a-z]{{1,8}}\))?[ :]*$")
-_NOBODYS = re.compile(rf"\b(?:{either(_LISTS['nobody'])})[ :]*$")
+_SOMEBODYS = lazy_pattern(rf"(?:\b(?:{either(_LISTS['somebody'])})|\()(?: \([a-z]{{1,8}}\))?[ :]*$")
+_NOBODYS = lazy_pattern(rf"\b(?:{either(_LISTS['nobody'])})[ :]*$")
 _BY_A_COURT = r"(?:[IVXL]{1,5}|\d{1,3}) [A-Z][A-Za-z]{0,4}(?:/[A-Z][A-Za-z]{1,2})?"
 _CASE = rf"{_BY_A_COURT} \d{{1,6}}/\d{{2,4}}"
 _WORD = r"(?:[A-Z]{2,5} (?=\d))?(?=[\w/.:–-]{0,24}\d)\w{1,24}(?:[/.:–-]\w{1,16}){0,6}"
 _ONE = rf"(?P<value>(?:{_CASE}|\d{{1,6}} of \d{{4}}|{_WORD})(?!\w))"
-_FIRST = re.compile(rf"[.:# \u00a0]{{0,3}}(?:(?:no|nos|number|nr|id|is|de dossier|of the)\b[.:# ]{{0,3}}){{0,2}}{_ONE}")
-_NEXT = re.compile(
+_FIRST = lazy_pattern(
+    rf"[.:# \u00a0]{{0,3}}(?:(?:no|nos|number|nr|id|is|de dossier|of the)\b[.:# ]{{0,3}}){{0,2}}{_ONE}"
+)
+_NEXT = lazy_pattern(
     rf"(?:,|;|,? and| &| und| et| y) {_ONE}"
     r"(?! (?:years?|months?|weeks?|days?|hours?|euros?|dollars?|pounds?|[A-Z][a-z]+ \d|[A-Z][a-z]{2,8} ?\d{4}))"
 )
-_PLAIN = re.compile(r"\d+$")
-_COMPOSED = re.compile(r"(?:[A-Z]{2,5} )?[A-Z\d]+(?:[/:.–-][A-Z\d]+){0,6}$")
-_DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}$|\d+[.,]\d{1,2}$|\d{1,2}:\d\d")
-_REGISTER = re.compile(rf"(?<![\w/])(?:{_BY_A_COURT}|\[\d{{4}}\](?: \d)? [A-Z][A-Za-z]{{1,6}}) $")
-_OF_A_YEAR = re.compile(r"\d{1,6}/\d{2,4}$")
-_AMERICAN = re.compile(r"-(?:CV|CR|cv|cr|mc|MC|bk|md|civ|crim)-\d{3,7}(?:-[A-Z]{2,4})*(?!\w)")
+_PLAIN = lazy_pattern(r"\d+$")
+_COMPOSED = lazy_pattern(r"(?:[A-Z]{2,5} )?[A-Z\d]+(?:[/:.–-][A-Z\d]+){0,6}$")
+_DATE = lazy_pattern(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}$|\d+[.,]\d{1,2}$|\d{1,2}:\d\d")
+_REGISTER = lazy_pattern(rf"(?<![\w/])(?:{_BY_A_COURT}|\[\d{{4}}\](?: \d)? [A-Z][A-Za-z]{{1,6}}) $")
+_OF_A_YEAR = lazy_pattern(r"\d{1,6}/\d{2,4}$")
+_AMERICAN = lazy_pattern(r"-(?:CV|CR|cv|cr|mc|MC|bk|md|civ|crim)-\d{3,7}(?:-[A-Z]{2,4})*(?!\w)")
 
 
 def after_a_label(hit: PhraseHit) -> list[Span]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+from shoal.text.lazy_patterns import lazy_pattern
 from shoal.text.lexicon.capitalised_runs import with_capitals
 from shoal.text.lexicon.gazetteers import NAME, PLACE, LexiconKind, lexicon, sections_in
 from shoal.text.listed_phrases import stands_apart
@@ -40,7 +41,7 @@ _BETWEEN = (
     r"|won['’]?t|isn['’]?t|wasn['’]?t|never|has|have|had|going|gonna|to|but|and|then|when"
     r"|claims?|claimed|pretends?|pretended|hopes?|expects?|\d{1,2}))"
 )
-_SOMEBODY = re.compile(
+_SOMEBODY = lazy_pattern(
     rf"(?:\b(?:i|he|she|you|who|someone|somebody|{_KIN})"
     rf"(?:(?:['’](?:s|m|re)|(?<=\bi)m)|(?:['’](?:ll|d|ve|s|m|re))?{_BETWEEN}{{0,5}}{_LINK})(?:{_ADVERB}){{0,2}}"
     rf"|\b(?:we|they)(?:['’]re| are| were)(?: now| just)? (?:both|all)"
@@ -53,30 +54,30 @@ _SOMEBODY = re.compile(
     r"(?: (?:is|was|to|as|at|from|should|be|now|field|shows?|says?|listed|given|correctly)){0,4}:?) $",
     re.IGNORECASE,
 )
-_ASKED = re.compile(
+_ASKED = lazy_pattern(
     r"\b(?:how old|your age|his age|her age|what age)\b[^?.\n]{0,32}[?.:]['’\"”]?\s{1,2}(?:[-–*>\"“'‘] ?)?$"
     r"|\bage[^?.\n]{0,8}[?.] (?:mine|his|hers|my own)(?: is|:) $"
     r"|\bage (?:of|at)(?: the| my| his| her)? [a-z]+(?: is)?: $",
     re.IGNORECASE,
 )
-_NAMED = re.compile(
+_NAMED = lazy_pattern(
     rf"([^\W\d_][\w'’-]*[^\W\d_])(?:, |(?P<bracket> \()"
     rf"|(?P<verb>(?:['’]s|(?:['’](?:ll|d))?{_BETWEEN}{{0,5}}{_LINK})(?:{_ADVERB}){{0,2}}) )$"
 )
-_AT = re.compile(
+_AT = lazy_pattern(
     r"(?:(?:^|[.;!?,\n] ?)[Aa]t|(?:^|[.;!?\n] ?)"
     r"(?:Now|Today|Barely|Only|Just|Aged|(?:Though|Although|While|Being|When)(?: only| just| still| barely)?)) $"
 )
-_AT_THAT_AGE = re.compile(rf",? (?:he|she|[Ii]|they|(?:my|his|her) (?:{_KIN}))\b|, [^\W\d_a-zß-öø-ÿ]")
-_ENDS = re.compile(
+_AT_THAT_AGE = lazy_pattern(rf",? (?:he|she|[Ii]|they|(?:my|his|her) (?:{_KIN}))\b|, [^\W\d_a-zß-öø-ÿ]")
+_ENDS = lazy_pattern(
     rf"[,.;!?]?(?:\n|$)|[,;!?)\"”]|\.(?!\d)| [–-] |(?:['’]s)? (?:{'|'.join(_LISTS['after an age'])})(?!\w)",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(r"(?: (?:years?|yrs?))?,(?= [^\W\d_])")
-_YEARS = re.compile(r" ?(?:years?|yrs?|y)\)")
-_OF_A_SEX = re.compile(r",? ?[MFmf][)\]]")
-_TOO = re.compile(r" (?:is |was )?too (?:young|old)\b")
-_SEVERAL = re.compile(
+_ASIDE = lazy_pattern(r"(?: (?:years?|yrs?))?,(?= [^\W\d_])")
+_YEARS = lazy_pattern(r" ?(?:years?|yrs?|y)\)")
+_OF_A_SEX = lazy_pattern(r",? ?[MFmf][)\]]")
+_TOO = lazy_pattern(r" (?:is |was )?too (?:young|old)\b")
+_SEVERAL = lazy_pattern(
     r"(?:,| and| or|, and| &|,? but)"
     r"(?: (?:almost|only|nearly|[a-z]+ed at|quit at|the other|the younger|the older|[A-Z][a-z]+))?(?: is)? "
 )
@@ -84,6 +85,14 @@ _ASKING = ("?", ":", "-", "–", ".")
 _WHOSE = frozenset({"my", "his", "her", "our", "your", "their"})
 _PARTICLES = frozenset(sections_in("context")["particles"])
 _LEADING = frozenset(_LISTS["before an age"])
+
+
+_WEEKDAYS = frozenset(word.lower() for section in ("weekdays", "short weekdays") for word in _LISTS[section])
+
+
+def is_weekday(text: str) -> bool:
+    """Whether it names a day of the week and no date."""
+    return text.lower() in _WEEKDAYS
 
 
 def word_before(text: str, start: int) -> str:
@@ -165,13 +174,15 @@ _BEFORE_A_MONTH = frozenset(_LISTS["before a month"])
 _BEFORE_A_DAY = frozenset(_LISTS["before a day"])
 _NOT_BEFORE_A_WEEKDAY = frozenset(_LISTS["not before a weekday"])
 _WORDS = "|".join(sorted(_LISTS["numbers in words"], key=len, reverse=True))
-_THE_DAY = re.compile(r",? (?:the )?\d{1,2}(?:st|nd|rd|th)(?!\w)")
-_A_DAY = re.compile(r" \d{1,2}(?:st|nd|rd|th)?(?![\w%]|[.,:/]\d)")
-_DAY_AND_MONTH = re.compile(r"\d{1,2}/\d{2}(?![\w/]|[.,:-]\d)")
+_THE_DAY = lazy_pattern(r",? (?:the )?\d{1,2}(?:st|nd|rd|th)(?!\w)")
+_A_DAY = lazy_pattern(r" \d{1,2}(?:st|nd|rd|th)?(?![\w%]|[.,:/]\d)")
+_DAY_AND_MONTH = lazy_pattern(r"\d{1,2}/\d{2}(?![\w/]|[.,:-]\d)")
 _BEFORE_A_DAY_AND_MONTH = frozenset(_LISTS["before a day and month"])
 _M = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
-_A_DATE = re.compile(rf"\.?,? (?:\d{{1,2}}(?:st|nd|rd|th)?[ -](?:[Oo]f )?{_M}|{_M}\.? \d{{1,2}}(?:st|nd|rd|th)?)(?!\w)")
-_LAST_WORD = re.compile(r"([^\W\d_]+)[ -]$")
+_A_DATE = lazy_pattern(
+    rf"\.?,? (?:\d{{1,2}}(?:st|nd|rd|th)?[ -](?:[Oo]f )?{_M}|{_M}\.? \d{{1,2}}(?:st|nd|rd|th)?)(?!\w)"
+)
+_LAST_WORD = lazy_pattern(r"([^\W\d_]+)[ -]$")
 
 
 def find_spoken_dates(text: str) -> Iterator[Span]:
@@ -197,7 +208,7 @@ def _words() -> dict[str, str]:
     return listed | {word.capitalize(): section for word, section in listed.items()}
 
 
-_IN_FULL = re.compile(r"[^\W\d_]+(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?(?!\w)", re.IGNORECASE)
+_IN_FULL = lazy_pattern(r"[^\W\d_]+(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?(?!\w)", re.IGNORECASE)
 _TRIGGERS = ("ages in words", "months", "weekdays", "short weekdays", "decades")
 _OLD = ("years old", "year old", "years of age", "year-old", "months old", "month old", "month-old", "weeks old")
 
@@ -228,10 +239,10 @@ def _judged(text: str, read: str, kind: str, start: int, end: int) -> Span | Non
     return Span(start - len(counted.group()), end, "age", DAY, BY) if counted else None
 
 
-_IN_HIS = re.compile(r"\bin(?:to)? (?:his|her|their|my|your) ((?:early |mid |mid-|late )?)$")
-_COUNTED = re.compile(rf"(?<!\w)(?:(?:{_WORDS})[ -]?){{1,2}}$", re.IGNORECASE)
-_TH = re.compile(r"(?:th|nd|rd)(?!\w)(?! [A-Z])")
-_TENS = re.compile(r"\d\d['’]?s(?!\w)")
+_IN_HIS = lazy_pattern(r"\bin(?:to)? (?:his|her|their|my|your) ((?:early |mid |mid-|late )?)$")
+_COUNTED = lazy_pattern(rf"(?<!\w)(?:(?:{_WORDS})[ -]?){{1,2}}$", re.IGNORECASE)
+_TH = lazy_pattern(r"(?:th|nd|rd)(?!\w)(?! [A-Z])")
+_TENS = lazy_pattern(r"\d\d['’]?s(?!\w)")
 
 
 def _month(text: str, start: int, end: int, before: str) -> Span | None:
@@ -258,7 +269,7 @@ def _weekday(text: str, start: int, end: int, before: str) -> Span | None:
 
 # --- in numbers -------------------------------------------------------------------------------------------------------
 
-_DIGITS = re.compile(r"\d+")
+_DIGITS = lazy_pattern(r"\d+")
 LONGEST = 2
 """Digits of a day, a month or an age. Those of a hundred years and more are left to "years old"."""
 

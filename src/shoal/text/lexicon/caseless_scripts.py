@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from shoal.text.lexicon.gazetteers import NAME, PLACE, LexiconKind, lexicon, words_in
+from shoal.text.lexicon.kept_tables import kept_json
 from shoal.text.lexicon.sentence_context import stands_apart
 from shoal.text.spans import Span
 
@@ -87,14 +88,18 @@ def _spaceless(letter: str) -> bool:
 def _scripts() -> tuple[AhoCorasick, list[int]]:
     from ahocorasick_rs import AhoCorasick, MatchKind
 
+    chosen = kept_json("caseless_scripts", _in_caseless_scripts)
+    return AhoCorasick(list(chosen), matchkind=MatchKind.LeftmostLongest), list(chosen.values())
+
+
+def _in_caseless_scripts() -> dict[str, int]:
     chosen = {
         phrase: kinds
         for phrase, kinds in lexicon().entries.items()
         if kinds & (NAME | PLACE | LexiconKind.TITLE) and not phrase[0].isascii() and phrase[0].upper() == phrase[0]
     }
-    chosen = {
+    return {
         phrase: kinds
         for phrase, kinds in chosen.items()
         if len(phrase) > 1 or (_spaceless(phrase[0]) and kinds & LexiconKind.FAMILY)
     }
-    return AhoCorasick(list(chosen), matchkind=MatchKind.LeftmostLongest), list(chosen.values())

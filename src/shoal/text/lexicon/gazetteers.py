@@ -12,15 +12,19 @@ True
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, resources
 from pkgutil import iter_modules
 
 from shoal.discover.recognisers import default_recognisers
+from shoal.kernels.derived_files import Sections, kept_or_made
+from shoal.text.lexicon.kept_tables import kept_words, tables_key
+from shoal.text.lexicon.sharded_table import ShardedTable
 from shoal.text.scoped_cache import cached_in_scope
 
 LARGE_CITY = 100_000
@@ -94,19 +98,29 @@ def in_small_letters(text: str) -> str:
 class Lexicon:
     """All lists as one table."""
 
-    entries: dict[str, int]
+    entries: ShardedTable
 
     def kinds(self, phrase: str) -> int:
         return self.entries.get(folded(phrase), 0)
 
-    def of_kind(self, kind: int) -> Iterator[str]:
+    def of_kind(self, kind: int) -> Sequence[str]:
         """The folded phrases of a kind."""
-        return (phrase for phrase, kinds in self.entries.items() if kinds & kind)
+        return kept_words(f"of_kind_{kind}", lambda: (phrase for phrase, kinds in self.entries.items() if kinds & kind))
 
 
 @cache
 def lexicon() -> Lexicon:
     """Read once, on first use."""
+    kept = kept_or_made("lexicon", tables_key(), _written)
+    return Lexicon(ShardedTable(kept["phrases"], json.loads(kept["places"])))
+
+
+def _written() -> Sections:
+    data, places = ShardedTable.of(_read_lists()).written()
+    return {"phrases": data, "places": json.dumps(places, ensure_ascii=False).encode()}
+
+
+def _read_lists() -> dict[str, int]:
     entries: dict[str, int] = {}
 
     def add(phrases: Iterable[str], kind: int) -> None:
@@ -140,7 +154,7 @@ def lexicon() -> Lexicon:
     for word in (*_everyday(), *_labels()):
         entries.setdefault(word, LexiconKind.COMMON)
     entries.pop("", None)
-    return Lexicon(entries)
+    return entries
 
 
 _FILES = {

@@ -18,6 +18,7 @@ from functools import cache
 from math import log
 
 from shoal.text.lexicon.gazetteers import NAME, LexiconKind, lexicon, words_in
+from shoal.text.lexicon.kept_tables import kept_json, kept_words
 from shoal.text.scoped_cache import cached_in_scope
 
 NAME_LIKE = 2.0
@@ -56,7 +57,7 @@ def is_double_surname(key: str) -> bool:
 def _first_of_two() -> frozenset[str]:
     """What given names of two parts begin with: "jean", "hans"."""
     names = (name for name in lexicon().of_kind(LexiconKind.GIVEN) if "-" in name)
-    return frozenset(name.partition("-")[0] for name in names)
+    return frozenset(kept_words("double_given", lambda: {name.partition("-")[0] for name in names}))
 
 
 @cached_in_scope(most=1 << 14)
@@ -141,9 +142,16 @@ def _plain() -> frozenset[str]:
     return frozenset(word for word in words_in("everyday") + words_in("common") if len(word) >= SHORTEST_PART)
 
 
+NameEdges = tuple[Counter[str], Counter[str], float]
+
+
 @cache
-def _edges() -> tuple[tuple[Counter[str], Counter[str], float], ...]:
+def _edges() -> tuple[NameEdges, ...]:
     """How often three letters begin and end names and everyday words, and the share of these."""
+    return tuple((Counter(names), Counter(plain), share) for names, plain, share in kept_json("edges", _counted_edges))
+
+
+def _counted_edges() -> tuple[NameEdges, ...]:
     entries = lexicon().entries
     names = [
         word for word, kinds in entries.items() if kinds & NAME and not kinds & LexiconKind.COMMON and len(word) > 3

@@ -9,20 +9,11 @@ it ends by itself. Patterns for which no such sign is to be found are looked for
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
-from shoal.text.matching.pattern_syntax import (
-    Characters,
-    Choice,
-    NodeSequence,
-    PatternEdge,
-    Repeat,
-    SingleNode,
-    least_length,
-    read_pattern,
-    singles,
-)
+from shoal.text.matching.pattern_traits import traits_of
+from shoal.text.matching.pattern_walls import LINE_END, SIGNS
 from shoal.text.matching.patterns import PatternFinder
 from shoal.text.spans import Span
 
@@ -32,8 +23,6 @@ FEWEST = 4
 """For fewer texts a wall does not pay."""
 MOST = 1 << 18
 """Characters in one pass."""
-LINE_END = "\n"
-_SIGNS = "}]{|^`~&;\\$%\0"
 
 
 class BatchedPatternFinder:
@@ -78,40 +67,10 @@ class BatchedPatternFinder:
 def separator_for(patterns: PatternFinder) -> str | None:
     """A sign that walls can be built of; None where there is none."""
     expressions = [
-        read_pattern(expression)
+        expression
         for recogniser in patterns.recognisers
         if recogniser.text
         for expression in (recogniser.text.expression, *([recogniser.text.labelled] if recogniser.text.after else ()))
     ]
-    return next((sign for sign in _SIGNS if all(_separates(sign, parsed) for parsed in expressions)), None)
-
-
-def _separates(sign: str, parsed: NodeSequence | None) -> bool:
-    if parsed is None or _begins(parsed, sign) or _begins(parsed, sign, backwards=True):
-        return False
-    found = list(singles(parsed))
-    bound = any(isinstance(one, PatternEdge) and not one.is_of_word for one in found)
-    return not bound and not (_any_is(found, sign) and _any_is(found, LINE_END))
-
-
-def _any_is(found: Iterable[SingleNode], sign: str) -> bool:
-    return any(isinstance(one, Characters) and sign in one for one in found)
-
-
-def _begins(nodes: NodeSequence, sign: str, *, backwards: bool = False) -> bool:
-    """Whether a match can begin (or end) with the sign."""
-    for node in reversed(nodes) if backwards else nodes:
-        match node:
-            case PatternEdge():
-                continue
-            case Characters():
-                return sign in node
-            case Choice(branches):
-                inner, may_be_left_out = branches, False
-            case Repeat(low, _, repeated):
-                inner, may_be_left_out = (repeated,), low == 0
-        if any(_begins(each, sign, backwards=backwards) for each in inner):
-            return True
-        if not may_be_left_out and all(map(least_length, inner)):
-            return False
-    return False
+    walls = [traits_of(expression).walls for expression in expressions]
+    return next((sign for sign in SIGNS if all(sign in each for each in walls)), None)

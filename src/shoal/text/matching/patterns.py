@@ -101,16 +101,25 @@ class CandidateJudge:
 
     def __post_init__(self) -> None:
         how = self.how
-        avoid = "|".join(f"(?:{avoided})" for avoided in how.avoid)
-        self._avoid = linear(f"(?i:{avoid})") if avoid else None
-        self._labelled = linear(how.labelled) if how.after else None
-        self._form = linear(within_edges(how.pattern, "none", exact_case=how.exact_case))
-        self._judged = bool(self._avoid or how.check)
+        self._judged = bool(how.avoid or how.check)
         self._last_letters = frozenset(word[-1] for word in how.avoid_after)
         self.doubtful = (how.checked if how.check else how.score) < self.least
         swayed = self.doubtful or (how.score < SURE and how.context)
-        self._inner = self._form if VALUE in how.pattern and not how.after else None
-        self.certain = not (how.after or self._judged or swayed or self._inner)
+        self._names_value = VALUE in how.pattern and not how.after
+        self.certain = not (how.after or self._judged or swayed or self._names_value)
+
+    @cached_property
+    def _avoid(self) -> Any:
+        avoid = "|".join(f"(?:{avoided})" for avoided in self.how.avoid)
+        return linear(f"(?i:{avoid})") if avoid else None
+
+    @cached_property
+    def _labelled(self) -> Any:
+        return linear(self.how.labelled)
+
+    @cached_property
+    def _form(self) -> Any:
+        return linear(within_edges(self.how.pattern, "none", exact_case=self.how.exact_case))
 
     def spans(
         self, text: str, candidates: Iterable[ByteRange], near: ContextPositions, verdicts: CheckVerdicts
@@ -135,7 +144,7 @@ class CandidateJudge:
 
     def _span(self, text: str, start: int, end: int, near: ContextPositions, verdicts: CheckVerdicts) -> Span | None:
         how = self.how
-        if self._labelled is not None:
+        if how.after:
             after = self._value(text, start)
             if after is None:
                 return None
@@ -153,14 +162,14 @@ class CandidateJudge:
             return None
         if score < SURE and how.context and (self.doubtful or near(self.place, start, end)):
             score = 1 - (1 - score) * CONTEXT_STRENGTH
-        if self._inner is not None:
+        if self._names_value:
             start, end = self._part(text, start, end)
         return Span(start, end, kind, score, self.recogniser.key)
 
     def _part(self, text: str, start: int, end: int) -> ByteRange:
         """Where the value is that the pattern names; all of it where it names none."""
         read = text[start:end].replace("_", LOW_LINE).encode()
-        found = first_group(self._inner, read)
+        found = first_group(self._form, read)
         if found is None or found[0] < 0:
             return start, end
         first, last = (len(read[:place].decode()) for place in found)

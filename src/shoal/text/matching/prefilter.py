@@ -10,12 +10,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-import numpy as np
 import re2  # type: ignore[import-untyped]
 
-from shoal.discover.recognisers.expressions import linear, re2_options, spans
+from shoal.discover.recognisers.expressions import LinearOnUse, re2_options, spans
 from shoal.text.matching.context_words import ContextPositions
-from shoal.text.matching.pattern_shape import SIGNS, digit_spread, least, may_hold_blanks, pattern_shape
+from shoal.text.matching.pattern_shape import SIGNS
+from shoal.text.matching.pattern_traits import APART, AROUND, FEWEST_DIGITS, traits_of
 
 ByteRange = tuple[int, int]
 """Where it starts and ends."""
@@ -25,31 +25,13 @@ Matches = list[Match]
 FittingPatterns = tuple[list[int], list[int]]
 """Patterns that may match in what looks like this: for certain worth a look, and with context only."""
 
-FEWEST_DIGITS = 2
-APART = 12
-"""Bytes between two digits of the same stretch, at most."""
-AROUND = 16
-"""Bytes before the first and after the last digit that belong to the stretch too."""
 LONGEST_SIDE = 512
 REMEMBERED = 50_000
 SHORT = 4096
 WORTH_A_CALL = 400
 """An engine reads so many bytes in the time that one more call takes."""
-ZERO, TEN = np.uint8(ord("0")), np.uint8(10)
+ZERO, TEN = ord("0"), 10
 _STRETCH = re.compile(rb"[0-9](?:[^0-9]{0,%d}+[0-9])++" % APART)
-
-
-def is_number(pattern: str) -> bool:
-    """Whether all that the pattern matches lies within a stretch of digits."""
-    spreads = digit_spread(pattern)
-    if spreads is None or least(pattern) < FEWEST_DIGITS or pattern_shape(pattern) is None:
-        return False
-    return max(spreads.lead, spreads.tail) <= AROUND and spreads.gap <= APART
-
-
-def holds_at(pattern: str) -> bool:
-    """Whether all that the pattern matches holds an @ and no blank."""
-    return least(pattern, "@") > 0 and not may_hold_blanks(pattern)
 
 
 class NumberPrefilter:
@@ -62,18 +44,18 @@ class NumberPrefilter:
         doubtful: Collection[int] = frozenset(),
     ) -> None:
         self._places = list(patterns)
-        self._each = {place: linear(pattern) for place, pattern in patterns.items()}
+        self._each = LinearOnUse(patterns)
         self._dense, self._doubtful = frozenset(dense), frozenset(doubtful)
         self._known: dict[bytes, FittingPatterns] = {}
         self._outlines = re2.Set.SearchSet(re2_options(64))
         for pattern in patterns.values():
-            self._outlines.Add((pattern_shape(pattern) or "").encode())
+            self._outlines.Add((traits_of(pattern).shape or "").encode())
         if patterns:
             self._outlines.Compile()
 
     def matches(self, data: bytes, near: ContextPositions | None, start: int, end: int) -> Matches:
         """What the patterns match between two places; doubtful ones only where words of their context are near."""
-        if not self._each:
+        if not self._places:
             return []
         return [
             (place, [span for piece in looked_at for span in spans(self._each[place], data, *piece)])
@@ -125,7 +107,9 @@ def _by_search(data: bytes, start: int, end: int) -> list[ByteRange]:
 
 
 def _by_arrays(data: bytes, start: int, end: int) -> list[ByteRange]:
-    digits = np.flatnonzero(np.frombuffer(data, np.uint8, end - start, start) - ZERO < TEN) + start
+    import numpy as np
+
+    digits = np.flatnonzero(np.frombuffer(data, np.uint8, end - start, start) - np.uint8(ZERO) < TEN) + start
     cuts = np.flatnonzero(np.diff(digits) > APART + 1)
     first, last = np.append(0, cuts + 1), np.append(cuts, digits.size - 1)
     enough = last - first + 1 >= FEWEST_DIGITS
@@ -138,13 +122,13 @@ class AtSignPrefilter:
     """Patterns that match within words that hold an @ only."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        self._each = [linear(pattern) for pattern in patterns]
+        self._each = LinearOnUse(dict(enumerate(patterns)))
 
     def matches(self, data: bytes, start: int, end: int) -> Matches:
-        words = list(_words_with_at(data, start, end)) if self._each else []
+        words = list(_words_with_at(data, start, end)) if self._each.patterns else []
         return [
-            (place, [span for word in words for span in spans(pattern, data, *word)])
-            for place, pattern in enumerate(self._each if words else ())
+            (place, [span for word in words for span in spans(self._each[place], data, *word)])
+            for place in (self._each.patterns if words else ())
         ]
 
 

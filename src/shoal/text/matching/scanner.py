@@ -16,25 +16,26 @@ import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-import numpy as np
 import re2  # type: ignore[import-untyped]
-from numpy.typing import NDArray
 
-from shoal.discover.recognisers.expressions import LOW_LINE, linear, re2_options, spans, within_edges
+from shoal.discover.recognisers.expressions import LOW_LINE, LinearOnUse, re2_options, spans, within_edges
 from shoal.errors import InputError
 from shoal.text.matching.character_forms import as_read, first_bytes
 from shoal.text.matching.context_words import ContextPositions
+from shoal.text.matching.pattern_traits import traits_of
 from shoal.text.matching.prefilter import (
     AtSignPrefilter,
     ByteRange,
     Match,
     Matches,
     NumberPrefilter,
-    holds_at,
-    is_number,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["EngineName", "PatternScanner", "hyperscan", "within_edges"]
 
@@ -72,8 +73,9 @@ class PatternScanner:
         if engine == "hyperscan" and not hyperscan():
             raise InputError("Hyperscan is not installed", advice="pip install 'shoal[text]'")
         self.engine = engine
-        numbers = [place for place, pattern in enumerate(patterns) if place in dense or is_number(pattern)]
-        marked = [place for place, pattern in enumerate(patterns) if place not in numbers and holds_at(pattern)]
+        traits = list(map(traits_of, patterns))
+        numbers = [place for place, known in enumerate(traits) if place in dense or known.is_number]
+        marked = [place for place, known in enumerate(traits) if place not in numbers and known.holds_at]
         others = [place for place in range(len(patterns)) if place not in {*numbers, *marked}]
         anywhere = HyperscanEngine if self.engine == "hyperscan" else Re2Engine
         self._numbers = NumberPrefilter({place: patterns[place] for place in numbers}, dense, doubtful)
@@ -92,7 +94,7 @@ class PatternScanner:
         data = as_read(text).encode("utf-8", "replace").translate(_SIGNS)
         if near is not None and not plain:
             near = near.in_bytes(data)
-        starts = () if plain else np.flatnonzero(first_bytes(data))
+        starts = () if plain else first_bytes(data).nonzero()[0]
         for start, end in _blocks(data):
             found = self._in_block(data, near, start, end)
             yield from found if plain else _in_characters(found, starts)
@@ -116,6 +118,8 @@ def _blocks(data: bytes) -> Iterator[ByteRange]:
 
 
 def _in_characters(matches: Matches, starts: Sequence[int] | NDArray[np.int64]) -> Iterator[Match]:
+    import numpy as np
+
     for place, found in matches:
         moved = np.searchsorted(starts, np.array(found, np.int64))
         yield place, [(start, end) for start, end in moved.tolist()]
@@ -135,7 +139,7 @@ class Re2Engine:
     """One set that tells which patterns occur, and each of those by itself."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        self._each = [linear(pattern) for pattern in patterns]
+        self._each = LinearOnUse(dict(enumerate(patterns)))
         self._set = re2.Set.SearchSet(re2_options(256))
         for pattern in patterns:
             self._set.Add(pattern.encode())
@@ -143,7 +147,7 @@ class Re2Engine:
             self._set.Compile()
 
     def matches(self, data: bytes, start: int, end: int) -> Matches:
-        occurring = sorted(self._set.Match(data[start:end]) or ()) if self._each else ()
+        occurring = sorted(self._set.Match(data[start:end]) or ()) if self._each.patterns else ()
         return [(pattern, self.of(pattern, data, start, end)) for pattern in occurring]
 
     def of(self, pattern: int, data: bytes, start: int, end: int) -> list[ByteRange]:

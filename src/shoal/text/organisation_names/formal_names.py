@@ -6,9 +6,9 @@ Court" is, for its first word, and so is an office of three words or more, thoug
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from shoal.text.lazy_patterns import lazy_pattern
 from shoal.text.lexicon.capitalised_runs import JOINS, PARTICLES, CapitalisedRun, RunWord
 from shoal.text.lexicon.gazetteers import NAME, PLACE, LexiconKind, folded, sections_in
 from shoal.text.lexicon.word_shapes import is_adverb, is_no_name
@@ -23,12 +23,12 @@ GENERIC_FROM = 3
 """An office of this many words is taken though each is generic."""
 LONGEST_BODY = 130
 
-_FOREIGN = re.compile(
+_FOREIGN = lazy_pattern(
     r" \((?!the |of |see |a |an |in |no |on |at |and |or |as |from |for )[^\W\d_][^()\d“”\"\n]{5,60}\)"
 )
 """The name in another language, in brackets after a body that every country has: "Supreme Court (Högsta domstolen)"."""
-_SHORT_NAME = re.compile(r" \([“\"](?:the )?([A-Z][A-Z.-]{2,9})[”\"]")
-_SMALL_BODY = re.compile(
+_SHORT_NAME = lazy_pattern(r" \([“\"](?:the )?([A-Z][A-Z.-]{2,9})[”\"]")
+_SMALL_BODY = lazy_pattern(
     r"\b(?:board|fund|tribunal|office|agency|authority|council|commission|committee|service|department|union|bank|institute"
     r"|association)\b"
 )
@@ -50,7 +50,7 @@ _NO_TOWN = (
     | LexiconKind.BELIEF
     | LexiconKind.GIVEN
 )
-_HEADS = re.compile(
+_HEADS = lazy_pattern(
     r" (?:[\w-]+-type |high-security |state |district |central |military |psychiatric |general |university |remand )?"
     r"(?:prison|police|hospital|garrison|court|university|barracks|monastery|clinic|gaol|jail|airport|orphanage)(?!\w)"
 )
@@ -62,9 +62,9 @@ _KIN = (
     r"(?:y [Aa]sociados|[ei] [Ff]igli|e [Ff]ilhos|e [Aa]ssociati|et [Ff]ils|et [Aa]ssoci[ée]s|[ia] [Ss]yn(?:owie|ové)?"
     r"|und (?:S[öo]hne|Partner)|og [Ss]øn(?:ner)?|och [Ss]öner|és [Tt]ársa)"
 )
-_TAIL = re.compile(rf",? (?:{_KIN}(?: (?:{_SMALL_FORM}|S\.[A-Z][\w.]*))?|{_SMALL_FORM})(?!\w)")
+_TAIL = lazy_pattern(rf",? (?:{_KIN}(?: (?:{_SMALL_FORM}|S\.[A-Z][\w.]*))?|{_SMALL_FORM})(?!\w)")
 """Legal forms and words of kinship in small letters after the name."""
-_POLISH = re.compile(r"\. ?(?:z ?o\. ?o|[jk])\.?(?: Sp\.k\.?)?(?!\w)")
+_POLISH = lazy_pattern(r"\. ?(?:z ?o\. ?o|[jk])\.?(?: Sp\.k\.?)?(?!\w)")
 """ "Sp. z o.o.", of which the first letters are a word of the run."""
 _KINDRED = frozenset(
     ("fils", "filhos", "figli", "hijos", "sohne", "sonner", "soner", "synowie", "associati", "associes")

@@ -6,9 +6,9 @@ from Belize is "Belizean" or, by a slip, "belizian". Whose dish, coin or languag
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from shoal.text.lazy_patterns import lazy_pattern
 from shoal.text.lexicon.gazetteers import NAME, PLACE, LexiconKind, folded, lexicon, sections_in, words_in
 from shoal.text.lexicon.sentence_context import PhraseHit, either
 from shoal.text.spans import Span
@@ -19,19 +19,19 @@ SHORTEST = 3
 SHORTEST_STEM = 4
 
 _LISTS = sections_in("peoples")
-_MEMBER = re.compile(r" (?:nationals?|citizens?|nationality|citizenship|origin|descent)\b")
-_NOBODY = re.compile(rf"[ -](?:{either(_LISTS['of nobody'])})(?!\w)")
-_OF_ALL = re.compile(r"(?:[‑-]era)? (?:church|regime|era)\b")
-_OF_A_TONGUE = re.compile(rf"\b(?:{either(_LISTS['before a tongue'])}) $")
-_SPOKEN = re.compile(rf"\b(?:{either(_LISTS['before a tongue for sure'])})(?: in| into)? $")
-_NO_PEOPLE_AFTER = re.compile(rf" (?:{either(_LISTS['after what is done'])})(?!\w)")
-_NO_PEOPLE_BEFORE = re.compile(rf"\b(?:{either(_LISTS['before what is done'])}) $")
+_MEMBER = lazy_pattern(r" (?:nationals?|citizens?|nationality|citizenship|origin|descent)\b")
+_NOBODY = lazy_pattern(rf"[ -](?:{either(_LISTS['of nobody'])})(?!\w)")
+_OF_ALL = lazy_pattern(r"(?:[‑-]era)? (?:church|regime|era)\b")
+_OF_A_TONGUE = lazy_pattern(rf"\b(?:{either(_LISTS['before a tongue'])}) $")
+_SPOKEN = lazy_pattern(rf"\b(?:{either(_LISTS['before a tongue for sure'])})(?: in| into)? $")
+_NO_PEOPLE_AFTER = lazy_pattern(rf" (?:{either(_LISTS['after what is done'])})(?!\w)")
+_NO_PEOPLE_BEFORE = lazy_pattern(rf"\b(?:{either(_LISTS['before what is done'])}) $")
 _WITH_A_CAPITAL = frozenset(_LISTS["never in small letters"])
 _WORDS_TOO = frozenset(_LISTS["in small letters too"])
-_IN_A_NAME = re.compile(r"[^\W\d_]-$")
-_TO_SOMEBODY = re.compile(rf"(?:^|\b(?:{either(_LISTS['before somebody'])}) )$")
-_OF_A_COUNTRY = re.compile(r"([^\W\d_]+) \($")
-_ENDS = re.compile(r"[,.;:!?]|\s*(?:$|\n)| (?:and|or|who|is|was|has|had|yesterday|today|will|said|says)\b")
+_IN_A_NAME = lazy_pattern(r"[^\W\d_]-$")
+_TO_SOMEBODY = lazy_pattern(rf"(?:^|\b(?:{either(_LISTS['before somebody'])}) )$")
+_OF_A_COUNTRY = lazy_pattern(r"([^\W\d_]+) \($")
+_ENDS = lazy_pattern(r"[,.;:!?]|\s*(?:$|\n)| (?:and|or|who|is|was|has|had|yesterday|today|will|said|says)\b")
 
 
 def people(hit: PhraseHit) -> Span | None:
@@ -53,7 +53,7 @@ def belief(hit: PhraseHit) -> Span | None:
     return None if _OF_ALL.match(hit.small, hit.end) or _is_name(hit) else hit.span("belief", BELIEF, BY)
 
 
-_TONGUE = re.compile(
+_TONGUE = lazy_pattern(
     r" (?:is|was) (?:hard|easy|difficult|spoken|taught|not spoken|a language|my (?:first|second|native|mother))\b"
 )
 

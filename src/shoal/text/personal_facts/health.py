@@ -6,8 +6,7 @@ but for texts that tell of several: those are somebody's notes.
 
 from __future__ import annotations
 
-import re
-
+from shoal.text.lazy_patterns import lazy_pattern
 from shoal.text.lexicon.gazetteers import sections_in
 from shoal.text.lexicon.sentence_context import PhraseHit, either, row_of_words
 from shoal.text.spans import Span
@@ -30,38 +29,38 @@ _DEGREE = (
     r"|[a-z]+-(?:degree|grade|onset|related|induced)|(?:one|two|three|four|five|six|seven|eight|nine|\d+) months"
     r"|[a-z‑-]{3,}(?:ic|ive|ous|oid|ular|eal|cal|nal|ral|tal|ial|ying))"
 )
-_DEGREES = re.compile(rf"(?:(?<![\w-]){_DEGREE} ){{1,3}}$")
-_PART = re.compile(
+_DEGREES = lazy_pattern(rf"(?:(?<![\w-]){_DEGREE} ){{1,3}}$")
+_PART = lazy_pattern(
     r"(?:,? (?:of|in|on|to|at|affecting) (?:(?:the|his|her|my|both|one|whole|entire) ){0,2}"
     r"(?:(?:left|right|upper|lower|\d+(?:st|nd|rd|th)|[a-z]+(?:al|ic|ar)) ){0,3}"
     rf"(?:{either(_LISTS['body'])})(?!\w)(?: and [a-z]+)?){{1,2}}"
 )
-_FURTHER = re.compile(
+_FURTHER = lazy_pattern(
     rf"{_PART.pattern}| (?:type|stage|grade) (?:\d|[ivx]+)(?!\w)| [a-e](?!\w)|-\d\d(?!\w)| \([a-z]+\)"
     r"| (?:disease|syndrome|disorder|infection|virus|attacks?|trouble|problems?)(?!\w)"
 )
-_HAD = re.compile(
+_HAD = lazy_pattern(
     r"\b(?:suffer\w*|diagnos\w+|histor(?:y|ies) of|treat\w+|died|dying|developed|contracted|caught|has|have|had|having"
     r"|with|from|of|for|his|her|my|after|signs?|symptoms|shows?|showed|found|there is|caused|causing|due to|because of"
     r"|owing to|sustained|underwent|undergone|undergoing|attempted|committed|needed|an|is|was|left|following"
     r"|resulted in|reported|the|a|and|litt|leidet|hat|hatte|wegen|souffre|a eu|tiene|padece)[: ]*$|['’]s $|, $"
 )
-_HAD_FOR_SURE = re.compile(
+_HAD_FOR_SURE = lazy_pattern(
     r"\b(?:suffer\w*|diagnos\w+|histor(?:y|ies) of|treated for|died (?:of|from)|developed|contracted|has|have|had|got"
     r"|having|with|his|her|my|sustained|underwent|undergone|attempted|committed|a|an|of|from)[: ](?:an? |the )?$"
 )
-_BE = re.compile(
+_BE = lazy_pattern(
     r"(?:\b(?:is|was|are|were|been|being|be|am|became|become|left him|left her|declared|remained|considered|as|and|or"
     r"|born|went|getting|ist|war|est|était|es|está|era|è)|['’]m|['’]s)(?: (?:not|now|also|both|still|already|an?))* $"
 )
-_PHRASE = re.compile(
+_PHRASE = lazy_pattern(
     r"[ :]+(?:(?:an?|the|his|her|de|du|de la|un|une|einer?|einem) |d['’])*"
     r"(?P<words>[^\W\d_][\w’'-]*(?: [^\W\d_][\w’'-]*){0,3})"
 )
-_CLINICAL = re.compile(rf"\b(?:{either(_LISTS['clinical'])})\b")
-_ALLOWANCE = re.compile(rf" (?:{either(_LISTS['allowances'])})\b")
-_IDIOM = re.compile(r" of (?:genius|luck|midnight|fortune|laughter|anger|conscience)\b")
-_RECEIVED = re.compile(r"\b(?:his|her|my|receiv\w+|granted|draws|drew|awarded)(?: (?:an?|the))? $")
+_CLINICAL = lazy_pattern(rf"\b(?:{either(_LISTS['clinical'])})\b")
+_ALLOWANCE = lazy_pattern(rf" (?:{either(_LISTS['allowances'])})\b")
+_IDIOM = lazy_pattern(r" of (?:genius|luck|midnight|fortune|laughter|anger|conscience)\b")
+_RECEIVED = lazy_pattern(r"\b(?:his|her|my|receiv\w+|granted|draws|drew|awarded)(?: (?:an?|the))? $")
 _VAGUE = frozenset(_LISTS["vague"])
 _NO_ENDINGS = frozenset(_LISTS["no endings"])
 _NO_ILLNESS = frozenset(_LISTS["no illness"])

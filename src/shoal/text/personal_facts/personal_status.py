@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from shoal.text.dates_numbers.numerals import NUMERAL
+from shoal.text.lazy_patterns import lazy_pattern
 from shoal.text.lexicon.gazetteers import sections_in
 from shoal.text.lexicon.sentence_context import PhraseHit, either
 from shoal.text.spans import Span
@@ -15,41 +14,41 @@ TOLD = 0.65
 
 _LISTS = sections_in("standing")
 _FOREIGN = r"(?:ist|war|est|était|es|está|estaba|è)"
-_BE = re.compile(
+_BE = lazy_pattern(
     rf"(?:\b(?:is|was|are|were|been|being|am|became|become|got|remained|{_FOREIGN})|['’]m|['’]s)"
     r"(?: (?:not|now|also|both|still|already|newly|recently|currently|since|twice|happily|legally))* $|(?<=d) and $"
 )
-_IN_ANOTHER_LANGUAGE = re.compile(rf"\b{_FOREIGN} $")
-_A_PERSON = re.compile(
+_IN_ANOTHER_LANGUAGE = lazy_pattern(rf"\b{_FOREIGN} $")
+_A_PERSON = lazy_pattern(
     r"(?:(?:\b(?:is|was|am|been|became|being|as|remained)|['’]m)(?: (?:now|also|still|then|only))? an? |[,(] an? )"
     rf"(?:(?:{either(_LISTS['kinds of people'])}|\w+an|\w+ese) ){{0,2}}$"
 )
 _PARENTS = r"(?:mother|father|parents?|mum|mom|dad|grandmother|grandfather)"
-_CHILDREN = re.compile(
+_CHILDREN = lazy_pattern(
     r"(?:\b(?:he|she|i|we|they|who|couple|applicants?|and|parents) (?:also )?(?:has|have|had|having) |['’]ve (?:got )?"
     r"|, (?:and )?(?:has|have|had) |\bwith (?:her|his|my|their) |\b(?:their|his|her|my|our|rais(?:ing|es|ed)"
     r"|bringing up|brought up|expecting|tiene|tengo"
     rf"|hat|habe|a|ha|married,? (?:and )?(?:with|has|have)|{_PARENTS} (?:of|to|with)|(?:youngest|eldest|oldest) of) )"
     rf"(?P<count>(?:an? |no |{NUMERAL} )(?:(?:{either(_LISTS['kinds of children'])}) ){{0,2}})$"
 )
-_HOW_MANY = re.compile(rf" {NUMERAL}(?!\w)")
-_BORN = re.compile(
+_HOW_MANY = lazy_pattern(rf" {NUMERAL}(?!\w)")
+_BORN = lazy_pattern(
     r"\b(?:gave birth to|giving birth to|given birth to|adopted|expecting) (?:an? |her \w+ |their \w+ |twin )?$"
 )
-_HIMSELF = re.compile(r"\b(?:he|she|i|who|they|child|son|daughter|boy|girl) (?:was|were|had been|is|am|has been) $")
-_SPOUSE = re.compile(r" from (?:his|her|my) (?:husband|wife|spouse|partner)\b")
+_HIMSELF = lazy_pattern(r"\b(?:he|she|i|who|they|child|son|daughter|boy|girl) (?:was|were|had been|is|am|has been) $")
+_SPOUSE = lazy_pattern(r" from (?:his|her|my) (?:husband|wife|spouse|partner)\b")
 _OF_THINGS_TOO = frozenset(_LISTS["of things too"])
-_CLAUSE_ENDS = re.compile(r"[,.;:!?)\n]|$| (?:and|or|but|since|by|from|in|at|who|with|of|for|now)\b")
-_BELIEVES = re.compile(
+_CLAUSE_ENDS = lazy_pattern(r"[,.;:!?)\n]|$| (?:and|or|but|since|by|from|in|at|who|with|of|for|now)\b")
+_BELIEVES = lazy_pattern(
     r"(?:\b(?:is|was|am|are|were|been|being|as|votes?|voted|devout|practising|practicing|identif(?:y|ies) as)"
     r"|came out as|['’]m|['’]s)(?: (?:an?|the|openly|also|very|deeply|now))* $"
 )
-_POLITICIAN = re.compile(rf" (?:{either(sections_in('beliefs')['politicians'])})(?!\w)")
-_NEXT_WORD = re.compile(r" (?P<value>[^\W\d_]{3,})")
-_ADJECTIVE = re.compile(r"(?<!\w)(?!der |die |ein |eine )[^\W\d_]+(?:er|e|en) $")
-_HAS = re.compile(r"\b(?:has|had|have|with|his|her|having|wears?|wore)(?: an?)? (?P<kind>(?:[a-z-]+ ){0,2})$")
-_SUBJECT = re.compile(r" in [a-z]+(?: [a-z]+(?:ing|ics|logy|law|ion|ure))?(?!\w)")
-_LABELLED = re.compile(r" ?[:=-] ?(?P<value>[^\W\d_]+(?:[ -][^\W\d_]+)?)")
+_POLITICIAN = lazy_pattern(rf" (?:{either(sections_in('beliefs')['politicians'])})(?!\w)")
+_NEXT_WORD = lazy_pattern(r" (?P<value>[^\W\d_]{3,})")
+_ADJECTIVE = lazy_pattern(r"(?<!\w)(?!der |die |ein |eine )[^\W\d_]+(?:er|e|en) $")
+_HAS = lazy_pattern(r"\b(?:has|had|have|with|his|her|having|wears?|wore)(?: an?)? (?P<kind>(?:[a-z-]+ ){0,2})$")
+_SUBJECT = lazy_pattern(r" in [a-z]+(?: [a-z]+(?:ing|ics|logy|law|ion|ure))?(?!\w)")
+_LABELLED = lazy_pattern(r" ?[:=-] ?(?P<value>[^\W\d_]+(?:[ -][^\W\d_]+)?)")
 
 
 def anywhere(hit: PhraseHit) -> Span | None:

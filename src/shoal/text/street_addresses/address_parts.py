@@ -10,7 +10,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from shoal.text.lexicon.capitalised_runs import LETTER, UPPER
+from shoal.text.lazy_patterns import lazy_pattern
+from shoal.text.lexicon.capitalised_runs import LETTER, UPPER, plain_form
 from shoal.text.lexicon.gazetteers import PLACE, LexiconKind, lexicon, sections_in
 from shoal.text.spans import Span
 
@@ -81,7 +82,8 @@ GAP = (
     r"|[ ]?[-–/|;][ ]?|\"[,;][ ]?\"|\. (?=Apt|Suite|Unit|Flat))"
 )
 
-ANYWHERE, OPENED, ENDED, FOLLOWED, WITH_UNIT, TOWN_FIRST, LONG_CODE, GERMAN = range(8)
+OPENED, ENDED, FOLLOWED, WITH_UNIT, TOWN_FIRST, LONG_CODE, GERMAN = range(7)
+WITH_WORD, BOXED, ON_BOARD, IN_BLOCK, HOUSE_NUMBERED, ORDINAL, CORNERED, FINNISH, CODE_FIRST = range(7, 16)
 """What a stretch of text has to hold for a form to be looked for there; see ``GATES``."""
 GATES = {
     OPENED: re.compile(rf"(?<![^\s(\d\"“|;])(?:{_OPENING}|{_SMALL_OPENING}|{_OPENING.upper()}) "),
@@ -91,9 +93,36 @@ GATES = {
     TOWN_FIRST: re.compile(r"(?i:\d[A-Z]{2}(?!\w)|[A-Z]\d[A-Z] ?\d|\d{4})"),
     GERMAN: re.compile(r"[AHIUZ](?<!\w.)(?:m|n de|um|ur|uf de|inter de|nter den) [^\d\n]{2,40} \d"),
     LONG_CODE: re.compile(r"\d{6}|\d{3} \d{3}"),
+    BOXED: re.compile(r"(?i:b(?:ox|ag|p)|post|apartado)"),
+    ON_BOARD: re.compile(r"US(?:N|C|S)"),
+    IN_BLOCK: re.compile(r"Bl(?:oc)?k|BLK"),
+    HOUSE_NUMBERED: re.compile(r"No|Flat|Plot"),
+    ORDINAL: re.compile(r"\d(?:st|nd|rd|th) [MCBPSFRL]"),
+    CORNERED: re.compile(r"(?i:corner) of"),
+    FINNISH: re.compile(r" (?:tee|tie|gate|g\.) "),
+    CODE_FIRST: re.compile(r"\d(?:\d{3}|\d\d? \d{2}|\d-\d{3})"),
 }
+ALL_GATES = frozenset((*GATES, WITH_WORD))
+"""Beside these, ``WITH_WORD`` stands for a word of streets."""
+_A_WORD = re.compile(r"[^\W\d_]+")
+
+
+@cache
+def _last_words() -> frozenset[str]:
+    words = sections_in("streets")["words"]
+    return frozenset((*(word.split(" ")[-1] for word in words), *_CAPITALS.split("|")))
+
+
+def opened_gates(text: str, first: int, past: int) -> set[int]:
+    """For which forms a stretch of text holds what they need."""
+    opened = {gate for gate, holds in GATES.items() if holds.search(text, first, past)}
+    if not _last_words().isdisjoint(_A_WORD.findall(text, first, past)):
+        opened.add(WITH_WORD)
+    return opened
+
+
 _CORES = (
-    (rf"{_NUMBERS}(?:{_NAME}[ ,]{{1,2}}{_LINK}){{1,4}}{_STREET_WORD}(?: {_NUMBER})?", STREET, ANYWHERE),
+    (rf"{_NUMBERS}(?:{_NAME}[ ,]{{1,2}}{_LINK}){{1,4}}{_STREET_WORD}(?: {_NUMBER})?", STREET, WITH_WORD),
     (rf"(?:{_NUMBERS})?(?<!\w)(?:bis |ter )?{_OPENING} {_LINK}(?:\d{{1,2}} )?{_NAMES}(?:,? {_NUMBER})", STREET, OPENED),
     (rf"(?:{_NUMBERS})?(?<!\w)(?i:{_SMALL_OPENING}) {_LINK}(?:\d{{1,2}} )?{_NAMES}(?:,? {_NUMBER})?", STREET, OPENED),
     (rf"{_NUMBERS}(?:bis |ter )?(?i:{_OPENING}) {_LINK}{_NAMES}", STREET, OPENED),
@@ -110,7 +139,7 @@ _CORES = (
         r"|casella postale|private bag|postbus|bp)"
         r" ?(?:no\.? ?)?X?\d{1,7}(?!\w|/\d)",
         BOX,
-        ANYWHERE,
+        BOXED,
     ),
     (r"\b(?:Unit|PSC|CMR) \d{3,5},? Box \d{1,5}", BOX, WITH_UNIT),
     (rf"(?<=[a-z\d]: ){UNIT}(?=\n|$|,)", BOX, WITH_UNIT),
@@ -120,18 +149,18 @@ _CORES = (
         WITH_UNIT,
     ),
     (rf"(?<!\w){UNIT},? {_NUMBERS}{_NAMES}", STREET, WITH_UNIT),
-    (r"\b(?:USNS|USCGC|USS|USNV) [A-Z]\w+(?=,? ?\n?(?:FPO|APO|DPO))", BOX, ANYWHERE),
-    (rf"\b(?:Blk|Block|BLK) ?\d{{1,4}}[A-Z]?,? {_NAME}(?: (?:{_NAME}|\d{{1,3}})){{0,5}}", STREET, ANYWHERE),
+    (r"\b(?:USNS|USCGC|USS|USNV) [A-Z]\w+(?=,? ?\n?(?:FPO|APO|DPO))", BOX, ON_BOARD),
+    (rf"\b(?:Blk|Block|BLK) ?\d{{1,4}}[A-Z]?,? {_NAME}(?: (?:{_NAME}|\d{{1,3}})){{0,5}}", STREET, IN_BLOCK),
     (
         r"\b(?:H\.? ?No|House No|Door No|D\.? ?No|Plot No|Flat No|Flat|Plot|Survey No|Shop No|Khasra No)\.? ?[:#-]? ?"
         rf"[\w/-]{{0,9}}\d[\w/-]{{0,9}}(?:, ?(?:{_NAME}|\d\w*)(?: (?:{_NAME}|\d\w*)){{0,4}}){{1,5}}",
         STREET,
-        ANYWHERE,
+        HOUSE_NUMBERED,
     ),
-    (rf"{_NUMBERS}\d{{1,2}}(?:st|nd|rd|th) {_INDIAN}(?!\w)(?:, {_NAME}(?: {_NAME}){{0,2}}){{0,3}}", STREET, ANYWHERE),
+    (rf"{_NUMBERS}\d{{1,2}}(?:st|nd|rd|th) {_INDIAN}(?!\w)(?:, {_NAME}(?: {_NAME}){{0,2}}){{0,3}}", STREET, ORDINAL),
     (rf"(?:{_NUMBERS})?(?<!\w){_NAMES}\.? {_NUMBER}\.?(?=[ ,]*\n? *{UNIT})", LOOSE + 0.2, WITH_UNIT),
     (rf"{_NUMBERS}(?:{_NAME}[ ,]{{1,2}}){{1,4}}{UNIT}", LOOSE + 0.2, WITH_UNIT),
-    (rf"\b(?:the )?(?i:corner) of [^\n,;]{{3,40}}? and (?:[a-z]{{2,4}} )?{_CORNER}", STREET, ANYWHERE),
+    (rf"\b(?:the )?(?i:corner) of [^\n,;]{{3,40}}? and (?:[a-z]{{2,4}} )?{_CORNER}", STREET, CORNERED),
     (
         rf"(?:{_NUMBERS})?(?<!\w)(?:Ulica|Trg|Cesta|Pot|Pod) (?:{LETTER}{{3,}} ){{1,2}}{_NUMBER}",
         STREET,
@@ -143,8 +172,8 @@ _CORES = (
         STREET,
         GERMAN,
     ),
-    (rf"{_NUMBERS}{_NAME} (?:tee|tie|gate|g\.) {_NUMBER}", STREET, ANYWHERE),
-    (rf"(?<=[a-z,] ){_NAME} (?:{_NAME} ){{0,2}}(?:{_any('words')})(?=[\s,.;])(?!\. ?[a-z])", LOOSE, ANYWHERE),
+    (rf"{_NUMBERS}{_NAME} (?:tee|tie|gate|g\.) {_NUMBER}", STREET, FINNISH),
+    (rf"(?<=[a-z,] ){_NAME} (?:{_NAME} ){{0,2}}(?:{_any('words')})(?=[\s,.;])(?!\. ?[a-z])", LOOSE, WITH_WORD),
 )
 _NAME_AND_NUMBER = rf"(?:{_NUMBERS})?(?<!\w){_NAMES}(?:\.? {_NUMBER}|, {_NUMBER}(?! [{UPPER}\d]))|{_NUMBERS}{_NAMES}"
 _TOWN_AND_CODE = rf"(?<!\w){TOWN},? (?:{BRITISH}|{_STATE}\.?,? \d{{4,5}}(?:-\d{{4}})?(?!\w)|{_STATE},? {BRITISH})"
@@ -154,7 +183,7 @@ _CODE_AND_TOWN = (
     rf",? {TOWN}"
 )
 
-CUE = re.compile(
+CUE = lazy_pattern(
     r"(?:address(?:es)?(?: is| with|:|,| are:)?|liv(?:e|es|ed|ing) (?:at|on|in)|is at|located at|office at"
     r"|meet (?:me|you|us) at|meet at|stay(?:s|ed|ing)? (?:at|on)|moved (?:to|from)|situated at|place at|house (?:at|on)"
     r"|sen[dt] (?:it |this |that |them |everything |all )?to|deliver(?:ed|y)? to|return to|resid(?:es|ed|ing) at"
@@ -167,16 +196,16 @@ CUE = re.compile(
     r"|residente in|moro na|morada:|woon(?:t)? (?:op|in|aan)|bor (?:på|i)|lakc[ií]m:)[ \n:]*$",
     re.IGNORECASE,
 )
-PERHAPS = re.compile(
+PERHAPS = lazy_pattern(
     r"(?:\b(?:and|or|at|to|on|near|from|in|of|with|[Ii]s|are|where|via|past|outside|opposite|beside|behind|between|by|for"
     r"|around|until|towards?|[Ii]f|reached|visit(?:ed)?|left|leave|rents?|rented|seen|called|address|street)"
     r"|[:\"“(|;–-])[ \n]*$|(?:^|\n)[ ?•*>|-]{0,4}$"
 )
-PLACED = re.compile(
+PLACED = lazy_pattern(
     r"\b(?:at|on|near|in|opposite|outside|behind|front of|next to|side of|corner of|across from|close to|past) $"
 )
 """What comes before a street rather than a person."""
-HEAD = re.compile(
+HEAD = lazy_pattern(
     rf"(?:(?<!\w){UNIT}[,]?[ \n]"
     rf"|(?<!\w)(?i:suite|unit|apt\.?|flat|studio|room|ste\.?|house|no\.?|plot) #?"
     rf"|(?<!\w)(?:The )?(?:[{UPPER}][\w'’-]+ ){{1,3}}"
@@ -204,21 +233,25 @@ class AddressForms(NamedTuple):
 
 
 @cache
-def address_forms(*, small: bool) -> AddressForms:
-    """``small`` for texts that have no capitals."""
+def address_forms(*, small: bool, plain: bool) -> AddressForms:
+    """``small`` for texts that have no capitals, ``plain`` for those in ASCII."""
     flags = re.IGNORECASE if small else re.NOFLAG
+
+    def form(pattern: str, flags: re.RegexFlag = flags) -> re.Pattern[str]:
+        return lazy_pattern(plain_form(pattern) if plain else pattern, flags)
+
     return AddressForms(
-        tuple((re.compile(pattern, flags), score, gate) for pattern, score, gate in _CORES),
-        re.compile(_NAME_AND_NUMBER, flags),
+        tuple((form(pattern), score, gate) for pattern, score, gate in _CORES),
+        form(_NAME_AND_NUMBER),
         (
-            re.compile(_TOWN_AND_CODE, flags),
-            re.compile(_TOWN_AND_LONG_CODE, flags),
-            re.compile(_CODE_AND_TOWN, flags),
+            form(_TOWN_AND_CODE),
+            form(_TOWN_AND_LONG_CODE),
+            form(_CODE_AND_TOWN),
         ),
-        re.compile(GAP + UNIT, re.IGNORECASE),
-        re.compile(GAP + rf"(?:(?:[A-Z]{{1,3}}|{_EMPTY})[ ,\n]{{1,3}})?" + CODE, flags),
-        re.compile(GAP + rf"(?:[A-Z]{{2,3}}|{_EMPTY})(?!\w)", flags),
-        re.compile(GAP + TOWN, flags),
+        form(GAP + UNIT, re.IGNORECASE),
+        form(GAP + rf"(?:(?:[A-Z]{{1,3}}|{_EMPTY})[ ,\n]{{1,3}})?" + CODE),
+        form(GAP + rf"(?:[A-Z]{{2,3}}|{_EMPTY})(?!\w)"),
+        form(GAP + TOWN),
         small,
     )
 
@@ -270,15 +303,17 @@ def with_tail(text: str, end: int, known: AddressForms) -> tuple[int, int, bool]
     sure, count, place, after_unit, coded, town = end, 0, end, False, False, False
     small = known.small
     for step in range(1, MOST_TAILS + 1):
-        match = known.unit.match(text, place) or known.code.match(text, place)
+        unit = known.unit.match(text, place)
+        match = unit or known.code.match(text, place)
         if match is not None:
-            sure, count, after_unit = match.end(), step, match.re is known.unit
+            sure, count, after_unit = match.end(), step, unit is not None
             coded = coded or not after_unit
         else:
-            match = known.state.match(text, place) or known.town.match(text, place)
+            short = known.state.match(text, place)
+            match = short or known.town.match(text, place)
             if match is None:
                 break
-            named = match.re is known.town
+            named = short is None
             if named and small and (listed := _listed_end(match)):
                 sure, count, place, town = listed, step, listed, True
                 continue

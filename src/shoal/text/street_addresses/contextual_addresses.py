@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from shoal.text.lazy_patterns import lazy_pattern
 from shoal.text.lexicon.capitalised_runs import UPPER
 from shoal.text.lexicon.gazetteers import NAME, PLACE, SIZES, LexiconKind, folded, lexicon, words_in
 from shoal.text.spans import Span
@@ -47,8 +48,8 @@ def _next(match: re.Match[str]) -> int:
     return match.start() + number.start(1) if number else match.end()
 
 
-_OPENS_WITH = re.compile(r"([^\W\d_]+) (?=[^\W\d_])")
-_LAST_NUMBER = re.compile(r"\D[ .]+(\d[^ ]*)$")
+_OPENS_WITH = lazy_pattern(r"([^\W\d_]+) (?=[^\W\d_])")
+_LAST_NUMBER = lazy_pattern(r"\D[ .]+(\d[^ ]*)$")
 
 
 def _loose(text: str, match: re.Match[str], known: AddressForms) -> Iterator[Span]:
@@ -81,7 +82,7 @@ def _loose(text: str, match: re.Match[str], known: AddressForms) -> Iterator[Spa
         yield Span(start, end, "address", score + A_TAIL * count, BY)
 
 
-_LONG_NUMBER = re.compile(r"(?!(?:19|20)\d\d )\d{3,5} \D")
+_LONG_NUMBER = lazy_pattern(r"(?!(?:19|20)\d\d )\d{3,5} \D")
 
 
 def _looks_foreign(value: str) -> bool:
@@ -98,13 +99,13 @@ def _looks_foreign(value: str) -> bool:
 _OWN = NAME | PLACE | SIZES
 
 
-_LETTERS = re.compile(r"[^\W\d_]+")
-_LIKELY = re.compile(rf"[^\W\d_]{{4,}}|[{UPPER}][^\W\d_]+ [{UPPER}][^\W\d_]+")
-A_YEAR = re.compile(r"(?:19|20)\d\d$")
-_A_YEAR_FIRST = re.compile(r"(?:19|20)\d\d(?!\d)")
-_OPENS = re.compile(r"(?:^|\n)[ ?•*>|-]{0,4}$")
-_ALONE = re.compile(r"[,.]? ?(?:\n|$)")
-_GOES_ON = re.compile(
+_LETTERS = lazy_pattern(r"[^\W\d_]+")
+_LIKELY = lazy_pattern(rf"[^\W\d_]{{4,}}|[{UPPER}][^\W\d_]+ [{UPPER}][^\W\d_]+")
+A_YEAR = lazy_pattern(r"(?:19|20)\d\d$")
+_A_YEAR_FIRST = lazy_pattern(r"(?:19|20)\d\d(?!\d)")
+_OPENS = lazy_pattern(r"(?:^|\n)[ ?•*>|-]{0,4}$")
+_ALONE = lazy_pattern(r"[,.]? ?(?:\n|$)")
+_GOES_ON = lazy_pattern(
     r"\.?(?:[,;]? ?\n|[,.;)?!]|$| (?:and|in|for|from|with|by|on|at|as|to|if|is|was|has|had|will|can|far|or|but"
     r"|before|after|between|until|when|where|while|every|instead|then|because|since|today|tomorrow|tonight|last|this"
     r"|next|which|that|via|please|now|again|meets|during)\b)"
@@ -126,8 +127,8 @@ def _likely(text: str, start: int, end: int) -> bool:
     return goes_on or (_looks_foreign(value) and not _COUNTED.match(text, end))
 
 
-_PHONE = re.compile(r"\D+(?:\d[ ()-]{0,2}){7}")
-_COUNTED = re.compile(
+_PHONE = lazy_pattern(r"\D+(?:\d[ ()-]{0,2}){7}")
+_COUNTED = lazy_pattern(
     rf" (?:[{UPPER}\d$€£%]|(?:[^\W\d_-]+ )?(?:[^\W\d_]*[^\Wsi\d_]s|people|men|women|children|per|percent|million"
     r"|billion|thousand|hundred|times|km|kg|mm|cm|am|pm|a\.m|p\.m|uhr|euro|o'clock|degrees|year|day|month|week|minute|hour)(?!\w))|[%°€$£]"
 )
@@ -140,12 +141,12 @@ def _past_openers(text: str, start: int) -> int:
     return start if opener is None else opener.end()
 
 
-_OPENER = re.compile(r"(?:(?:Is|At|On|In|From|To|Near|And|The|If|By|For|With|Was|Are) )+")
-_BETWEEN = re.compile(r"\d{3,6} \D+\d+[A-Za-z]?\.?$|\d{3,6} \d{1,4} \D+$")
+_OPENER = lazy_pattern(r"(?:(?:Is|At|On|In|From|To|Near|And|The|If|By|For|With|Was|Are) )+")
+_BETWEEN = lazy_pattern(r"\d{3,6} \D+\d+[A-Za-z]?\.?$|\d{3,6} \d{1,4} \D+$")
 """A number on either side of the name, or two before it: hardly anything but an address."""
 
 
-WORDS = re.compile(r"(?<![\w-])[^\W\d_]{2,}(?!\w|-[^\W\d_])")
+WORDS = lazy_pattern(r"(?<![\w-])[^\W\d_]{2,}(?!\w|-[^\W\d_])")
 
 
 @cache

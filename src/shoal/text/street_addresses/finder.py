@@ -10,23 +10,24 @@ too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from shoal.text.lexicon.capitalised_runs import UPPER
 from shoal.text.lexicon.gazetteers import PLACE, LexiconKind, lexicon
 from shoal.text.spans import Span
 from shoal.text.street_addresses.address_parts import (
-    ANYWHERE,
+    ALL_GATES,
+    CODE_FIRST,
     CUE,
     ENDED,
     FOLLOWED,
-    GATES,
     LONG_CODE,
     LOOSE,
     OPENERS,
     TOWN_FIRST,
     AddressForms,
     address_forms,
+    opened_gates,
     whole_address,
 )
 from shoal.text.street_addresses.candidate_windows import hints, small_windows, windows
@@ -52,10 +53,10 @@ def addresses(text: str) -> list[Span]:
 
 def _found(text: str) -> Iterator[Span]:
     small = text.islower()
-    known = address_forms(small=small)
+    known = address_forms(small=small, plain=text.isascii())
     found = hints(text)
     for first, past in small_windows(text) if small else windows(text, found):
-        opened = {gate for gate, holds in GATES.items() if small or holds.search(text, first, past)} | {ANYWHERE}
+        opened = ALL_GATES if small else opened_gates(text, first, past)
         for pattern, score, gate in known.cores:
             for match in pattern.finditer(text, first, past) if gate in opened else ():
                 if (score > LOOSE or unlisted(match.group())) and not _after_a_name(match):
@@ -117,7 +118,7 @@ _LINKING = frozenset(("and", "in", "from", "at", "to", "with", "for", "is", "was
 # --- towns with their codes -------------------------------------------------------------------------------------------
 
 
-def _towns(text: str, first: int, past: int, opened: set[int], known: AddressForms) -> Iterator[Span]:
+def _towns(text: str, first: int, past: int, opened: Set[int], known: AddressForms) -> Iterator[Span]:
     with_code, with_long_code, code_first = known.towns
     for match in with_code.finditer(text, first, past) if TOWN_FIRST in opened else ():
         if known.small and _NO_STATE.search(match.group()):
@@ -126,7 +127,7 @@ def _towns(text: str, first: int, past: int, opened: set[int], known: AddressFor
     for match in with_long_code.finditer(text, first, past) if LONG_CODE in opened else ():
         if lexicon().kinds(match.group(1).split(" ")[-1]) & PLACE or lexicon().kinds(match.group(1)) & PLACE:
             yield whole_address(text, match.start(), match.end(), TOWN_AND_CODE, known)
-    for match in code_first.finditer(text, first, past):
+    for match in code_first.finditer(text, first, past) if CODE_FIRST in opened else ():
         score = _code_first(text, match)
         if score:
             yield whole_address(text, match.start(), match.end(), score, known)

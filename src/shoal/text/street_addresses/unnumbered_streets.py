@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 
+from shoal.text.lazy_patterns import lazy_pattern
 from shoal.text.lexicon.capitalised_runs import UPPER
 from shoal.text.lexicon.gazetteers import NAME, PLACE, SIZES, LexiconKind, folded, lexicon, sections_in
 from shoal.text.spans import Span
@@ -54,10 +54,10 @@ def _in_one_word(text: str, start: int, end: int, known: AddressForms) -> Iterat
         yield whole_address(text, first.start(), end, STREET - 0.1, known)
 
 
-_BACK = re.compile(
+_BACK = lazy_pattern(
     rf"(?<![\w-])(?:[{UPPER}][^\W\d_]+-)*[{UPPER}][^\W\d_]{{2,}}$|(?<![\w-])[{UPPER}][^\W\d_]+(?:-[{UPPER}][^\W\d_]+)*$"
 )
-_LAST_WORD = re.compile(r"([^\W\d_]+) $")
+_LAST_WORD = lazy_pattern(r"([^\W\d_]+) $")
 _SURE = frozenset(
     (
         "straße",
@@ -112,9 +112,9 @@ def _names_at_the_end(words: list[str]) -> int:
     return count
 
 
-_PART_OF_A_WORD = re.compile(r"\w|[-'’][^\W\d_]{2}")
-_APART = re.compile(r"[\n(\"“‘«\[]")
-_ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th)$")
+_PART_OF_A_WORD = lazy_pattern(r"\w|[-'’][^\W\d_]{2}")
+_APART = lazy_pattern(r"[\n(\"“‘«\[]")
+_ORDINAL = lazy_pattern(r"\d{1,3}(?:st|nd|rd|th)$")
 
 
 def _leads(before: list[str], count: int, way: str) -> bool:

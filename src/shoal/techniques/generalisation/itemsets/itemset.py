@@ -20,7 +20,6 @@ stays empty, and so may others become. A missing value stays missing.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
@@ -32,15 +31,15 @@ from shoal.hierarchy.base import BoundHierarchy
 from shoal.schema.columns import Column
 from shoal.schema.roles import Role
 from shoal.schema.values import ValueType
-from shoal.techniques.base import Context, Facts, Lowers, Scope, Step, Technique
-from shoal.techniques.generalisation.generalise import Inline
+from shoal.techniques.base import Context, Facts, Lowers, Scope, Step
+from shoal.techniques.generalisation.generalise import HierarchyTechnique, Inline
 from shoal.techniques.generalisation.itemsets.baskets import Baskets
 from shoal.techniques.generalisation.itemsets.hierarchy_cut import ItemTree
 from shoal.techniques.generalisation.itemsets.least_loss import least_loss
 from shoal.techniques.strata import stratum_codes
 
 
-class Itemset(Technique):
+class Itemset(HierarchyTechnique):
     key = "itemset"
     facts = Facts(
         title="k^m-anonymity of sets",
@@ -64,15 +63,6 @@ class Itemset(Technique):
         if self.hierarchy is None and not self.suppress:
             raise ValueError("without a hierarchy items have to be left out: give one, or suppress: true")
         return self
-
-    def resolve(self, base: Path) -> Self:
-        """The same technique with relative paths in its hierarchy taken from ``base``, the folder of the policy."""
-        if self.hierarchy is None:
-            return self
-        return self.model_copy(update={"hierarchy": self.hierarchy.resolve(base)})
-
-    def wants(self, attribute: str) -> tuple[tuple[str, ...], ...]:
-        return () if self.hierarchy is None else ((attribute,),)
 
     def refuse(self, column: Column) -> str | None:
         if self.hierarchy is not None and (reason := self.hierarchy.refuse(_item(column))):

@@ -42,7 +42,8 @@ from shoal.errors import DataError
 from shoal.kernels.arrays import Integers
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Step, Technique
+from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Step
+from shoal.techniques.randomisation.joint_columns import JointTechnique
 from shoal.techniques.randomisation.microaggregation.mdav import mdav_groups
 from shoal.techniques.randomisation.microaggregation.points import Points
 from shoal.techniques.randomisation.microaggregation.univariate import join_runs, optimal_runs
@@ -63,7 +64,7 @@ class GroupCentre(StrEnum):
     MODE = "mode"
 
 
-class Microaggregate(Technique):
+class Microaggregate(JointTechnique):
     key = "microaggregate"
     facts = Facts(
         title="Microaggregation",
@@ -88,17 +89,9 @@ class Microaggregate(Technique):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if len(set(self.also_reads())) < len(self.also_reads()):
-            raise ValueError("a column is named once, either in 'with' or in 'within'")
         if self.with_ and self.method is GroupingMethod.OPTIMAL:
             raise ValueError("the optimal grouping is known for one column only: leave out 'with', or use mdav")
         return self
-
-    def also_reads(self) -> tuple[str, ...]:
-        return (*self.with_, *self.within)
-
-    def also_alters(self) -> tuple[str, ...]:
-        return self.with_
 
     def refuse(self, column: Column) -> str | None:
         if reason := super().refuse(column):

@@ -1,0 +1,148 @@
+"""What data holds, and a policy to start from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from shoal.api.arguments import Data, choice_from, flag_from, is_place, recognisers_from, share_from, source_from
+from shoal.discover.column_profile import Profile
+from shoal.discover.recognisers import RecogniserSet
+from shoal.discover.suggestion.policy_draft import Suggestion
+from shoal.discover.suggestion.policy_draft import suggest as suggest_for
+from shoal.discover.table_profile import SAMPLE
+from shoal.discover.table_profile import profile as profile_frame
+from shoal.discover.text_mentions import Annotate
+from shoal.errors import InputError
+from shoal.io import explained
+from shoal.policy import UseCase
+from shoal.scan.annotators import THRESHOLD, annotate_by
+from shoal.scan.findings import Scan
+from shoal.scan.policy_suggestion import (
+    holds_tables,
+    policy_name,
+    profile_tables_at,
+    profiled,
+    suggest_multi_table,
+)
+from shoal.scan.source_walk import scan_places
+from shoal.scan.table_findings import scan_table
+
+Places = Data | Iterable[str | Path]
+"""A table in memory, a path or an address, or several of the latter."""
+
+
+def profile(
+    data: Data,
+    *,
+    sample: int | None = SAMPLE,
+    annotate: Annotate | None = None,
+    recognisers: RecogniserSet | None = None,
+) -> Profile:
+    """What a table holds: value types, recognised identifiers, a proposed role for each column, and why.
+
+    Args:
+        data: a table in memory, a path, or the address of a table in a database.
+        sample: from how many records it is found out, at most; `None` for all.
+        annotate: what reads free text; else the finders that Shoal comes with.
+        recognisers: what values are recognised by; else those that Shoal comes with.
+
+    Returns:
+        The profile, without a value of the table.
+
+    Examples:
+        >>> import polars as pl
+        >>> found = profile(pl.DataFrame({"pan": ["ACUPA7085R", "AAPPV8261K"], "age": ["34", "41"]}))
+        >>> {column.name: str(column.proposal.role) for column in found.columns}
+        {'pan': 'direct', 'age': 'quasi'}
+    """
+    if sample is not None and (isinstance(sample, bool) or not isinstance(sample, int) or sample < 1):
+        raise InputError("has to be a whole number from 1 on, or None for all records", field="sample")
+    if annotate is not None and not callable(annotate):
+        raise InputError("has to be a function from a text to what it found", field="annotate")
+    source = source_from(data, "data")
+    reads = annotate or annotate_by(recognisers=recognisers_from(recognisers))
+    with explained(source):
+        return profile_frame(source.scan(), sample=sample, annotate=reads, recognisers=recognisers)
+
+
+def suggest(
+    data: Data | Profile,
+    *,
+    use_case: UseCase | str = UseCase.EXTERNAL_SHARING,
+    name: str | None = None,
+    person: str | None = None,
+    source: object = None,
+) -> Suggestion:
+    """A policy that runs as it is: a role and a technique for each column, with the reason as a comment.
+
+    Args:
+        data: a table in memory, a path, a database's address, a folder of tables, or a `Profile`.
+        use_case: what the release is for, a `UseCase` or its name.
+        name: what the policy is called; else by the data.
+        person: the column that names the person, where it is not found.
+        source: what the policy is to say of where the data is; else the path that was given.
+
+    Returns:
+        The draft: `text` as YAML, `policy` ready for `anonymise`.
+    """
+    case = UseCase(choice_from(use_case, map(str, UseCase), "use_case"))
+    for argument, given in {"name": name, "person": person}.items():
+        if given is not None and not isinstance(given, str):
+            raise InputError("has to be text", field=argument)
+    if isinstance(data, str | Path):
+        return _suggest_at(str(data), case, name, person, source)
+    found = data if isinstance(data, Profile) else profile(data, annotate=None)
+    return suggest_for(found, name=name or "table", use_case=case, source=source, person=person)
+
+
+def _suggest_at(place: str, case: UseCase, name: str | None, person: str | None, source: object) -> Suggestion:
+    title, here = name or policy_name(place), Path().resolve()
+    if holds_tables(place):
+        if person is not None:
+            raise InputError("is about one table, and there are several", field="person")
+        return suggest_multi_table(profile_tables_at(place), title, case, here)
+    table = profiled(place)
+    said = table.source_setting(here) if source is None else source
+    return suggest_for(table.profile, name=title, use_case=case, source=said, person=person)
+
+
+def scan(
+    data: Places,
+    *,
+    threshold: float = THRESHOLD,
+    everything: bool = False,
+    recognisers: RecogniserSet | None = None,
+) -> Scan:
+    """Find personal data: what, where, how many, how sure. No value is in the result.
+
+    Args:
+        data: a table in memory; or where to look: a file, a folder, a database's address, or a list of them.
+        threshold: how sure a finding in text must be, from 0 to 1.
+        everything: read large texts whole instead of pieces of them.
+        recognisers: what values are recognised by; else those that Shoal comes with.
+
+    Examples:
+        >>> import polars as pl
+        >>> [one.type for one in scan(pl.DataFrame({"mail": ["a@b.org", "c@d.org"]})).by_type]
+        ['email']
+    """
+    reads = annotate_by(share_from(threshold, "threshold"), recognisers_from(recognisers))
+    whole, places = flag_from(everything, "everything"), _places(data)
+    if places:
+        return scan_places(places, reads, everything=whole, recognisers=recognisers)
+    source = source_from(data, "data")
+    with explained(source):
+        findings, looked = scan_table(source.label, source.scan(), reads, recognisers)
+    return Scan(tuple(findings), (looked,), ())
+
+
+def _places(data: Places) -> list[str]:
+    """Where to look; nothing where it is a table itself."""
+    if is_place(data):
+        return [str(data)]
+    if not isinstance(data, list | tuple | set | frozenset):
+        return []
+    if not data or not all(map(is_place, data)):
+        raise InputError("a list has to hold paths or addresses, one at least", field="data")
+    return [str(place) for place in data]

@@ -1,0 +1,1 @@
+"""Classifications that come with Shoal: one data file each, whose head names its source."""

