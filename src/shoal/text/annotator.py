@@ -132,10 +132,7 @@ class Annotator:
 
     def _settled(self, text: str, found: list[Span], kind: TextKind) -> list[Span]:
         logged = kind == "log" or (kind == "auto" and is_log(text))
-        if logged:
-            found = log_findings(text, found)
-        else:
-            found = [span for span in found if not is_impersonal(text, span)]
+        found = log_findings(text, found) if logged else [span for span in found if not is_impersonal(text, span)]
         spans = sorted([span for span in found if span.score >= self.threshold])
         if _overlap(spans):
             spans = merged(without_contained(found, self.threshold), self.threshold)
