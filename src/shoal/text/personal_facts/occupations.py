@@ -25,7 +25,7 @@ MOST_WORDS = 4
 """Words before an occupation that can belong to it."""
 
 _LISTS = sections_in("occupations")
-_JOBS = (
+_NAMES_OF_JOBS = (
     "grapher logist keeper worker maker driver manager specialist director officer engineer assistant attendant "
     "consultant administrator clerk nurse teacher designer developer analyst advisor adviser installer operator "
     "technician cleaner inspector controller supervisor coordinator representative agent planner programmer "
@@ -37,7 +37,8 @@ _JOBS = (
     "actor actress composer producer coach firefighter detective auditor estimator underwriter teller cashier "
     "bookkeeper bartender waiter waitress janitor housekeeper gardener caretaker nanny tutor curator archivist "
     "paramedic midwife optician courier dispatcher tailor trader"
-).split()  # noqa: SIM905  # a list in four times the lines
+)
+_JOBS = _NAMES_OF_JOBS.split(" ")
 """What the names of occupations end with."""
 _JOB_ENDINGS = ("ist", "ian", *_JOBS)
 _LINE = lazy_pattern(
