@@ -21,7 +21,7 @@ from shoal.assess.measure.usefulness import cells_beside, measure_pair
 from shoal.assess.read_back.file_comparison import read_back_files
 from shoal.io import Source, explained
 from shoal.io.frames import as_lazy, source_at
-from shoal.io.sources import bytes_of
+from shoal.io.row_estimates import estimated_rows
 from shoal.measurement import Measurement
 from shoal.measurement.formal_models import FormalFigures, measure_formal
 from shoal.privacy import Classes, ModelFinding
@@ -53,12 +53,10 @@ def measure_data(
         request = request.model_copy(update={"person": context.people.person})
     with explained(source):
         if original is None:
-            return _measure(source.scan(), request, context, None, monitor, bytes_of(source))
+            return _measure(source.scan(), request, context, None, monitor, estimated_rows(source))
         before = source_at(original) if isinstance(original, str) else original
         with explained(before):
-            reads = [size for each in (source, before) if (size := bytes_of(each)) is not None]
-            tables = held(source), held(before)
-            return _measure(tables[0], request, context, tables[1], monitor, sum(reads) if len(reads) == 2 else None)
+            return _measure(held(source), request, context, held(before), monitor, estimated_rows(source))
 
 
 def _opened(data: str | ReleaseFolder | Source, request: MeasureRequest) -> tuple[Source, ReleaseContext | None]:
@@ -76,10 +74,10 @@ def _measure(  # noqa: PLR0913, PLR0917  # two tables, what is asked of them, wh
     context: ReleaseContext | None,
     original: pl.LazyFrame | None,
     monitor: Monitor | None = None,
-    reads: int | None = None,
+    records: int | None = None,
 ) -> MeasuredTable:
     monitor = monitor or Monitor()
-    with monitor.phase("count", reads):
+    with monitor.phase("count", records):
         counted = count_table(frame, request, context, original)
     found = MeasuredTable(
         counted.measurement,
@@ -92,7 +90,7 @@ def _measure(  # noqa: PLR0913, PLR0917  # two tables, what is asked of them, wh
         read_back=None if context is None else context.read_back,
     )
     if original is not None and counted.before is not None:
-        with monitor.phase("compare", reads):
+        with monitor.phase("compare", records):
             found = _compared(found, counted, counted.before, (original, frame), request)
     with monitor.phase("assess"):
         assessed = assess_table(frame, counted.measurement, request.quasi, counted.options)
