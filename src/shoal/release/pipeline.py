@@ -16,7 +16,7 @@ from shoal.assess.read_back.judgement import LOOKED_AT, SampledRecords, in_backg
 from shoal.engine import Engine, OutputSample
 from shoal.engine.protocol import TableT
 from shoal.io import PartsTarget, Source, Target
-from shoal.io.sources import bytes_of
+from shoal.io.row_estimates import estimated_rows
 from shoal.measurement import Measurement
 from shoal.plan import (
     BoundProblem,
@@ -77,7 +77,7 @@ class ReleasePipeline(Generic[TableT]):
 
     def rewrite(self, source: Source, target: Target, *, aside: Path) -> RewriteResult:
         started = time.perf_counter()
-        with self.monitor.phase(RunPhase.COUNT, bytes_of(source)):
+        with self.monitor.phase(RunPhase.COUNT, estimated_rows(source)):
             table = self.engine.scan(source)
             binder = PlanBinder(self.policy, self.engine, table, self.randomness, self.secrets)
             binder.bind_techniques()

@@ -173,13 +173,13 @@ class Run:
         pipeline = self._pipeline(output, traced=study is not None or bool(identifiers_of(self.policy)))
         with closing(pipeline.engine):
             rewritten = pipeline.rewrite(self.source, output.target, aside=aside)
-            with self.monitor.phase(RunPhase.RECOUNT):
+            with self.monitor.phase(RunPhase.RECOUNT, rewritten.records):
                 recounted = recount(self.policy, output.scan(), rewritten, aside=aside)
             with self.monitor.phase(RunPhase.READ_BACK):
                 rewritten, read_back = check_read_back(output.scan, rewritten, recounted.after, aside=aside)
                 if read_back is not None and read_back.suppression is not None:
                     self.monitor.emit(NoteMade("cells that other columns tell were suppressed: it was written again"))
-        with self.monitor.phase(RunPhase.LAST_LOOK):
+        with self.monitor.phase(RunPhase.LAST_LOOK, rewritten.records):
             files = output.write_files(rewritten.files, aside)
             original = self.source.scan()
             leaks = take_last_look(self.policy, original, output.scan(), files, aside, rewritten.records)

@@ -24,6 +24,7 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     from shoal.documents.base import DocumentFormat
     from shoal.pseudonyms import Secrets
+    from shoal.schema.progress import Progress
     from shoal.scrub.account import ScrubAccount
     from shoal.scrub.files import FileScrubber
 
@@ -129,22 +130,16 @@ def scrub(  # a Typer command has one parameter for each option
         held.callback(account.finish)
         cleaner = FileScrubber(scrubber, account, encoding, STACK_TRACE if records else None, _carrier)
         shown = None in targets or STDIN in given
-        with progress(silent=json or shown) as monitor, monitor.phase("scrub", _size(given)):
-            _clean(cleaner, list(zip(given, targets, strict=True)), done)
+        with progress(silent=json or shown) as monitor, monitor.phase("scrub"):
+            _clean(cleaner, list(zip(given, targets, strict=True)), done, monitor.progress("files"))
     _say(account, as_json=json)
 
 
-def _size(files: list[Path]) -> int | None:
-    """Bytes; None where one of them is a stream."""
-    try:
-        return sum(file.stat().st_size for file in files)
-    except OSError:
-        return None
-
-
-def _clean(cleaner: FileScrubber, jobs: list[tuple[Path, Path | None]], done: list[Path]) -> None:
+def _clean(cleaner: FileScrubber, jobs: list[tuple[Path, Path | None]], done: list[Path], progress: Progress) -> None:
     """``done`` grows by what others may have seen of the work: all of a file, any part of a stream."""
-    for source, target in jobs:
+    for number, (source, target) in enumerate(jobs):
+        if len(jobs) > 1:
+            progress(number, len(jobs))
         if source == STDIN or target is None:
             done.append(source)
         try:
