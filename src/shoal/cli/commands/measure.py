@@ -156,6 +156,7 @@ def measure(
         options=options,
         rules=rule or [],
         population=opened.get("population"),
+        release=folder,
         by_records=by_records,
     )
     measured = measure_data(opened.get("data", folder), request, original=opened.get("original"))
