@@ -146,5 +146,5 @@ def test_a_missing_library_is_named_with_its_cure(
     (lacking / "__init__.py").write_text("raise ImportError")
     monkeypatch.setattr(sys, "path", [str(lacking.parent), *sys.path])
     monkeypatch.setattr(parent_process, "_idle", parent_process._Idle())
-    with pytest.raises(InputError, match=r"pip install shoal\[documents\]"):
+    with pytest.raises(InputError, match=r'pip install "shoal\[documents\]"'):
         documents.open(path).rewrite(path, path, str)

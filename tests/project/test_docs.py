@@ -17,7 +17,6 @@ from shoal.policy import Policy
 ROOT = Path(__file__).resolve().parents[2]
 WALK_THROUGH = ROOT / "docs" / "how-to" / "add-a-technique.md"
 README = ROOT / "README.md"
-TUTORIAL = ROOT / "docs" / "tutorial" / "first-release.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 
@@ -80,27 +79,3 @@ assert "<html" in open("report.html").read()
 def test_readme_example_is_short() -> None:
     (example,) = blocks(README, "python")
     assert len(example.splitlines()) <= 26
-
-
-def test_tutorial_can_be_followed(tmp_path: Path) -> None:
-    (table,), (policy,) = blocks(TUTORIAL, "csv"), blocks(TUTORIAL, "yaml")
-    (tmp_path / "patients.csv").write_text(table, encoding="utf-8")
-    (tmp_path / "policy.yaml").write_text(policy, encoding="utf-8")
-    said = {command: shoal(command, tmp_path) for command in tutorial_commands()}
-
-    assert len(said) == 5
-    assert {path.name for path in (tmp_path / "release").iterdir()} >= {"release.json", "report.html"}
-    data = (tmp_path / "release" / "data.csv").read_text(encoding="utf-8").splitlines()
-    assert data[:2] == ["age,pin,diagnosis,bill", "30-39,41100x,asthma,1200"]
-
-
-def tutorial_commands() -> list[str]:
-    lines = [line for text in blocks(TUTORIAL, "console") for line in text.splitlines()]
-    return [line.removeprefix("$ shoal ") for line in lines if line.startswith("$ shoal ")]
-
-
-def shoal(command: str, folder: Path) -> str:
-    words = [sys.executable, "-m", "shoal", *command.split()]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"shoal {command}: {done.stderr}"
-    return done.stdout

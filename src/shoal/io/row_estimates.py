@@ -8,10 +8,9 @@ from typing import Final
 import polars as pl
 
 from shoal.errors import ShoalError
+from shoal.io.formats.base import format_of_suffix
 from shoal.io.sources import FileSource, Source
 
-_SAYS_ROWS: Final = frozenset({".parquet", ".arrow", ".feather", ".ipc"})
-_LINES: Final = frozenset({".csv", ".tsv", ".txt", ".jsonl", ".ndjson"})
 _LOOKED_AT: Final = 1 << 20
 """Bytes at the beginning of a file that tell how long its lines are."""
 
@@ -23,11 +22,12 @@ def estimated_rows(source: Source) -> int | None:
         return known
     if not isinstance(source, FileSource):
         return None
-    suffixes = {path.suffix.lower() for path in source.files}
+    formats = [format_of_suffix(path.suffix) for path in source.files]
     try:
-        if suffixes <= _SAYS_ROWS:
+        if all(one is not None and one.says_rows for one in formats):
             return int(source.scan().select(pl.len()).collect().item())
-        return sum(_lines(path) for path in source.files) if suffixes <= _LINES else None
+        by_lines = all(one is not None and one.line_is_record for one in formats)
+        return sum(_lines(path) for path in source.files) if by_lines else None
     except (OSError, ShoalError, pl.exceptions.PolarsError):
         return None
 

@@ -42,7 +42,7 @@ AFTER: Final = "\nafter"
 
 
 @dataclass(frozen=True)
-class _Tables:
+class _TableBeginnings:
     """The beginning of both tables, and what is known of their columns."""
 
     policy: Policy
@@ -81,7 +81,7 @@ def example_rows(
         return ()
     shown = set(released.collect_schema().names())
     present = [name for name in original.collect_schema().names() if name in policy.attributes][:MOST_COLUMNS]
-    tables = _Tables(
+    tables = _TableBeginnings(
         policy,
         original.select(present).head(LOOKED_AT).collect(),
         released.select(name for name in present if name in shown).head(LOOKED_AT).collect(),
@@ -95,7 +95,7 @@ def example_rows(
 
 
 def _cells(
-    tables: _Tables, name: str, treated: Treatment | None, texts: Mapping[str, tuple[str, ...]]
+    tables: _TableBeginnings, name: str, treated: Treatment | None, texts: Mapping[str, tuple[str, ...]]
 ) -> tuple[ExampleCell, ...]:
     if treated is Treatment.KEPT:
         return (_AS_IT_IS,) * EXAMPLES
@@ -115,7 +115,7 @@ def _cells(
     )
 
 
-def _generalised(tables: _Tables, name: str) -> tuple[ExampleCell, ...]:
+def _generalised(tables: _TableBeginnings, name: str) -> tuple[ExampleCell, ...]:
     """The labels that most records have, of those that are no value of the original."""
     counted = tables.released[name].drop_nulls().cast(pl.String).alias("label").value_counts(sort=True, name="records")
     counted = counted.sort("records", "label", descending=[True, False])
@@ -130,7 +130,7 @@ def _generalised(tables: _Tables, name: str) -> tuple[ExampleCell, ...]:
     return tuple((*cells, *(_AS_IT_IS,) * EXAMPLES)[:EXAMPLES])
 
 
-def _fitting(tables: _Tables, name: str, label: str, at: float) -> ExampleCell:
+def _fitting(tables: _TableBeginnings, name: str, label: str, at: float) -> ExampleCell:
     """Something that the label could have been made of, told by the label alone."""
     written = tables.policy.attributes[name].format or "%Y-%m-%d"
     texts = pl.Series([label])

@@ -82,6 +82,7 @@ file_formats.add(
             Signature(b"ARROW1\0\0", "an Arrow file"),
             Signature(b"\xff\xff\xff\xff", "an Arrow stream"),
         ),
+        says_rows=True,
         scan_binary=_scan_binary,
     ),
 )

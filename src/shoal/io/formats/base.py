@@ -61,6 +61,10 @@ class FileFormat:
     """Whether a folder of such files is read and written as one table: delimited text and Parquet."""
     sheets: Callable[[Path, str], list[str]] | None = None
     """The names of the tables of a file, where it may hold several; the text is its label."""
+    says_rows: bool = False
+    """Whether a file says how many records it has, so that nothing has to be read to know it."""
+    line_is_record: bool = False
+    """Whether each line is a record, most of the time, so that a piece of a file tells how many there are."""
     scan_binary: Callable[[Path], pl.LazyFrame] | None = None
     """A file of our own with its columns of bytes, which ``scan`` refuses; None where the format can't hold any."""
 

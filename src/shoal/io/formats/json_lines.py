@@ -68,5 +68,6 @@ file_formats.add(
         _scan,
         order=50,
         shared_suffixes=frozenset({".json"}),
+        line_is_record=True,
     ),
 )

@@ -55,6 +55,7 @@ file_formats.add(
         order=40,
         signatures=(Signature(b"PAR1\x15", "a Parquet file"),),
         in_parts=True,
+        says_rows=True,
         scan_binary=_scan_binary,
     ),
 )

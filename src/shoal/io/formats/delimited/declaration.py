@@ -31,4 +31,5 @@ def delimited_format(
         options=frozenset({"separator", "quote", "encoding", "header_row", "null_values", "decimal"}),
         separator=separator,
         in_parts=True,
+        line_is_record=True,
     )
