@@ -12,7 +12,7 @@ from itertools import chain
 
 import polars as pl
 
-from shoal.kernels.batch_streams import streamed
+from shoal.kernels.batch_streams import streamed, told_batches
 
 WHOLE_RECORDS = 8_000_000
 """A table known to have no more is grouped at once."""
@@ -40,7 +40,7 @@ def count_groups(
         return frame.group_by(keys).agg(pl.len().cast(pl.UInt64).alias(records)).collect(engine="streaming")
     narrow = frame.select(keys)
     schema = narrow.collect_schema()
-    batches = narrow.collect_batches(chunk_size=BATCH_RECORDS, maintain_order=False, engine="streaming")
+    batches = told_batches(narrow, BATCH_RECORDS)
     counted = _count(_run(batches, segment_records), schema, keys, records)
     while (first := next(batches, None)) is not None:
         # Adding up costs as much as the combinations are many, so segments grow with them.

@@ -16,7 +16,7 @@ from shoal.assess.read_back.judgement import LOOKED_AT, SampledRecords, in_backg
 from shoal.engine import Engine, OutputSample
 from shoal.engine.protocol import TableT
 from shoal.io import PartsTarget, Source, Target
-from shoal.io.sources import bytes_of
+from shoal.io.row_estimates import estimated_rows
 from shoal.measurement import Measurement
 from shoal.plan import (
     BoundProblem,
@@ -31,6 +31,7 @@ from shoal.plan import (
     k_without_decoys,
 )
 from shoal.plan.hidden_columns.record_origin import TagOrigin
+from shoal.plan.loss_causes import loss_causes
 from shoal.plan.solver_choice import solve_by_policy
 from shoal.policy import Policy
 from shoal.pseudonyms import Secrets
@@ -76,7 +77,7 @@ class ReleasePipeline(Generic[TableT]):
 
     def rewrite(self, source: Source, target: Target, *, aside: Path) -> RewriteResult:
         started = time.perf_counter()
-        with self.monitor.phase(RunPhase.COUNT, bytes_of(source)):
+        with self.monitor.phase(RunPhase.COUNT, estimated_rows(source)):
             table = self.engine.scan(source)
             binder = PlanBinder(self.policy, self.engine, table, self.randomness, self.secrets)
             binder.bind_techniques()
@@ -123,6 +124,7 @@ class ReleasePipeline(Generic[TableT]):
             population=problem.population,
             files=files,
             k_without_decoys=k_without_decoys(problem, solution) if solution.decoys else None,
+            loss_causes=loss_causes(problem, self.policy.solve, solution),
             source_records=max(before.rows, binder.source_records),
             read_back_learning=None if sample is None else self._start_learning(binder.plan, question, sample),
             rewrite_with=partial(self._rewrite_with, binder, target, aside),

@@ -32,6 +32,7 @@ from shoal.release.destinations import Destination, FolderDestination, MemoryDes
 from shoal.release.further_files import remove_aside
 from shoal.release.identities import has_identities, keep_identities
 from shoal.release.manifest_building import RunFindings, build_manifest
+from shoal.release.perturbation_proportion import proportion_warnings
 from shoal.release.pipeline import ReleasePipeline, RunPhase
 from shoal.release.report_facts import report_facts
 from shoal.release.request import RunRequest
@@ -172,13 +173,13 @@ class Run:
         pipeline = self._pipeline(output, traced=study is not None or bool(identifiers_of(self.policy)))
         with closing(pipeline.engine):
             rewritten = pipeline.rewrite(self.source, output.target, aside=aside)
-            with self.monitor.phase(RunPhase.RECOUNT):
+            with self.monitor.phase(RunPhase.RECOUNT, rewritten.records):
                 recounted = recount(self.policy, output.scan(), rewritten, aside=aside)
             with self.monitor.phase(RunPhase.READ_BACK):
                 rewritten, read_back = check_read_back(output.scan, rewritten, recounted.after, aside=aside)
                 if read_back is not None and read_back.suppression is not None:
                     self.monitor.emit(NoteMade("cells that other columns tell were suppressed: it was written again"))
-        with self.monitor.phase(RunPhase.LAST_LOOK):
+        with self.monitor.phase(RunPhase.LAST_LOOK, rewritten.records):
             files = output.write_files(rewritten.files, aside)
             original = self.source.scan()
             leaks = take_last_look(self.policy, original, output.scan(), files, aside, rewritten.records)
@@ -217,6 +218,7 @@ class Run:
         source, secrets = fingerprint.identity(), self.request.secrets
         manifest = build_manifest(self.policy, data, findings, secrets=secrets, source=source)
         manifest = manifest.warned(output.warnings(files))
+        manifest = manifest.warned(tuple(proportion_warnings(self.policy, self.source.scan())))
         for warning in manifest.warnings:
             self.monitor.emit(WarningRaised(warning))
         facts = report_facts(self.policy, manifest, findings)

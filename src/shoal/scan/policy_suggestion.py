@@ -20,7 +20,7 @@ from shoal.io.formats.base import table_suffixes
 from shoal.io.formats.detection import is_folder_of_parts
 from shoal.io.frames import source_at
 from shoal.io.reading_notes import found_header_row
-from shoal.io.sources import bytes_of
+from shoal.io.row_estimates import estimated_rows
 from shoal.policy import UseCase
 from shoal.policy.multi_table import TABLE_NAME
 from shoal.schema.progress import Monitor
@@ -100,7 +100,7 @@ def _profiled(  # noqa: PLR0913  # a table, and by what it is read
     monitor: Monitor | None = None,
 ) -> ProfiledTable:
     source, monitor = source or source_at(place, reader), monitor or Monitor()
-    with explained(source), monitor.phase("read", bytes_of(source)):
+    with explained(source), monitor.phase("read", estimated_rows(source)):
         columns = monitor.progress("columns")
         found = profile(source.scan(), annotate=annotate, recognisers=recognisers, progress=columns)
     return ProfiledTable(source, found, {**place, **_told(place, reader, source)})

@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.kernels.arrays import Integers
+from shoal.kernels.batch_streams import told_batches
 from shoal.kernels.group_counts import BATCH_RECORDS, SEGMENT_RECORDS, count_groups
 from shoal.schema.counts import Counts
 
@@ -166,7 +167,7 @@ def _count(narrow: pl.LazyFrame, attributes: tuple[str, ...], segment_records: i
     schema = narrow.collect_schema()
     if not all(_codable(dtype) for dtype in schema.values()):
         raise _DoesNotFitError
-    batches = narrow.collect_batches(chunk_size=BATCH_RECORDS, maintain_order=False, engine="streaming")
+    batches = told_batches(narrow, BATCH_RECORDS)
     first = next((batch for batch in batches if batch.height), None)
     if first is None:
         raise _DoesNotFitError

@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from shoal.errors import Cancelled
+from shoal.kernels.batch_streams import heard_by
 
 Progress = Callable[[int, int | None], None]
 """How many steps are done, and of how many, if that is known. May raise ``Cancelled``, which a loop lets pass."""
@@ -31,8 +32,8 @@ Progress = Callable[[int, int | None], None]
 @dataclass(frozen=True)
 class PhaseStarted:
     phase: str
-    reads: int | None = None
-    """Bytes that one pass over what is read takes, where that is known; a phase may make several."""
+    records: int | None = None
+    """Of the table that it reads, as far as is known, perhaps several times."""
 
 
 @dataclass(frozen=True)
@@ -127,10 +128,15 @@ class Monitor:
         return advance
 
     @contextmanager
-    def phase(self, phase: str, reads: int | None = None) -> Iterator[None]:
-        """Not begun if the work was cancelled; whether it was is looked at again before the next."""
+    def phase(self, phase: str, records: int | None = None) -> Iterator[None]:
+        """Not begun if the work was cancelled; whether it was is looked at again before the next.
+
+        Passes that count a table, of so many ``records``, tell how far they are.
+        """
         self.check()
-        self.emit(PhaseStarted(phase, reads))
+        self.emit(PhaseStarted(phase, records))
         started = time.perf_counter()
-        yield
+        advance = self.progress(phase)
+        with heard_by(lambda done: advance(done, records)):
+            yield
         self.emit(PhaseFinished(phase, time.perf_counter() - started))

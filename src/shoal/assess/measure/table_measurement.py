@@ -21,7 +21,7 @@ from shoal.assess.measure.usefulness import cells_beside, measure_pair
 from shoal.assess.read_back.file_comparison import ComparedRecords, read_back_files
 from shoal.io import Source, explained
 from shoal.io.frames import as_lazy, source_at
-from shoal.io.sources import bytes_of
+from shoal.io.row_estimates import estimated_rows
 from shoal.measurement import Measurement
 from shoal.measurement.formal_models import FormalFigures, measure_formal
 from shoal.privacy import Classes, ModelFinding
@@ -53,13 +53,11 @@ def measure_data(
         request = request.model_copy(update={"person": context.people.person})
     with explained(source):
         if original is None:
-            return _measure(source.scan(), request, context, None, monitor, bytes_of(source))
+            return _measure(source.scan(), request, context, None, monitor, estimated_rows(source))
         before = source_at(original) if isinstance(original, str) else original
         with explained(before):
-            reads = [size for each in (source, before) if (size := bytes_of(each)) is not None]
             (frame, rows), (was, rows_before) = held(source), held(before)
-            whole = sum(reads) if len(reads) == 2 else None
-            return _measure(frame, request, context, was, monitor, whole, (rows_before, rows))
+            return _measure(frame, request, context, was, monitor, estimated_rows(source), (rows_before, rows))
 
 
 def _opened(data: str | ReleaseFolder | Source, request: MeasureRequest) -> tuple[Source, ReleaseContext | None]:
@@ -77,12 +75,12 @@ def _measure(  # noqa: PLR0913, PLR0917  # two tables, what is asked of them, wh
     context: ReleaseContext | None,
     original: pl.LazyFrame | None,
     monitor: Monitor | None = None,
-    reads: int | None = None,
+    records: int | None = None,
     rows: tuple[int, int] | None = None,
 ) -> MeasuredTable:
     """``rows`` are those of the original and of the table, where they are known."""
     monitor = monitor or Monitor()
-    with monitor.phase("count", reads):
+    with monitor.phase("count", records):
         counted = count_table(frame, request, context, original, rows)
     found = MeasuredTable(
         counted.measurement,
@@ -95,7 +93,7 @@ def _measure(  # noqa: PLR0913, PLR0917  # two tables, what is asked of them, wh
         read_back=None if context is None else context.read_back,
     )
     if original is not None and counted.before is not None:
-        with monitor.phase("compare", reads):
+        with monitor.phase("compare", records):
             compared = ComparedRecords.of(original, counted.unit.frame, rows)
             found = _compared(found, counted, counted.before, original, compared, request)
     with monitor.phase("assess"):

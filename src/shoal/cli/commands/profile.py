@@ -37,7 +37,7 @@ def profile(
     from shoal.discover import profile as profile_table
     from shoal.discover.safe_harbor import check_safe_harbor
     from shoal.io import explained
-    from shoal.io.sources import bytes_of
+    from shoal.io.row_estimates import estimated_rows
     from shoal.scan.annotators import annotate_by
     from shoal.scan.policy_suggestion import holds_tables
     from shoal.scan.profile_report import ProfileReport, find_sets
@@ -50,7 +50,7 @@ def profile(
         return
     known = own.chosen()
     source = reader.open(f"{data}#{table}" if table else data)
-    with explained(source), progress(silent=json) as monitor, monitor.phase("read", bytes_of(source)):
+    with explained(source), progress(silent=json) as monitor, monitor.phase("read", estimated_rows(source)):
         frame, columns = source.scan(), monitor.progress("columns")
         found = profile_table(frame, annotate=annotate_by(recognisers=known), recognisers=known, progress=columns)
         asked = ProfileReport(

@@ -1,8 +1,4 @@
-"""The line on stderr that says how far a command is: what it does, how much of it, how fast, how long it still takes.
-
-Loops tell their steps. Passes over files happen inside Polars, which tells nothing; but what the process has read is
-known to the system, so that a pass is followed by bytes, where the system says them (``/proc/self/io``).
-"""
+"""The line on stderr that says what a command does, how much of it is done, how fast, and how long it still takes."""
 
 from __future__ import annotations
 
@@ -10,8 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from threading import Timer
 from typing import TYPE_CHECKING, Final
 
@@ -28,16 +23,6 @@ DELAY: Final = 0.8
 SETTLED: Final = 1.0
 """Seconds after which a rate says something."""
 _CELLS: Final = 24
-_COUNTERS: Final = Path("/proc/self/io")
-
-
-def bytes_read() -> int | None:
-    """What this process has read so far; None where the system doesn't say."""
-    try:
-        lines = _COUNTERS.read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) for line in lines if line.startswith("rchar:")), None)
 
 
 @dataclass
@@ -45,24 +30,22 @@ class ProgressView:
     """What is being done. It is told of events, and asked for its line by whoever draws it."""
 
     clock: Callable[[], float] = time.monotonic
-    read: Callable[[], int | None] = bytes_read
     task: str = ""
-    _started: float = 0.0
+    _started: float | None = None
     _done: int | None = None
+    """None where no step was told of yet."""
     _total: int | None = None
-    _read_before: int | None = field(default=None)
-    """None where steps are counted, not bytes."""
 
     def __call__(self, event: ProgressEvent) -> None:
         from shoal.schema.progress import Advanced, PhaseStarted
 
         if isinstance(event, PhaseStarted):
             self._begin(event.phase)
-            self._read_before, self._total = self.read(), event.reads
+            self._total = event.records
         elif isinstance(event, Advanced):
-            if event.task != self.task or self._done is None:
+            again = self._done is not None and event.done < self._done
+            if event.task != self.task or again:
                 self._begin(event.task)
-                self._read_before = None
             self._done, self._total = event.done, event.total
 
     def _begin(self, task: str) -> None:
@@ -78,22 +61,18 @@ class ProgressView:
         >>> view.line()
         'rewrite  ━━━━━━━━━───────────────  2,000,000 of 5,000,000, 500,000/s, 6 s left'
         """
-        seconds = self.clock() - self._started
-        done, total = self._done, self._total
-        size: Callable[[int], str] = _count
-        again = ""
-        if self._read_before is not None:
-            done, size = max(0, (self.read() or 0) - self._read_before), _bytes
-            if total and done > total:
-                again, done = f"pass {done // total + 1}, ", done % total
+        if self._started is None:
+            return ""
+        seconds, done, total = self.clock() - self._started, self._done, self._total
         if not done:
-            return f"{self.task}  {_seconds(seconds)}"
-        told = f"{again}{size(done)}{f' of {size(total)}' if total else ''}"
-        if seconds < SETTLED or again:
-            return f"{self.task}  {_bar(done, total)}{told}, {_seconds(seconds)}"
+            return f"{self.task}  {f'{total:,} records, ' if total and done is None else ''}{_seconds(seconds)}"
+        told = f"{_bar(done, total)}{done:,}{f' of {total:,}' if total and done <= total else ''}"
+        if seconds < SETTLED:
+            return f"{self.task}  {told}, {_seconds(seconds)}"
         rate = done / seconds
-        left = f", {_seconds((total - done) / rate)} left" if total and done <= total else f", {_seconds(seconds)}"
-        return f"{self.task}  {_bar(done, total)}{told}, {size(round(rate))}/s{left}"
+        speed = f"{rate:,.0f}/s" if rate >= 2 else f"{_seconds(1 / rate)} each"
+        left = f"{_seconds((total - done) / rate)} left" if total and done <= total else _seconds(seconds)
+        return f"{self.task}  {told}, {speed}, {left}"
 
     def __rich__(self) -> Text:
         from rich.text import Text
@@ -102,25 +81,10 @@ class ProgressView:
 
 
 def _bar(done: int, total: int | None) -> str:
-    if not total:
+    if not total or done > total:
         return ""
     full = min(_CELLS, _CELLS * done // total)
     return f"{'━' * full}{'─' * (_CELLS - full)}  "
-
-
-def _count(steps: int) -> str:
-    return f"{steps:,}"
-
-
-def _bytes(size: int) -> str:
-    """
-    >>> _bytes(999), _bytes(20_667_786), _bytes(3_400_000_000)
-    ('999 B', '20.7 MB', '3.4 GB')
-    """
-    for unit, power in (("GB", 9), ("MB", 6), ("kB", 3)):
-        if size >= 10**power:
-            return f"{size / 10**power:.1f} {unit}"
-    return f"{size} B"
 
 
 def _seconds(seconds: float) -> str:

@@ -92,7 +92,7 @@ _WEEKDAYS = frozenset(word.lower() for section in ("weekdays", "short weekdays")
 
 def is_weekday(text: str) -> bool:
     """Whether it names a day of the week and no date."""
-    return text.lower() in _WEEKDAYS
+    return text.strip(" ,.\n").lower() in _WEEKDAYS
 
 
 def word_before(text: str, start: int) -> str:
