@@ -22,7 +22,6 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "shoal"
 FLAG = re.compile(r"(?<![\w-])--[a-z]")
 OTHERS = {
     "engine/spark/session.py": "the options of Java",
-    "report/frontier.py": "properties of a style sheet",
     "report/pdf.py": "the options of Chromium",
     "results/schemas.py": "for the page of results: which command prints what",
 }
