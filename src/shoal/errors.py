@@ -22,9 +22,10 @@ its flag, a form shows the message next to it. Text that names inputs in passing
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 _UNSEEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What ends a line, moves the cursor, turns the direction of writing or can't be encoded."""
@@ -91,6 +92,14 @@ def styled(text: str, style: FieldStyle) -> str:
     return text.styled(style) if isinstance(text, FieldText) else text
 
 
+def _fixed(text: str, style: FieldStyle, names: Collection[str]) -> str:
+    if not isinstance(text, FieldText):
+        return text
+    return FieldText(
+        *(style(each) if isinstance(each, FieldName) and each.name in names else each for each in text.parts)
+    )
+
+
 class ShoalError(Exception):
     """The root of the tree: one clear line, a stable code, a page that explains it."""
 
@@ -117,6 +126,13 @@ class ShoalError(Exception):
     def styled(self, style: FieldStyle) -> str:
         """The text as one line, as a door writes it."""
         return printable(self.text.styled(style))
+
+    def with_fields(self, style: FieldStyle, names: Collection[str]) -> Self:
+        """The same error with the inputs of these names written in one way, whatever door it goes through."""
+        other = copy(self)
+        other.message = _fixed(self.message, style, names)
+        other.advice = None if self.advice is None else _fixed(self.advice, style, names)
+        return other
 
     @classmethod
     def anchor(cls) -> str:

@@ -33,7 +33,7 @@ FEW = tuple(each for each in default_recognisers() if each.type in {"email", "ca
 def few_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     """An annotator of five kinds: all of them take seconds to make ready."""
     annotator = Annotator((PatternFinder(FEW),))
-    monkeypatch.setattr("shoal.scan.annotators.Annotator", lambda *_: annotator)
+    monkeypatch.setattr("shoal.scan.annotators.Annotator", lambda *_, **__: annotator)
 
 
 @pytest.fixture
@@ -177,11 +177,11 @@ def test_a_large_text_is_looked_at_in_pieces_and_that_is_said(tmp_path: Path) ->
     line = "x" * 98 + "@\n"
     lines = 3 * MOST // len(line)
     path.write_text(line * lines)
-    (found,), looked = scan_text("large.log", path, by_letter, everything=False)
+    (found,), looked = scan_text(path, by_letter, everything=False)
     assert "spread over the file" in looked.sampled
     assert found.estimated
     assert found.count == pytest.approx(lines, rel=0.02)
-    (found,), looked = scan_text("large.log", path, by_letter, everything=True)
+    (found,), looked = scan_text(path, by_letter, everything=True)
     assert (found.count, looked.sampled, found.estimated) == (lines, "", False)
 
 
@@ -189,7 +189,7 @@ def test_a_large_text_is_looked_at_in_pieces_and_that_is_said(tmp_path: Path) ->
 def test_lines_are_counted_over_blocks(tmp_path: Path, longest: int) -> None:
     path = tmp_path / "some.log"
     path.write_text(("y" * longest + "\n") * 4 + "here @\n")
-    (found,), _ = scan_text("some.log", path, by_letter, everything=False)
+    (found,), _ = scan_text(path, by_letter, everything=False)
     assert found.lines == (5,)
 
 

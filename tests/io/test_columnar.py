@@ -148,7 +148,7 @@ def test_what_is_not_a_table_of_single_values(tmp_path: Path) -> None:
 
 def test_a_name_that_promises_another_format(tmp_path: Path) -> None:
     FRAME.write_parquet(tmp_path / "data.arrow")
-    with pytest.raises(SourceError, match=r"is a Parquet file \(say `format: parquet`\)"):
+    with pytest.raises(SourceError, match=r"is a Parquet file \(say format=parquet\)"):
         open_source(parse_source(str(tmp_path / "data.arrow")))
     (tmp_path / "text.parquet").write_text("a,b\n1,2\n")
     with pytest.raises(SourceError, match="is not a whole Parquet file"):

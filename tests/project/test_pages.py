@@ -16,7 +16,7 @@ import typer.main
 import reference
 import standards
 from shoal import errors
-from shoal.cli.app import app
+from shoal.cli.app import COMMANDS, app
 from shoal.hierarchy import hierarchies
 from shoal.io import options
 from shoal.policy import PRESETS, Attribute, Policy, Solve
@@ -84,10 +84,22 @@ def commands() -> dict[str, set[str]]:
     }
 
 
+GROUPS = frozenset(name for name, entry in COMMANDS.entries.items() if isinstance(entry.command, typer.Typer))
+
+
 def documented() -> dict[str, set[str]]:
     page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     names = re.findall(r"^## shoal (\w+)$", page, re.MULTILINE)
-    return {name: set(re.findall(r"^\| `(--[a-z-]+)", section(page, f"shoal {name}"), re.MULTILINE)) for name in names}
+    everywhere = listed_options(page, "Options of every command") - {"--help"}
+    return {name: listed_options(page, f"shoal {name}") | (set() if name in GROUPS else everywhere) for name in names}
+
+
+def listed_options(page: str, title: str) -> set[str]:
+    """Those in the section's table, and those of the sections for several commands that it refers to."""
+    text = section(page, title)
+    referred = re.findall(r"^\| \[(options for \w+)\]", text, re.MULTILINE)
+    own = set(re.findall(r"^\| `(--[a-z-]+)", text, re.MULTILINE))
+    return own.union(*(listed_options(page, name.capitalize()) for name in referred))
 
 
 def test_every_command_and_option_is_documented_and_no_other() -> None:

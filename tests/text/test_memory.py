@@ -93,7 +93,6 @@ def modules() -> Iterator[types.ModuleType]:
 
 
 KEYS_OF_OURS = {
-    "shoal.cli.app._add_plugins": "the command line itself",
     "shoal.report.sections._text_of": "an entry point of a report section",
     "shoal.scan.annotators._patterns": "a set of recognisers",
     "shoal.discover.recognisers.checks.check_named": "the name of a check, from a recogniser's file",

@@ -194,6 +194,8 @@ def _with_k(models: Sequence[PrivacyModel], k: int) -> tuple[PrivacyModel, ...]:
 def _source(policy: Policy, data: object) -> Source:
     if data is None or isinstance(data, str | Path):
         return source_of(policy, None if data is None else str(data))
+    if isinstance(data, Source):
+        return data
     return FrameSource(as_lazy(data))
 
 

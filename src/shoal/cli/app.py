@@ -9,38 +9,44 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
 
 from shoal import __version__
-from shoal.cli.discovery import own_commands, plugin_commands
+from shoal.cli.discovery import CommandTable, own_commands
+from shoal.cli.terminal.help import CONTEXT, PlainGroup, summary
 from shoal.cli.terminal.output import fail, fail_with_bug
 from shoal.cli.terminal.signals import INTERRUPTED, ended_by_signals
 from shoal.cli.terminal.streams import READER_GONE, give_up, last_words, printing, settled
 from shoal.errors import Cancelled, DataError, InputError, ShoalError, is_panic
 
+COMMANDS = CommandTable(own_commands())
+
+
+class CommandLine(PlainGroup):
+    """Builds a command when it is called."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = COMMANDS
+
+    def described(self, name: str) -> tuple[str, str]:
+        entry = COMMANDS.entries[name]
+        return summary(entry.help), entry.task
+
+
 app = typer.Typer(
     name="shoal",
+    cls=CommandLine,
     help="Make personal data safe to share, and prove it.\n\n"
     "Example: shoal run policy.yaml --input patients.csv --output release/",
-    add_completion=False,
+    context_settings=CONTEXT,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-_OWN = own_commands()
-for entry in _OWN:
-    entry.add_to(app)
-
-
-@cache
-def _add_plugins(app: typer.Typer) -> None:
-    """Once, and only when a command is called, so that what is wrong with one is said as any error is."""
-    for entry in plugin_commands(taken=(entry.name for entry in _OWN)):
-        entry.add_to(app)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # the signature of a Typer callback
@@ -49,10 +55,15 @@ def _show_version(wanted: bool) -> None:  # noqa: FBT001  # the signature of a T
         raise typer.Exit
 
 
+Version = Annotated[
+    bool, typer.Option("--version", "-V", help="Show the version and exit.", callback=_show_version, is_eager=True)
+]
+
+
 @app.callback(invoke_without_command=True)
 def _shoal(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True)] = False,  # noqa: ARG001, FBT002
+    version: Version = False,  # noqa: ARG001, FBT002
 ) -> None:
     """Without a command, the help."""
     if context.invoked_subcommand is None:
@@ -61,8 +72,8 @@ def _shoal(
 
 def _run() -> int:
     """The exit code of the command; an interrupt, which Typer turns into a code, as what it is."""
-    _add_plugins(app)
-    code = int(app(standalone_mode=False) or 0)
+    COMMANDS.load_plugins()
+    code = int(app(prog_name="shoal", standalone_mode=False) or 0)
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     return code

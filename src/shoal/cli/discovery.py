@@ -8,27 +8,34 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
-from typing import Final
+from typing import Any, Final
 
 import typer
+import typer.main
 
+from shoal.cli.terminal.console import ConsoleFlags
+from shoal.cli.terminal.help import CONTEXT, PlainCommand, PlainGroup
+from shoal.cli.terminal.option_sets import expanded
 from shoal.errors import BugError, InputError
 
 COMMANDS: Final = "shoal.cli.commands"
 PLUGINS: Final = "shoal.commands"
 """The group of entry points that add commands."""
 LAST: Final = 1000
+FURTHER: Final = "Further"
+"""The task of commands that name none."""
 
 
 @dataclass(frozen=True)
 class CommandEntry:
-    """A command, or a group of them, and where it stands in the help."""
+    """A command, or a group of them, what it is for, and where it stands in the help."""
 
     command: Callable[..., None] | typer.Typer
     place: int = LAST
+    task: str = FURTHER
 
     @property
     def name(self) -> str:
@@ -37,11 +44,63 @@ class CommandEntry:
             return str(self.command.info.name)
         return self.command.__name__.replace("_", "-")
 
-    def add_to(self, app: typer.Typer) -> None:
+    @property
+    def help(self) -> str:
         if isinstance(self.command, typer.Typer):
-            app.add_typer(self.command)
-        else:
-            app.command(self.name)(self.command)
+            return str(self.command.info.help)
+        return self.command.__doc__ or ""
+
+    def add_to(self, app: typer.Typer) -> None:
+        """With the options that every command has."""
+        if not isinstance(self.command, typer.Typer):
+            app.command(self.name, cls=PlainCommand, context_settings=CONTEXT)(expanded(self.command, ConsoleFlags))
+            return
+        self.command.info.cls, self.command.info.context_settings = PlainGroup, CONTEXT
+        for one in self.command.registered_commands:
+            one.cls, one.context_settings = PlainCommand, {**CONTEXT, **(one.context_settings or {})}
+            if one.callback is not None:
+                one.callback = expanded(one.callback, ConsoleFlags)
+        app.add_typer(self.command)
+
+    def built(self) -> Any:
+        """As the parser of the command line takes it."""
+        app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        self.add_to(app)
+        if isinstance(self.command, typer.Typer):
+            return typer.main.get_command(self.command)
+        return typer.main.get_command(app)
+
+
+class CommandTable(MutableMapping[str, Any]):
+    """Commands by name, each built when it is asked for: to build all takes as long as to start Python."""
+
+    def __init__(self, entries: Iterable[CommandEntry]) -> None:
+        self.entries = {entry.name: entry for entry in entries}
+        self._built: dict[str, Any] = {}
+        self._complete = False
+
+    def load_plugins(self) -> None:
+        """Once, and only when a command is called, so that what is wrong with one is said as any error is."""
+        if not self._complete:
+            self.entries |= {entry.name: entry for entry in plugin_commands(taken=tuple(self.entries))}
+            self._complete = True
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._built:
+            self._built[name] = self.entries[name].built()
+        return self._built[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._built[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self.entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
 
 
 def own_commands() -> list[CommandEntry]:

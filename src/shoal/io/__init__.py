@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         parse_source,
         parse_target,
     )
+    from shoal.io.reader_options import ReaderOptions
     from shoal.io.sources import FileSource, ReferenceSource, Source, explained, open_source
     from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target, write_all
 
@@ -43,6 +44,7 @@ __all__ = [
     "PartsSource",
     "PartsTarget",
     "QuotesNeeded",
+    "ReaderOptions",
     "ReferenceSource",
     "Source",
     "SourceOptions",
@@ -82,6 +84,7 @@ __getattr__ = lazy_exports(
         "PartsSource": "shoal.io.formats.partitioned",
         "PartsTarget": "shoal.io.formats.partitioned",
         "QuotesNeeded": "shoal.io.formats.delimited.quote_free",
+        "ReaderOptions": "shoal.io.reader_options",
         "ReferenceSource": "shoal.io.sources",
         "Source": "shoal.io.sources",
         "SourceOptions": "shoal.io.options",

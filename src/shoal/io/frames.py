@@ -11,7 +11,9 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.io import Source, open_source, parse_source
+from shoal.io import DatabaseOptions, FileOptions, Source, SourceOptions, open_source, parse_source
+from shoal.io.formats.base import format_of_suffix
+from shoal.io.reader_options import ReaderOptions
 
 
 @dataclass(frozen=True)
@@ -32,22 +34,39 @@ class FrameTarget:
         self.frame = frame.collect(engine="streaming")
 
 
-def source_at(given: str | Mapping[str, object]) -> Source:
-    """The source behind a path or a database's address, as a caller writes it."""
+def source_at(given: str | Mapping[str, object] | SourceOptions, reader: ReaderOptions | None = None) -> Source:
+    """The source behind a path or a database's address, as a caller writes it.
+
+    What ``reader`` says is taken as far as it means something for the file.
+    """
     try:
-        return open_source(parse_source(given))
+        options = parse_source(given)
     except ValueError as error:
         raise InputError(str(error)) from None
+    return open_source(options.told(reader) if reader is not None and isinstance(options, FileOptions) else options)
+
+
+def sources_at(places: Mapping[str, str], reader: ReaderOptions) -> dict[str, Source]:
+    """The sources of a request by their names there. What ``reader`` says has to mean something for one of them."""
+    paths = [path.removeprefix("file://") for path in places.values() if "://" not in path.removeprefix("file://")]
+    for name in reader.said:
+        if not any(name in reader.said_of(path) for path in paths):
+            kind = "database" if not paths else "file in the format"
+            formats = {found.key for path in paths if (found := format_of_suffix(Path(path).suffix)) is not None}
+            raise InputError(f"can't be said of a {' '.join((kind, *sorted(formats)))}", field=name)
+    return {name: source_at(place, reader) for name, place in places.items()}
 
 
 def as_lazy(data: object) -> pl.LazyFrame:
-    """A lazy frame over a path or a table in memory."""
+    """A lazy frame over a path, a path with options for its reader, or a table in memory."""
     if isinstance(data, pl.LazyFrame):
         return data
     if isinstance(data, pl.DataFrame):
         return data.lazy()
     if isinstance(data, str | Path):
         return source_at(str(data)).scan()
+    if isinstance(data, Mapping | FileOptions | DatabaseOptions):
+        return source_at(data).scan()
     if _is(data, "pandas", "DataFrame"):
         return pl.from_pandas(data).lazy()  # type: ignore[call-overload,no-any-return]  # checked by name, to not import pandas
     if _is(data, "pyarrow", "Table"):

@@ -7,23 +7,20 @@ database is opened, so that a policy need not hold a password. What may be shown
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, Self, TypeVar
+from typing import Final, Literal, Self, TypeVar
 from urllib.parse import quote as percent_encoded
 
-from pydantic import BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
-from shoal.io.formats.base import FormatName
+from shoal.io.reader_options import Format, ReaderOptions
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import did_you_mean
 from shoal.schema.validation_messages import validation_message
 
-Format = Annotated[str, FormatName]
-"""The key of a table format."""
 IfExists = Literal["fail", "replace", "append"]
 
 DRIVERS: Final = {
@@ -35,7 +32,6 @@ DRIVERS: Final = {
 }
 """Schemes of addresses and the kind of database behind each."""
 
-_SPELT: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 _ADDRESS: Final = re.compile(
     r"(?P<scheme>[a-z]+)(?:\+\w+)?://"
     r"(?:(?P<user>[^:@/?#]*)(?::[^@/?#]*)?@)?"
@@ -46,61 +42,18 @@ _ADDRESS: Final = re.compile(
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 
 
-def _spelt_out(value: object) -> object:
-    return _SPELT.get(value, value) if isinstance(value, str) else value
-
-
-def _texts(value: object) -> object:
-    """One value or several; numbers are taken as they are written, since YAML reads -99 as a number."""
-    if value is None:
-        return None
-    several = value if isinstance(value, list | tuple) else (value,)
-    return tuple(str(one) if isinstance(one, int | float) and not isinstance(one, bool) else one for one in several)
-
-
-class FileOptions(Parameters):
+class FileOptions(ReaderOptions):
     """A file to read. What is not said is found out."""
 
     path: str = Field(min_length=1)
-    format: Format | None = Field(default=None, description="Found from the name, then from the content.")
-    separator: Annotated[str, BeforeValidator(_spelt_out)] | None = Field(default=None, description="One character.")
-    quote: str | None = Field(default=None, description="One character; an empty text means that nothing is quoted.")
-    encoding: str | None = Field(default=None, description="As Python names it: utf-8, cp1252, utf-16, shift_jis …")
-    null_values: Annotated[tuple[str, ...] | None, BeforeValidator(_texts)] = Field(
-        default=None, description="Texts that mean a missing value, beside empty cells."
-    )
-    sheet: str | int | None = Field(default=None, description="Excel: its name, or its number from 1.")
-
-    @field_validator("separator", "quote")
-    @classmethod
-    def _one_plain_character(cls, value: str | None) -> str | None:
-        if value and (len(value) != 1 or not value.isascii() or value in "\r\n\0"):
-            raise ValueError("must be one ASCII character")
-        return value
-
-    @field_validator("encoding")
-    @classmethod
-    def _known_encoding(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        try:
-            "a".encode(value)
-            return codecs.lookup(value).name
-        except LookupError:
-            known = ("utf-8", "utf-16", "cp1252", "latin-1", "cp1251", "shift_jis", "gb18030", "big5", "euc_kr")
-            raise ValueError(f"unknown encoding '{value}'{did_you_mean(value, known)}") from None
-
-    @model_validator(mode="after")
-    def _distinct(self) -> Self:
-        if self.separator == "":
-            raise ValueError("separator: must be one ASCII character")
-        if self.separator and self.separator == self.quote:
-            raise ValueError("separator and quote must differ")
-        return self
 
     @property
     def label(self) -> str:
         return self.path
+
+    def told(self, reader: ReaderOptions) -> FileOptions:
+        """With what is said of all files that are read, as far as it means something for this one."""
+        return self.model_copy(update=reader.said_of(self.path, self.format))
 
 
 class Address(Parameters):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
@@ -19,7 +20,8 @@ from shoal.errors import SourceError
 from shoal.io.failures import no_panic
 from shoal.io.formats.base import format_named
 from shoal.io.formats.detection import format_of, is_folder_of_parts, refuse_foreign_options, resolve
-from shoal.io.options import DatabaseOptions, SourceOptions
+from shoal.io.formats.number_notation import NumberNotation
+from shoal.io.options import DatabaseOptions, FileOptions, SourceOptions
 
 _OF_READING: Final = (
     "more fields than defined",
@@ -38,6 +40,7 @@ _OF_READING: Final = (
 )
 
 
+@runtime_checkable
 class Source(Protocol):
     """Something that can be read as a table, resolved: nothing about it is left to find out."""
 
@@ -68,11 +71,38 @@ class FileSource(Protocol):
         """Those that are read, in order."""
 
 
+_IN_PART: Final = frozenset({".parquet", ".arrow", ".feather", ".ipc", ".avro", ".orc"})
+"""Of these only the columns that are asked for are read."""
+
+
+def bytes_of(source: object) -> int | None:
+    """What one pass over a source reads; None where that is not known before: a database, columns of a Parquet file."""
+    if not isinstance(source, FileSource) or any(path.suffix in _IN_PART for path in source.files):
+        return None
+    try:
+        return sum(path.stat().st_size for path in source.files)
+    except OSError:
+        return None
+
+
 @runtime_checkable
 class ReferenceSource(Protocol):
     """A source that knows which of its columns hold keys of another one."""
 
     def refers_to(self, other: object) -> list[tuple[str, str]]: ...
+
+
+@runtime_checkable
+class TextSource(Protocol):
+    """A source whose cells are text, some of which may be numbers as a country writes them."""
+
+    @property
+    def label(self) -> str: ...
+
+    def scan(self) -> pl.LazyFrame: ...
+
+    @property
+    def notation(self) -> NumberNotation | None: ...
 
 
 def open_source(options: SourceOptions, *, base: Path | None = None) -> Source:
@@ -81,6 +111,14 @@ def open_source(options: SourceOptions, *, base: Path | None = None) -> Source:
         from shoal.io.databases.base import open_database
 
         return open_database(options, base)
+    source = _open_file(options, base)
+    if options.decimal is None or not isinstance(source, TextSource) or not is_dataclass(source):
+        return source
+    with explained(source):
+        return replace(source, notation=NumberNotation.found(source.scan(), options.decimal))
+
+
+def _open_file(options: FileOptions, base: Path | None) -> Source:
     folder = (base or Path()) / Path(options.path).expanduser()
     if is_folder_of_parts(folder):
         from shoal.io.formats.partitioned import open_parts

@@ -21,7 +21,8 @@ from shoal.io.formats.base import format_named, format_of_suffix
 from shoal.io.formats.delimited.dialect import Dialect
 from shoal.io.formats.delimited.formula_escapes import escaped, texts_in, without_escapes
 from shoal.io.formats.delimited.reader import DelimitedSource, header_of, scan_delimited
-from shoal.io.options import DatabaseTargetOptions, Format, TargetOptions
+from shoal.io.options import DatabaseTargetOptions, TargetOptions
+from shoal.io.reader_options import Format
 
 if TYPE_CHECKING:
     from shoal.io.sources import Source

@@ -245,7 +245,7 @@ class PlanBinder(Generic[TableT]):
             hierarchy=hierarchy,
             person=self.person,
             secrets=self.secrets,
-            scrubber=ScrubberFactory(self.secrets),
+            scrubber=ScrubberFactory(self.secrets, self.policy.recogniser_files),
         )
 
     def counts(self, attributes: tuple[str, ...], person: str | None = None) -> Counts:

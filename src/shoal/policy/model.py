@@ -150,6 +150,9 @@ class Policy(Parameters):
     vault: Annotated[str, AfterValidator(_without_password)] | None = Field(
         default=None, min_length=1, description="Where lasting keys and pseudonyms come from: a file, or postgresql://…"
     )
+    recognisers: Annotated[tuple[str, ...], BeforeValidator(lambda v: (v,) if isinstance(v, str) else v)] = Field(
+        default=(), description="Files of recognisers of one's own, used beside those that come with Shoal."
+    )
     shred_on: date | None = Field(
         default=None, description="When keys and mappings that lead back to people are to be destroyed."
     )
@@ -208,6 +211,10 @@ class Policy(Parameters):
     def text(self) -> str:
         """The policy as it was written (what its checksum is taken of)."""
         return self._text or self.model_dump_json(exclude={"source", "target"})
+
+    @property
+    def recogniser_files(self) -> tuple[Path, ...]:
+        return tuple(self.folder / Path(path).expanduser() for path in self.recognisers)
 
     @property
     def folder(self) -> Path:

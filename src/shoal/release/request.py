@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, SkipValidation
 
 from shoal.assess.evidence.study import EvidenceStudy, study_for
 from shoal.engine import Engine
-from shoal.io import Source
+from shoal.io import ReaderOptions, Source
 from shoal.policy import Policy
 from shoal.policy.multi_table import MultiTablePolicy
 from shoal.pseudonyms import Secrets
@@ -40,14 +40,22 @@ class RunOptions(UseCaseRequest):
     """A vault, whose pseudonyms and keys last; without one they are of this run only."""
 
     def for_table(
-        self, policy: Policy, data: object = None, *, control: object = None, explore: bool = False
+        self,
+        policy: Policy,
+        data: object = None,
+        *,
+        source: Source | None = None,
+        control: object = None,
+        explore: bool = False,
     ) -> RunRequest:
         """A request with these options."""
-        return RunRequest(**dict(self), policy=policy, data=data, control=control, explore=explore)
+        return RunRequest(**dict(self), policy=policy, data=data, source=source, control=control, explore=explore)
 
-    def for_tables(self, policy: MultiTablePolicy, data: Path | None = None) -> MultiTableRunRequest:
+    def for_tables(
+        self, policy: MultiTablePolicy, data: Path | None = None, reader: ReaderOptions | None = None
+    ) -> MultiTableRunRequest:
         """A request with these options."""
-        return MultiTableRunRequest(**dict(self), policy=policy, data=data)
+        return MultiTableRunRequest(**dict(self), policy=policy, data=data, reader=reader)
 
 
 class RunRequest(RunOptions):
@@ -86,6 +94,8 @@ class MultiTableRunRequest(RunOptions):
     policy: Annotated[MultiTablePolicy, SkipValidation] = Field(repr=False)
     data: Path | None = None
     """The folder that relative paths of sources are taken from, instead of the policy's."""
+    reader: ReaderOptions | None = None
+    """How their files are to be read, before what the policy says."""
 
     @property
     def folder(self) -> Path:

@@ -15,6 +15,7 @@ import polars as pl
 from shoal.errors import SourceError
 from shoal.sandbox.archive_limits import refuse_archive_bomb
 from shoal.sandbox.child import Channel
+from shoal.sandbox.excel_formulas import uncomputed_columns
 
 if TYPE_CHECKING:
     import fastexcel
@@ -23,6 +24,9 @@ _MIDNIGHT: Final = r"^\d{4}-\d\d-\d\d 00:00:00$"
 _CLOCK: Final = r"^1899-12-3[01] \d\d:\d\d:\d\d"
 _MOST_BYTES: Final = 1 << 32
 _SLICE: Final = 1 << 16
+_OPENING: Final = 40
+"""Rows that the parent sees to find out which one names the columns."""
+_SHOWN: Final = 10
 
 
 def sheets(channel: Channel, path: str, label: str) -> None:
@@ -31,16 +35,45 @@ def sheets(channel: Channel, path: str, label: str) -> None:
 
 
 def table(channel: Channel, path: str, label: str, null_values: list[str]) -> None:
-    """Hand over the sheet that the parent chooses: its first row first, then the others."""
+    """Hand over the sheet that the parent chooses: the row of names, which it chooses too, then those below."""
     book = _opened(path, label)
     sheet = channel.ask({"ask": "sheet", "sheets": book.sheet_names})["sheet"]
-    first = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
-    if not first.height:
+    opening = _rows(book, sheet, 0, _OPENING)
+    if not opening.height:
         raise SourceError(f"{label}: the sheet '{sheet}' is empty")
-    channel.tell({"header": list(first.row(0))})
-    frame = _plain(book.load_sheet(sheet, header_row=None, skip_rows=1, dtypes="string").to_polars(), null_values)
+    place = channel.ask({"ask": "header", "rows": [list(row) for row in opening.iter_rows()]})["header_row"]
+    _refuse_uncomputed(path, label, sheet, book.sheet_names.index(sheet))
+    header = _rows(book, sheet, place - 1, 1)
+    if not header.height:
+        raise SourceError(f"{label}: the sheet '{sheet}' has no row {place}")
+    frame = _plain(_rows(book, sheet, place, None), null_values)
+    named = _named(header, frame)
+    channel.tell({"header": list(header.select(named).row(0))})
+    frame = frame.select(named)
     for part in frame.iter_slices(_SLICE) if frame.height else (frame,):
         hand_over(channel, part)
+
+
+def _rows(book: fastexcel.ExcelReader, sheet: str, skipped: int, most: int | None) -> pl.DataFrame:
+    """Rows by their numbers in the spreadsheet, empty ones above the table included."""
+    return book.load_sheet(sheet, header_row=None, skip_rows=skipped, n_rows=most, dtypes="string").to_polars()
+
+
+def _named(header: pl.DataFrame, frame: pl.DataFrame) -> list[str]:
+    """All columns but those without a name and a value, as beside a title that is wider than the table."""
+    cells = zip(header.columns, header.row(0), strict=True)
+    return [name for name, cell in cells if cell is not None or frame[name].null_count() < frame.height]
+
+
+def _refuse_uncomputed(path: str, label: str, sheet: str, place: int) -> None:
+    columns = uncomputed_columns(path, place)
+    if columns:
+        shown = ", ".join(columns[:_SHOWN]) + (" …" if len(columns) > _SHOWN else "")
+        raise SourceError(
+            f"{label}: column(s) {shown} of the sheet '{sheet}' hold formulas that were never computed, so the file "
+            "has no values for them",
+            advice="open it in a spreadsheet program and save it",
+        )
 
 
 def _opened(path: str, label: str) -> fastexcel.ExcelReader:

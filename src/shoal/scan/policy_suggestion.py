@@ -8,18 +8,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.discover.column_profile import Profile
+from shoal.discover.recognisers import RecogniserSet
 from shoal.discover.suggestion.policy_draft import Suggestion, suggest_tables
 from shoal.discover.table_links import LinkableTable, TableColumn
 from shoal.discover.table_profile import profile
 from shoal.discover.text_mentions import Annotate
 from shoal.errors import FieldName, FieldStyle, SourceError
-from shoal.io import ReferenceSource, Source, explained, open_source, parse_source
+from shoal.io import ReaderOptions, ReferenceSource, Source, explained, open_source, parse_source
 from shoal.io.databases.base import address_of, tables_in
 from shoal.io.formats.base import table_suffixes
 from shoal.io.formats.detection import is_folder_of_parts
 from shoal.io.frames import source_at
+from shoal.io.reading_notes import found_header_row
+from shoal.io.sources import bytes_of
 from shoal.policy import UseCase
 from shoal.policy.multi_table import TABLE_NAME
+from shoal.schema.progress import Monitor
 
 PASSWORD = "${SHOAL_DB_PASSWORD}"  # noqa: S105  # the name of a variable
 FAR = 3
@@ -38,7 +42,7 @@ class ProfiledTable:
         """As a policy in the folder names it."""
         if "url" in self.given:
             return {**self.given, "url": without_password(str(self.given["url"]), folder)}
-        path = _beside(Path(str(self.given["path"])), folder)
+        path = beside(Path(str(self.given["path"])), folder)
         return path if len(self.given) == 1 else {**self.given, "path": path}
 
 
@@ -70,47 +74,88 @@ def holds_tables(data: str) -> bool:
     return is_database(data) or (Path(data).is_dir() and not is_folder_of_parts(Path(data)))
 
 
-def profiled(data: str, sheet: str | None = None) -> ProfiledTable:
+def profiled(
+    data: str,
+    source: Source | None = None,
+    reader: ReaderOptions | None = None,
+    recognisers: RecogniserSet | None = None,
+    *,
+    monitor: Monitor | None = None,
+) -> ProfiledTable:
+    """A table; ``source`` is it, where it has been opened already, by what ``reader`` says."""
     if "://" in data and not data.startswith("file://"):
         url, _, table = data.partition("#")
-        return _profiled({"url": url, "table": table})
-    given: dict[str, object] = {"path": data.removeprefix("file://")}
-    return _profiled({**given, "sheet": sheet} if sheet else given)
+        return _profiled({"url": url, "table": table}, recognisers=recognisers, source=source, monitor=monitor)
+    place: dict[str, object] = {"path": data.removeprefix("file://")}
+    return _profiled(place, reader, recognisers=recognisers, source=source, monitor=monitor)
 
 
-def _profiled(given: dict[str, object], annotate: Annotate | None = None) -> ProfiledTable:
-    source = source_at(given)
-    with explained(source):
-        return ProfiledTable(source, profile(source.scan(), annotate=annotate), given)
+def _profiled(  # noqa: PLR0913  # a table, and by what it is read
+    place: dict[str, object],
+    reader: ReaderOptions | None = None,
+    annotate: Annotate | None = None,
+    recognisers: RecogniserSet | None = None,
+    *,
+    source: Source | None = None,
+    monitor: Monitor | None = None,
+) -> ProfiledTable:
+    source, monitor = source or source_at(place, reader), monitor or Monitor()
+    with explained(source), monitor.phase("read", bytes_of(source)):
+        columns = monitor.progress("columns")
+        found = profile(source.scan(), annotate=annotate, recognisers=recognisers, progress=columns)
+    return ProfiledTable(source, found, {**place, **_told(place, reader, source)})
 
 
-def profile_tables_at(data: str, annotate: Annotate | None = None) -> ProfiledTables:
+def _told(place: dict[str, object], reader: ReaderOptions | None, source: Source) -> dict[str, object]:
+    """What a policy has to say of the file so that it is read in the same way again."""
+    row = found_header_row(source)
+    found = {} if row is None else {"header_row": row}
+    said = reader.said_of(str(place["path"])) if reader is not None and "path" in place else {}
+    return {**found, **{key: list(value) if isinstance(value, tuple) else value for key, value in said.items()}}
+
+
+def profile_tables_at(
+    data: str,
+    annotate: Annotate | None = None,
+    reader: ReaderOptions | None = None,
+    recognisers: RecogniserSet | None = None,
+) -> ProfiledTables:
     """All tables of a folder or a database; ``annotate`` reads their free text."""
-    return database_tables(data, annotate) if is_database(data) else folder_tables(Path(data), annotate)
+    if is_database(data):
+        return database_tables(data, annotate, recognisers)
+    return folder_tables(Path(data), annotate, reader, recognisers)
 
 
 def as_tables(found: ProfiledTables) -> dict[str, LinkableTable]:
     return {key: LinkableTable(one.profile, one.source.scan()) for key, one in found.tables.items()}
 
 
-def folder_tables(folder: Path, annotate: Annotate | None = None) -> ProfiledTables:
+def folder_tables(
+    folder: Path,
+    annotate: Annotate | None = None,
+    reader: ReaderOptions | None = None,
+    recognisers: RecogniserSet | None = None,
+) -> ProfiledTables:
     suffixes = table_suffixes()
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in suffixes and path.is_file())
     if not paths:
         raise SourceError(f"{folder}: holds no file that is a table")
     stems = [_name(path.stem) for path in paths]
     names = [stem if stems.count(stem) == 1 else _name(path.name) for stem, path in zip(stems, paths, strict=True)]
-    profiles = (_profiled({"path": str(path)}, annotate) for path in paths)
+    profiles = (_profiled({"path": str(path)}, reader, annotate, recognisers) for path in paths)
     return ProfiledTables(dict(zip(names, profiles, strict=True)))
 
 
-def database_tables(url: str, annotate: Annotate | None = None) -> ProfiledTables:
+def database_tables(
+    url: str, annotate: Annotate | None = None, recognisers: RecogniserSet | None = None
+) -> ProfiledTables:
     found = {}
     for name in tables_in(address_of(url)):
         source = open_source(parse_source({"url": url, "table": name}))
         try:
             with explained(source):
-                found[name] = ProfiledTable(source, profile(source.scan(), annotate=annotate), {"table": name})
+                told = profile(source.scan(), annotate=annotate, recognisers=recognisers)
+                found[name] = ProfiledTable(source, told, {"table": name})
         except SourceError as error:
             if "no records" not in error.message:
                 raise
@@ -170,14 +215,14 @@ def without_password(url: str, folder: Path) -> str:
     'postgresql://clinic:${SHOAL_DB_PASSWORD}@db/records'
     """
     if url.startswith("sqlite:///"):
-        return f"sqlite:///{_beside(Path(url.removeprefix('sqlite:///')), folder)}"
+        return f"sqlite:///{beside(Path(url.removeprefix('sqlite:///')), folder)}"
     said = re.fullmatch(r"([^/]+://[^:@/]*):([^@/]*)@(.*)", url)
     if said is None or "${" in said[2]:
         return url
     return f"{said[1]}:{PASSWORD}@{said[3]}"
 
 
-def _beside(path: Path, folder: Path) -> str:
+def beside(path: Path, folder: Path) -> str:
     """The path as seen from the folder: a policy's paths are relative to its own."""
     whole = path.expanduser().resolve()
     relative = os.path.relpath(whole, folder)

@@ -15,14 +15,15 @@ from shoal import documents
 from shoal.discover.recognisers import RecogniserSet, default_recognisers
 from shoal.documents.plain_text import LOGS, TEXTS
 from shoal.errors import InputError, SourceError
-from shoal.io import Source, explained, open_source, parse_source
+from shoal.io import ReaderOptions, Source, explained, open_source, parse_source
 from shoal.io.databases.base import address_of, tables_in
 from shoal.io.failures import no_panic
 from shoal.io.formats.base import FileFormat, all_formats, format_of_suffix, table_suffixes
+from shoal.io.frames import source_at
 from shoal.scan.annotators import Annotate
 from shoal.scan.findings import Scan, ScanFinding, ScannedSource, UnreadSource
 from shoal.scan.table_findings import scan_table
-from shoal.scan.text_findings import TextBlock, general_place, scan_pieces, scan_text
+from shoal.scan.text_findings import UTF_8, TextBlock, general_place, scan_pieces, scan_text
 from shoal.schema.progress import Progress
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"})
@@ -42,6 +43,8 @@ class SourceWalk:
     everything: bool = False
     progress: Progress | None = None
     recognisers: RecogniserSet = field(default_factory=default_recognisers)
+    reader: ReaderOptions = field(default_factory=ReaderOptions)
+    """How tables and texts are to be read, as far as it means something for each."""
     findings: list[ScanFinding] = field(default_factory=list)
     looked: list[ScannedSource] = field(default_factory=list)
     unread: list[UnreadSource] = field(default_factory=list)
@@ -124,24 +127,35 @@ class SourceWalk:
             yield from self._tables_in(path, format_of_suffix(suffix))
         elif suffix in documents.endings() and suffix not in TEXTS | LOGS:
             yield self._carried(path)
-        elif b"\0" in opening:
+        elif "\0" in opening.decode(self.reader.encoding or UTF_8, errors="ignore"):
             raise SourceError(f"{path}: nothing here reads this kind of file")
         else:
             yield self._text(path)
 
     def _text(self, path: Path) -> SourceFindings:
-        return scan_text(str(path), path, self.annotate, everything=self.everything, recognisers=self.recognisers)
+        return scan_text(
+            path,
+            self.annotate,
+            everything=self.everything,
+            recognisers=self.recognisers,
+            encoding=self.reader.encoding or UTF_8,
+        )
 
     def _tables_in(self, path: Path, file_format: FileFormat | None) -> Iterator[SourceFindings]:
         if file_format is None or file_format.sheets is None:
             yield from self._table(path)
         else:
-            yield from self._sheets(path, file_format.sheets(path, str(path)))
+            yield from self._sheets(path, self._chosen(file_format.sheets(path, str(path))))
+
+    def _chosen(self, sheets: Sequence[str]) -> Sequence[str]:
+        """All, unless one is named that the workbook has."""
+        wanted = self.reader.sheet
+        return [str(wanted)] if wanted is not None and str(wanted) in sheets else sheets
 
     def _table(self, path: Path) -> Iterator[SourceFindings]:
         """A file that is no table after all is read as text, so that nothing in it is passed over."""
         try:
-            found = list(self._source(open_source(parse_source({"path": str(path)}))))
+            found = list(self._source(source_at({"path": str(path)}, self.reader)))
         except (InputError, PolarsError) as error:
             if (isinstance(error, SourceError) and _is_empty(error)) or b"\0" in _opening(path):
                 raise
@@ -152,7 +166,7 @@ class SourceWalk:
         whole = True
         for name in names:
             try:
-                source = open_source(parse_source({"path": str(path), "sheet": name}))
+                source = source_at({"path": str(path)}, self.reader.model_copy(update={"sheet": name}))
                 findings, looked = scan_table(f"{path}#{name}", source.scan(), self.annotate, self.recognisers)
                 yield findings, looked
             except InputError as error:
@@ -201,16 +215,18 @@ def _shown(place: str) -> str:
     return f"{shown}#{table}" if table else shown
 
 
-def scan_places(
+def scan_places(  # noqa: PLR0913  # one argument per option of `shoal scan`
     places: Sequence[str],
     annotate: Annotate,
     *,
     everything: bool = False,
     progress: Progress | None = None,
     recognisers: RecogniserSet | None = None,
+    reader: ReaderOptions | None = None,
 ) -> Scan:
     """Everything at the places; what can't be read is listed in the result, a place that isn't there is an error."""
-    return SourceWalk(annotate, everything, progress, recognisers or default_recognisers()).over(places)
+    known = recognisers or default_recognisers()
+    return SourceWalk(annotate, everything, progress, known, reader or ReaderOptions()).over(places)
 
 
 def _opening(path: Path, *, strict: bool = False) -> bytes:

@@ -16,6 +16,7 @@ from shoal.discover.value_shapes import common_shapes
 from shoal.scan.annotators import Annotate
 from shoal.scan.findings import ScanFinding, ScannedSource, weight_of
 
+UTF_8 = "utf-8"
 BLOCK = 16_000
 """Characters that are annotated at once, cut at the end of a line."""
 MOST = 2_000_000
@@ -99,21 +100,26 @@ class TextCounter:
 
 
 def scan_text(
-    source: str, path: Path, annotate: Annotate, *, everything: bool, recognisers: RecogniserSet | None = None
+    path: Path,
+    annotate: Annotate,
+    *,
+    everything: bool,
+    recognisers: RecogniserSet | None = None,
+    encoding: str = UTF_8,
 ) -> tuple[list[ScanFinding], ScannedSource]:
     """A plain text or a log."""
-    size = path.stat().st_size
+    source, size = str(path), path.stat().st_size
     texts = TextCounter(source, annotate, recognisers)
     whole = everything or size <= MOST
-    texts.read(_whole(path) if whole else _spread(path, size))
+    texts.read(_whole(path, encoding) if whole else _spread(path, size, encoding))
     sampled = "" if whole else f"{MOST // PIECE} pieces of {PIECE // 1000} kB, spread over the file"
     scale = 1.0 if whole else size / MOST
     return texts.findings(scale), ScannedSource(source, "text", _size(size), sampled)
 
 
-def _whole(path: Path) -> Iterator[TextBlock]:
+def _whole(path: Path, encoding: str) -> Iterator[TextBlock]:
     line, lines, length = 1, list[str](), 0
-    with path.open(encoding="utf-8", errors="replace", newline=None) as file:
+    with path.open(encoding=encoding, errors="replace", newline=None) as file:
         while text := file.readline(BLOCK):
             lines.append(text)
             length += len(text)
@@ -125,13 +131,13 @@ def _whole(path: Path) -> Iterator[TextBlock]:
         yield TextBlock("text", "".join(lines), line)
 
 
-def _spread(path: Path, size: int) -> Iterator[TextBlock]:
+def _spread(path: Path, size: int, encoding: str) -> Iterator[TextBlock]:
     """Pieces from all over the file, each from the beginning of a line; their lines have no numbers."""
     pieces = MOST // PIECE
     with path.open("rb") as file:
         for place in range(pieces):
             file.seek(place * (size - PIECE) // (pieces - 1))
-            text = file.read(PIECE).decode("utf-8", errors="replace")
+            text = file.read(PIECE).decode(encoding, errors="replace")
             _, _, after = text.partition("\n")
             for start in range(0, len(after or text), BLOCK):
                 yield TextBlock("text", (after or text)[start : start + BLOCK])

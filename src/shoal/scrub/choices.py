@@ -20,14 +20,18 @@ COMMON = frozenset(
         "person", "name", "place", "location", "address", "organisation", "domain", "date", "time", "age", "email",
         "phone", "url", "username", "nationality", "religion", "belief", "political_group", "group", "job_title",
         "occupation", "standing", "health", "title", "secret", "query",
-        "number", "money", "reference", "unchecked", "other",
+        "number", "money", "reference", "unchecked", "other", "listed",
     }
 )  # fmt: skip
 """Types that are found by other means than recognisers' forms."""
 OTHER = "other"
 """What is written of a type that isn't known: every label has to be known again."""
 UNCHECKED = "unchecked"
-"""What a check could not be finished for: replaced whatever types are asked for."""
+"""What a check could not be finished for."""
+LISTED = "listed"
+"""What stands on a list of the user's own."""
+ALWAYS = frozenset({UNCHECKED, LISTED})
+"""Replaced whatever types are asked for."""
 
 
 def known_types(recognisers: RecogniserSet | None = None) -> frozenset[str]:
@@ -35,17 +39,17 @@ def known_types(recognisers: RecogniserSet | None = None) -> frozenset[str]:
     return COMMON | (recognisers or default_recognisers()).types
 
 
-def chosen_types(listed: str | None) -> frozenset[str] | None:
+def chosen_types(listed: str | None, recognisers: RecogniserSet | None = None) -> frozenset[str] | None:
     """Types from a list with commas; None for all. One that isn't known is an InputError."""
     if listed is None:
         return None
     names = frozenset(filter(None, (name.strip().casefold() for name in listed.split(","))))
-    refuse_unknown_types(names)
+    refuse_unknown_types(names, recognisers)
     return names
 
 
-def refuse_unknown_types(names: Iterable[str]) -> None:
-    known = tuple(sorted(known_types()))
+def refuse_unknown_types(names: Iterable[str], recognisers: RecogniserSet | None = None) -> None:
+    known = tuple(sorted(known_types(recognisers)))
     for name in sorted(names):
         if name not in known:
             raise InputError(f"types: nothing is recognised as '{name}'{did_you_mean(name, known)}")

@@ -25,21 +25,24 @@ from typing import TYPE_CHECKING, Protocol, get_args
 
 from shoal.errors import InputError
 from shoal.scrub.age_ranges import generalised_age
-from shoal.scrub.choices import AGES, DATES, OTHER, UNCHECKED, Ages, Dates, Replace, known_types
+from shoal.scrub.choices import AGES, ALWAYS, DATES, OTHER, Ages, Dates, Replace, known_types
 from shoal.scrub.coreference import resolve_people
 from shoal.scrub.date_shift import days_for, shifted_date
 from shoal.scrub.outcome import ScrubAction, ScrubOutcome
 from shoal.scrub.own_replacements import OwnReplacements, needing_replacement
+from shoal.scrub.phrase_list import ListedPhraseFinder, PhraseList
 from shoal.scrub.piece_table import PieceTableEntry, Range, TextReplacement, joined, replaced_ranges, with_replacements
 from shoal.scrub.surrogate_form import LOCALE, MARK, PEOPLE
 from shoal.text.annotator import Annotator
 from shoal.text.logs.log_lines import TextKind, is_log
 from shoal.text.matching.character_forms import without_halves
+from shoal.text.matching.patterns import PatternFinder
 from shoal.text.scoped_cache import ScopedCache
 from shoal.text.spans import Span
 
 if TYPE_CHECKING:
     from shoal.crypto import Key
+    from shoal.discover.recognisers import Recogniser
     from shoal.pseudonyms import Secrets
     from shoal.scrub.surrogates import SurrogateMaker
 
@@ -76,6 +79,8 @@ class Scrubber:
     """Shifted dates keep their day of the week."""
     locale: str = LOCALE
     """Of made-up names."""
+    allow: PhraseList | None = None
+    """What stands in a phrase of this list stays, whatever it is taken for."""
     mark: str = MARK
     """Behind made-up names, numbers and dates. Without one they read smoothly, and a second scrubbing alters them."""
     labels: frozenset[str] = field(init=False, repr=False)
@@ -88,7 +93,7 @@ class Scrubber:
         labels = known_types() | _own_types(self.annotator)
         annotator = self.annotator
         if self.types is not None and isinstance(annotator, Annotator):
-            annotator = replace(annotator, types=self.types | {UNCHECKED})
+            annotator = replace(annotator, types=self.types | ALWAYS)
         for name, value in {
             "annotator": annotator,
             "labels": labels,
@@ -174,7 +179,7 @@ class Scrubber:
         """Whether this kind is to be replaced."""
         if (kind in DATES and self.dates == "keep") or (kind in AGES and self.ages == "keep"):
             return False
-        return self.types is None or kind in self.types or kind == UNCHECKED
+        return self.types is None or kind in self.types or kind in ALWAYS
 
 
 class _ScrubbingRounds:
@@ -202,6 +207,8 @@ class _ScrubbingRounds:
     def _replacements(self, spans: Sequence[Span]) -> list[TextReplacement]:
         text, scrubber = self.text, self._scrubber
         found = spans if scrubber.wants_all else [span for span in spans if scrubber.wants(span.type)]
+        if found and scrubber.allow is not None:
+            found = scrubber.allow.without(text, found)
         if not found:
             return []
         parts = needing_replacement(text, found, [*replaced_ranges(self._pieces), *scrubber.ours(text)])
@@ -272,12 +279,23 @@ def _key(secrets: Secrets | None, domain: str) -> Key:
     return secrets.key(domain, PURPOSE)
 
 
-def standard_annotator(model: str = "none", *, kind: TextKind = "auto") -> Annotator:
+def standard_annotator(
+    model: str = "none",
+    *,
+    kind: TextKind = "auto",
+    recognisers: Sequence[Recogniser] | None = None,
+    deny: PhraseList | None = None,
+) -> Annotator:
     """All finders that Shoal comes with; ``model`` says whether a learned one is asked too.
 
-    ``kind`` is what texts are read as: a log, prose, or what each of them is (``auto``).
+    ``kind`` is what texts are read as: a log, prose, or what each of them is (``auto``). ``recognisers`` take the place
+    of the installed ones; what is on the list ``deny`` is found wherever it stands.
     """
-    return Annotator.standard(model, kind=kind)
+    standard = Annotator.standard(model, kind=kind)
+    own = None if recognisers is None else PatternFinder(recognisers)
+    finders = tuple(own if own is not None and isinstance(one, PatternFinder) else one for one in standard.finders)
+    listed = () if deny is None else (ListedPhraseFinder(deny),)
+    return replace(standard, finders=(*finders, *listed)) if own is not None or listed else standard
 
 
 def _own_types(annotator: TextAnnotator) -> frozenset[str]:

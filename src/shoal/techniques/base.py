@@ -97,6 +97,10 @@ class ScrubRequest:
     keep_length: bool
     dates: Literal["shift", "label", "keep"] | None
     ages: Literal["generalise", "label", "keep"] | None
+    allow: tuple[str, ...] = ()
+    """Phrases that stay."""
+    deny: tuple[str, ...] = ()
+    """Phrases that go wherever they stand."""
 
 
 class TextScrubber(Protocol):

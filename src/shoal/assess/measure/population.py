@@ -38,7 +38,7 @@ class PopulationComparison:
     quasi: tuple[str, ...]
     models: tuple[PrivacyModel, ...] = ()
     policy: Policy | None = None
-    path: str | None = None
+    path: str | Source | None = None
     """As the caller says, relative to where they are; else the policy may name one."""
 
     def beside(
@@ -65,7 +65,7 @@ class PopulationComparison:
 
     def _source(self) -> Source:
         if self.path is not None:
-            return source_at(self.path)
+            return source_at(self.path) if isinstance(self.path, str) else self.path
         if self.policy is None or self.policy.population is None:
             raise InputError("no table of the population is named")
         return open_source(parse_source(self.policy.population), base=self.policy.folder)

@@ -14,7 +14,7 @@ import polars as pl
 from shoal.errors import FieldName, FieldText, TargetError
 from shoal.io import FileTarget
 from shoal.io.formats.delimited.dialect import Dialect
-from shoal.io.options import Format
+from shoal.io.reader_options import Format
 from shoal.kernels.arrays import Integers
 from shoal.measurement import Measurement
 from shoal.measurement.risk.individual_risk import RecordRisks

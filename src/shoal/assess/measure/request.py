@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SkipValidation
 
 from shoal.assess.measure.linear_sensitivity import parse_rule
 from shoal.assess.measure.options import AssessmentOptions
 from shoal.assess.measure.thresholds import FigureThreshold
 from shoal.errors import FieldName, FieldText, InputError
+from shoal.io import Source
 from shoal.measurement.risk.linear_sensitivity import SensitivityRule
 from shoal.policy import Policy, UseCase
 from shoal.privacy import PrivacyModel
@@ -30,7 +31,7 @@ class MeasureRequest(UseCaseRequest):
     require: tuple[FigureThreshold, ...] = ()
     rules: tuple[SensitivityRule, ...] = ()
     """Of linear sensitivity, for sums of the sensitive numbers."""
-    population: str | None = None
+    population: str | SkipValidation[Source] | None = None
     """Where a table of the population lies; else the policy may say."""
     options: AssessmentOptions = Field(default_factory=AssessmentOptions)
 
@@ -49,7 +50,7 @@ class MeasureRequest(UseCaseRequest):
         by_records: bool = False,
         require: Sequence[str] = (),
         rules: Sequence[str] = (),
-        population: str | None = None,
+        population: str | Source | None = None,
         options: AssessmentOptions | None = None,
     ) -> MeasureRequest:
         """From text: names separated by commas, ``k=5`` for what is required, ``dominance=1,0.8`` for a rule."""

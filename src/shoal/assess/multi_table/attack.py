@@ -19,7 +19,7 @@ from shoal.attack.attacks.joined_linking import JoinedTable, joined_linking
 from shoal.attack.ground_truth.targets import TRIALS
 from shoal.attack.result import NothingToTryError
 from shoal.errors import DataError, FieldText, InputError
-from shoal.io import Source
+from shoal.io import ReaderOptions, Source
 from shoal.measurement.risk.joined_tables import JoinableTable, JoinedTables, KeyGroup
 from shoal.privacy import ModelFinding
 from shoal.randomness import Randomness
@@ -85,17 +85,18 @@ class MultiTableAttack:
         return self.result().to_dict()
 
 
-def attack_tables(  # one argument per option of `shoal attack`
+def attack_tables(  # noqa: PLR0913  # one argument per option of `shoal attack`
     tables: TableSet,
     original: str,
     *,
     trials: int = TRIALS,
     seed: int | None = None,
+    reader: ReaderOptions | None = None,
     progress: Progress | None = None,
 ) -> MultiTableAttack:
     if tables.manifest is None:
         raise InputError(f"{tables.place}: is not a release of several tables")
-    originals = originals_of(tables, original)
+    originals = originals_of(tables, original, reader)
     roles = {name: AttackRoles.by(tables.policy(name), tables.folder(name)) for name in tables.sources}
     joined, skipped, unjudged = _joined(tables, originals, roles, trials, seed)
     reports, nothing = {}, []

@@ -14,6 +14,7 @@ from shoal.assess.measure.thresholds import CELLS, NAMES, FigureThreshold
 from shoal.assess.multi_table.joined_risk import JOINED_ALONE, JOINED_K, JoinedRisk
 from shoal.assess.multi_table.table_set import TableSet, originals_of
 from shoal.errors import InputError
+from shoal.io import ReaderOptions
 from shoal.measurement.formal_models import SENSITIVE
 from shoal.privacy import ModelFinding
 from shoal.results.measured_table import MeasuredTable
@@ -103,16 +104,17 @@ class MultiTableMeasurement:
         return self.result().to_dict()
 
 
-def measure_tables(
+def measure_tables(  # noqa: PLR0913  # one argument per option of `shoal measure`
     tables: TableSet,
     require: Sequence[str] = (),
     *,
     options: AssessmentOptions | None = None,
     original: str | None = None,
     by_records: bool = False,
+    reader: ReaderOptions | None = None,
 ) -> MultiTableMeasurement:
     thresholds = MultiTableThresholds.parse(require, tuple(tables.sources))
-    originals = {} if original is None else originals_of(tables, original)
+    originals = {} if original is None else originals_of(tables, original, reader)
     requests = {
         name: _request(tables, name, options or AssessmentOptions()).model_copy(update={"by_records": by_records})
         for name in tables.sources

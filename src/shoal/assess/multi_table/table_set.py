@@ -13,12 +13,13 @@ from shoal.assess.comparison.counting_unit import DeclaredPeople
 from shoal.assess.multi_table.joined_risk import JoinedRisk, groups_from_manifest, joined_risk, key_groups
 from shoal.assess.multi_table.references import references_of
 from shoal.errors import FieldName, FieldText, InputError, SourceError
-from shoal.io import FileOptions, Source, explained, open_source
+from shoal.io import FileOptions, ReaderOptions, Source, explained, open_source
 from shoal.io.formats.base import format_of_suffix
 from shoal.io.frames import source_at
 from shoal.measurement.risk.joined_tables import ROW, KeyGroup
 from shoal.policy import Policy
 from shoal.policy.multi_table import TABLE_NAME, MultiTablePolicy, load_any
+from shoal.policy.sources import open_named
 from shoal.results.manifest import MANIFEST
 from shoal.results.multi_table_manifest import MultiTableManifest
 from shoal.results.release_folder import ReleaseFolder
@@ -102,7 +103,9 @@ class TableSet:
         )
 
 
-def table_set_at(place: str | ReleaseFolder, policy: Path | None) -> TableSet | None:
+def table_set_at(
+    place: str | ReleaseFolder, policy: Path | None, reader: ReaderOptions | None = None
+) -> TableSet | None:
     """None where the data, or the policy, is of one table."""
     folder = ReleaseFolder.at(place) if isinstance(place, str) else place
     data, manifest = folder.place, folder.tables
@@ -114,7 +117,7 @@ def table_set_at(place: str | ReleaseFolder, policy: Path | None) -> TableSet | 
         if several is None and manifest is not None:
             raise InputError(f"{policy}: is a policy of one table, and {data} is a release of several")
     if manifest is None:
-        return None if several is None else TableSet(data, files_of(several, data), several, None)
+        return None if several is None else TableSet(data, files_of(several, data, reader), several, None)
     names = tuple(manifest.tables)
     if not names or not all(TABLE_NAME.match(name) for name in names):
         raise SourceError(f"{data}: is not a release of several tables")
@@ -126,29 +129,29 @@ def table_set_at(place: str | ReleaseFolder, policy: Path | None) -> TableSet | 
     return TableSet(data, sources, several, manifest, folders)
 
 
-def files_of(several: MultiTablePolicy, folder: str) -> dict[str, Source]:
+def files_of(several: MultiTablePolicy, folder: str, reader: ReaderOptions | None = None) -> dict[str, Source]:
     """The tables' sources, files being those of the folder: where the policy has them, or by their names."""
     found = {}
     for name, policy in several.tables.items():
         if policy.source is None or not isinstance(policy.source, FileOptions):
-            found[name] = named_in(folder, name) if policy.source is None else open_source(policy.source)
+            found[name] = named_in(folder, name, reader) if policy.source is None else open_source(policy.source)
             continue
         given = Path(folder) / policy.source.path
         near = given if given.exists() else Path(folder) / given.name
-        found[name] = open_source(policy.source.model_copy(update={"path": str(near)}))
+        found[name] = open_named(policy.source.model_copy(update={"path": str(near)}), None, reader)
     return found
 
 
-def originals_of(tables: TableSet, place: str) -> dict[str, Source]:
+def originals_of(tables: TableSet, place: str, reader: ReaderOptions | None = None) -> dict[str, Source]:
     """The tables that a release was made from, in a folder or a database."""
     if tables.several is not None and "://" not in place:
         if not Path(place).is_dir():
             raise _takes_a_folder()
-        return files_of(tables.several, place)
-    return {name: named_in(place, name) for name in tables.sources}
+        return files_of(tables.several, place, reader)
+    return {name: named_in(place, name, reader) for name in tables.sources}
 
 
-def named_in(place: str, table: str) -> Source:
+def named_in(place: str, table: str, reader: ReaderOptions | None = None) -> Source:
     """The table of this name in a folder or a database."""
     if "://" in place and not place.startswith("file://"):
         return source_at({"url": place, "table": table})
@@ -161,7 +164,7 @@ def named_in(place: str, table: str) -> Source:
             f"{place}: has {how} of the table '{table}'",
             advice=FieldText("give ", FieldName("policy"), ", which names them"),
         )
-    return source_at({"path": str(fitting[0])})
+    return source_at({"path": str(fitting[0])}, reader)
 
 
 def _takes_a_folder() -> InputError:

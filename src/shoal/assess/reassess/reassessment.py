@@ -28,6 +28,7 @@ from shoal.attack.battery import without_suppressed
 from shoal.attack.matching.coverage import Match
 from shoal.errors import DataError, FieldName, FieldText, InputError
 from shoal.io import sha256_of
+from shoal.io.frames import source_at
 from shoal.policy.treatment import Treatment
 from shoal.privacy import ModelFinding
 from shoal.randomness import now
@@ -84,7 +85,10 @@ def reassess(release: str, request: ReassessRequest) -> Reassessment:
         )
     k = folder.promised_k
     folder.require_untouched()
-    shown, people = read_table(folder.data, "release"), read_table(request.auxiliary, "auxiliary table")
+    shown, people = (
+        read_table(folder.data, "release"),
+        read_table(source_at(request.auxiliary, request.reader), "auxiliary table"),
+    )
     treatment = ReleaseProvenance.of(request.policy, folder).treatment
     common = tuple(name for name in shown.columns if name in people.columns)
     altered = tuple(name for name in common if treatment.get(name) is Treatment.ALTERED)

@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import Field
 
 from shoal.errors import FieldName, FieldText, InputError
+from shoal.io import ReaderOptions
 from shoal.policy import Policy
 from shoal.schema.requests import UseCaseRequest
 
@@ -16,16 +17,27 @@ from shoal.schema.requests import UseCaseRequest
 class ReassessRequest(UseCaseRequest):
     auxiliary: str
     """Where the new outside data lies."""
+    reader: ReaderOptions | None = None
+    """How its file is to be read."""
     policy: Policy | None = None
     """Its hierarchies say what labels stand for."""
     require: dict[str, float] = Field(default_factory=dict)
     """The least k, the most people who fit one record only (``uniques``); without them, the k that was promised."""
 
     @classmethod
-    def parse(cls, auxiliary: str, *, require: Sequence[str] = (), policy: Path | None = None) -> ReassessRequest:
+    def parse(
+        cls,
+        auxiliary: str,
+        *,
+        require: Sequence[str] = (),
+        policy: Path | None = None,
+        reader: ReaderOptions | None = None,
+    ) -> ReassessRequest:
         """From text: ``k=5``, ``uniques=0``."""
         bounds = dict(_bound(text) for text in require)
-        return cls(auxiliary=auxiliary, require=bounds, policy=None if policy is None else Policy.load(policy))
+        return cls(
+            auxiliary=auxiliary, require=bounds, policy=None if policy is None else Policy.load(policy), reader=reader
+        )
 
 
 def _bound(text: str) -> tuple[str, float]:

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import ASSESS
 from shoal.cli.terminal.options import Json, refuse_for_multi_table
-from shoal.cli.terminal.output import progress, tell
+from shoal.cli.terminal.output import tell
+from shoal.cli.terminal.progress_view import progress
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 
 if TYPE_CHECKING:
     from shoal.assess.multi_table.table_set import TableSet
@@ -30,6 +33,7 @@ def attack(
     safe: Annotated[bool, typer.Option("--safe", help="Exit 1 if an attack beats guessing, or might.")] = False,  # noqa: FBT002
     seed: Annotated[int | None, typer.Option(help="Makes it repeatable: for tests only.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
+    reader: ReaderFlags = NO_FLAGS,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Attack a release: single people out, link them, infer what is sensitive, break pseudonyms; against guessing.
@@ -47,19 +51,30 @@ def attack(
 
     refuse_junit(junit)
     folder = ReleaseFolder.around(release)
-    tables = table_set_at(folder, policy)
+    tables = table_set_at(folder, policy, reader.options)
     if tables is not None:
         columns = {"--qi": qi, "--sensitive": sensitive, "--person": person}
         refuse_for_multi_table({**columns, "--auxiliary": auxiliary, "--control": control})
-        _attack_tables(tables, original, require or [], trials=trials, seed=seed, safe=safe, junit=junit, as_json=json)
+        _attack_tables(
+            tables,
+            original,
+            require or [],
+            reader,
+            trials=trials,
+            seed=seed,
+            safe=safe,
+            junit=junit,
+            as_json=json,
+        )
         return
     roles = AttackRoles.of(folder, policy=policy, qi=qi, sensitive=sensitive, person=person)
     bounds = attack_bounds(require or [])
-    request = AttackRequest(
-        original=original, roles=roles, auxiliary=auxiliary, control=control, trials=trials, seed=seed
-    )
-    with progress() as monitor:
-        found = attack_data(folder, request, progress=monitor.progress("attack"))
+    released = None if folder.manifest is not None else folder.data
+    opened = reader.open_all({"released": released, "original": original, "auxiliary": auxiliary, "control": control})
+    table = opened.pop("released", None)
+    request = AttackRequest(**opened, roles=roles, trials=trials, seed=seed)
+    with progress(silent=json) as monitor, monitor.phase("read"):
+        found = attack_data(folder, request, table=table, progress=monitor.progress("attack"))
     tell(found, print_attacks, as_json=json)
     finish(f"shoal attack {release}", found.findings(bounds, safe=safe), junit)
 
@@ -68,6 +83,7 @@ def _attack_tables(
     tables: TableSet,
     original: str,
     require: Sequence[str],
+    reader: ReaderFlags,
     *,
     trials: int,
     seed: int | None,
@@ -81,10 +97,17 @@ def _attack_tables(
     from shoal.results.attack_report import attack_bounds
 
     bounds = attack_bounds(require)
-    with progress() as monitor:
-        found = attack_tables(tables, original, trials=trials, seed=seed, progress=monitor.progress("attack"))
+    with progress(silent=as_json) as monitor, monitor.phase("read"):
+        found = attack_tables(
+            tables,
+            original,
+            trials=trials,
+            seed=seed,
+            reader=reader.options,
+            progress=monitor.progress("attack"),
+        )
     tell(found, print_attacked, as_json=as_json)
     finish(f"shoal attack {tables.place}", found.findings(bounds, safe=safe), junit)
 
 
-COMMAND = CommandEntry(attack, place=90)
+COMMAND = CommandEntry(attack, place=90, task=ASSESS)

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.options import Input, Json
 from shoal.cli.terminal.output import print_json, warn
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ def check(
     policy: Annotated[Path | None, typer.Argument(metavar="POLICY", help="The policy file (YAML).")] = None,
     input: Input = None,  # noqa: A002  # the option is called --input
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of policies, for editors.")] = False,  # noqa: FBT002
+    own: RecogniserFlags = NO_FILES,
+    reader: ReaderFlags = NO_FLAGS,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Check a policy: every problem at once, with line numbers. With --input, check it against the data too.
@@ -35,14 +40,14 @@ def check(
         return
     if policy is None:
         raise InputError("which policy? (shoal check POLICY, or shoal check --schema)")
-    chosen = load_any(policy)
+    chosen = own.added_to_any(load_any(policy))
     if isinstance(chosen, MultiTablePolicy):
-        _check_tables(chosen, str(policy), data=input, as_json=json)
+        _check_tables(chosen, str(policy), reader, data=input, as_json=json)
         return
     if input is not None or chosen.source is not None:
         from shoal.plan.dry_run import check_against_data
 
-        check_against_data(chosen, input)
+        check_against_data(chosen, reader.open_for(chosen, input))
     warnings = warnings_in(chosen)
     if json:
         print_json({"ok": True, "policy": chosen.name, "warnings": warnings})
@@ -52,7 +57,9 @@ def check(
     typer.echo(f"{policy}: no problems")
 
 
-def _check_tables(several: MultiTablePolicy, label: str, *, data: str | None, as_json: bool) -> None:
+def _check_tables(
+    several: MultiTablePolicy, label: str, reader: ReaderFlags, *, data: str | None, as_json: bool
+) -> None:
     from shoal.policy import warnings_in
     from shoal.release.multi_table.run import check_tables
     from shoal.release.multi_table.summary import condensed_warnings
@@ -61,7 +68,7 @@ def _check_tables(several: MultiTablePolicy, label: str, *, data: str | None, as
     warnings = [*common, *(f"{name}: {told}" for name, texts in own.items() for told in texts)]
     references = several.references
     if data is not None or all(policy.source is not None for policy in several.tables.values()):
-        references = check_tables(several, None if data is None else Path(data))
+        references = check_tables(several, None if data is None else Path(data), reader.options)
     if as_json:
         told = [_entry(reference) for reference in references]
         print_json({"ok": True, "policy": several.name, "warnings": warnings, "references": told})
@@ -80,4 +87,4 @@ def _entry(reference: Reference) -> dict[str, object]:
     return {**ends, "kept": reference.keep, "found": reference.reason}
 
 
-COMMAND = CommandEntry(check, place=30)
+COMMAND = CommandEntry(check, place=30, task=PREPARE)

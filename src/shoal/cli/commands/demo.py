@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import LEARN
 from shoal.cli.terminal.options import Json
-from shoal.cli.terminal.output import print_json, progress
+from shoal.cli.terminal.output import print_json
+from shoal.cli.terminal.progress_view import progress
 
 if TYPE_CHECKING:
     from shoal.release import Release
@@ -55,4 +57,4 @@ def _release(folder: Path, *, force: bool) -> Release:
         return Run(request, monitor).execute()
 
 
-COMMAND = CommandEntry(demo, place=110)
+COMMAND = CommandEntry(demo, place=110, task=LEARN)

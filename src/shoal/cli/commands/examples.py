@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import LEARN
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json
 
@@ -30,4 +31,4 @@ def examples(
         typer.echo(f"{len(written)} files of people who don't exist are in {folder}: {', '.join(written)}")
 
 
-COMMAND = CommandEntry(examples, place=115)
+COMMAND = CommandEntry(examples, place=115, task=LEARN)

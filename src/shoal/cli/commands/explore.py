@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.lists import listed, numbers
 from shoal.cli.terminal.options import Input, Json, PolicyFile
-from shoal.cli.terminal.output import print_json, progress
+from shoal.cli.terminal.output import print_json
 from shoal.cli.terminal.pages import refuse_page
+from shoal.cli.terminal.progress_view import progress
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 
 if TYPE_CHECKING:
     from shoal.results.exploration import Exploration
@@ -27,6 +31,8 @@ def explore(
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the chart to this HTML file.")] = None,
     seed: Annotated[int | None, typer.Option(help="Makes it repeatable: for tests only.")] = None,
+    own: RecogniserFlags = NO_FILES,
+    reader: ReaderFlags = NO_FLAGS,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Try a policy with several k and suppression limits, and show what privacy costs. Nothing is released.
@@ -45,9 +51,10 @@ def explore(
     )
     if html is not None:
         refuse_page(html)
-    chosen = Policy.load(policy)
-    with progress() as monitor:
-        exploration = explore_policy(chosen, input, request, monitor, stoppable=True)
+    chosen = own.added(Policy.load(policy))
+    source = reader.open_for(chosen, input)
+    with progress(silent=json) as monitor, monitor.phase("count"):
+        exploration = explore_policy(chosen, source, request, monitor, stoppable=True)
     if html is not None and exploration.complete:
         _write_page(exploration, html)
     if json:
@@ -66,4 +73,4 @@ def _write_page(exploration: Exploration, path: Path) -> None:
     write_atomic(path, render_exploration(exploration, now()))
 
 
-COMMAND = CommandEntry(explore, place=20)
+COMMAND = CommandEntry(explore, place=20, task=PREPARE)

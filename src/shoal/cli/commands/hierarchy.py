@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
-from shoal.cli.terminal.options import Input, Json, Sheet
+from shoal.cli.terminal.help import PREPARE
+from shoal.cli.terminal.options import Input, Json
 from shoal.cli.terminal.output import print_json, warn
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.errors import InputError, TargetError
 
 if TYPE_CHECKING:
@@ -34,8 +36,8 @@ def suggest(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write value and labels of each level (CSV, as ARX reads it).")
     ] = None,
-    sheet: Sheet = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file that is there.")] = False,  # noqa: FBT002
+    reader: ReaderFlags = NO_FLAGS,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Propose a hierarchy for a column: intervals, periods, codes of a classification, places, prefixes.
@@ -45,11 +47,10 @@ def suggest(
     from shoal.discover.suggestion.hierarchy_choice import choose_hierarchy
     from shoal.discover.suggestion.policy_yaml import setting
     from shoal.io import explained
-    from shoal.io.frames import source_at
 
     if output is not None and output.exists() and not force:
         raise TargetError(f"{output}: exists already", advice="--force replaces it")
-    source = source_at({"path": data, "sheet": sheet} if sheet else data)
+    source = reader.open(data)
     with explained(source):
         found = choose_hierarchy(source.scan(), column)
     if output is not None:
@@ -133,4 +134,4 @@ def _draw(tree: HierarchyTree, title: str, *, everything: bool) -> None:
     Console(width=None if sys.stdout.isatty() else 200).print(drawn)
 
 
-COMMAND = CommandEntry(app, place=65)
+COMMAND = CommandEntry(app, place=65, task=PREPARE)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import KEEP
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json, print_table
 from shoal.cli.vault.connection import KeyFileOption, PersonOption, PlaceOption, ServiceOption, VaultConnection
@@ -28,6 +29,7 @@ MOST_GROUPS = 1_000
 
 homomorphic = typer.Typer(
     name="homomorphic",
+    add_completion=False,
     help="Add up an encrypted column without the key, and open the totals with it.\n\n"
     "Example: shoal homomorphic sum release/ --column pay --by ward -o totals.json",
     no_args_is_help=True,
@@ -149,4 +151,4 @@ def _mean(total: OpenedTotal) -> str:
     return "" if total.mean is None else f"{total.mean:g}"
 
 
-COMMAND = CommandEntry(homomorphic, place=140)
+COMMAND = CommandEntry(homomorphic, place=140, task=KEEP)

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import ASSESS
 from shoal.cli.terminal.options import Json, refuse_for_multi_table
 from shoal.cli.terminal.output import print_json, tell, warn
+from shoal.cli.terminal.progress_view import progress
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,6 +71,7 @@ def measure(
     ] = None,
     require: Annotated[list[str] | None, typer.Option(help="k=5, distinct_l=3, t=0.2 …: exit 1 if not met.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
+    reader: ReaderFlags = NO_FLAGS,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Measure how risky a table is, and how useful: k, class sizes, three attackers; with --original, what was lost.
@@ -110,14 +114,21 @@ def measure(
     )
     refuse_junit(junit)
     folder = ReleaseFolder.around(data)
-    tables = table_set_at(folder, policy)
+    tables = table_set_at(folder, policy, reader.options)
     if tables is not None:
         columns = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--rule": rule, "--target": target}
         looked_at = {"--suda": suda, "--log-linear": log_linear, "--unsafe": unsafe, "--records": records}
         others = {"--weight": weight, "--household": household, "--population": population, "--missing": missing}
         refuse_for_multi_table({**columns, **looked_at, **others, "--auxiliary": auxiliary})
         _measure_tables(
-            tables, require or [], options=options, original=original, by_records=by_records, junit=junit, as_json=json
+            tables,
+            require or [],
+            reader,
+            options=options,
+            original=original,
+            by_records=by_records,
+            junit=junit,
+            as_json=json,
         )
         return
     _refuse_senseless(force=force and records is None, useful=original is None and bool(target or purpose))
@@ -131,10 +142,12 @@ def measure(
         for option, given in {**alone, **single, **flags, **about}.items():
             if given is not None:
                 raise InputError(f"{option}: can't go with --auxiliary, which links new data with a release")
-        again = ReassessRequest.parse(auxiliary, require=require or [], policy=policy)
+        again = ReassessRequest.parse(auxiliary, require=require or [], policy=policy, reader=reader.options)
         found = _reassess(data, again, as_json=json)
         finish(f"shoal measure {data}", found, junit)
         return
+    outside = None if folder.manifest is not None else folder.data
+    opened = reader.open_all({"data": outside, "original": original, "population": population})
     request = MeasureRequest.parse(
         policy=policy,
         quasi=qi,
@@ -143,10 +156,11 @@ def measure(
         require=require or [],
         options=options,
         rules=rule or [],
-        population=population,
+        population=opened.get("population"),
         by_records=by_records,
     )
-    measured = measure_data(folder, request, original=original)
+    with progress(silent=json) as monitor:
+        measured = measure_data(opened.get("data", folder), request, original=opened.get("original"), monitor=monitor)
     for doubt in measured.doubts:
         warn(doubt)
     if lines is not None:
@@ -170,6 +184,7 @@ def _refuse_senseless(*, force: bool, useful: bool) -> None:
 def _measure_tables(
     tables: TableSet,
     require: Sequence[str],
+    reader: ReaderFlags,
     *,
     options: AssessmentOptions,
     original: str | None,
@@ -181,7 +196,10 @@ def _measure_tables(
     from shoal.cli.terminal.ci_gates import finish
     from shoal.cli.views.multi_table import print_measured
 
-    measured = measure_tables(tables, require, options=options, original=original, by_records=by_records)
+    with progress(silent=as_json) as monitor, monitor.phase("measure tables"):
+        measured = measure_tables(
+            tables, require, options=options, original=original, by_records=by_records, reader=reader.options
+        )
     tell(measured, print_measured, as_json=as_json)
     if tables.manifest is not None and not as_json:
         typer.echo(f"  more of a single table: shoal measure {Path(tables.place) / 'TABLE'}; --json has all of it.")
@@ -203,4 +221,4 @@ def _reassess(release: str, request: ReassessRequest, *, as_json: bool) -> tuple
     return found.findings(request.require)
 
 
-COMMAND = CommandEntry(measure, place=80)
+COMMAND = CommandEntry(measure, place=80, task=ASSESS)

@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.output import print_json
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 
 
 def normalise(
@@ -17,8 +19,9 @@ def normalise(
     output: Annotated[str, typer.Option("--output", "-o", help="The file to write.")],
     columns: Annotated[str | None, typer.Option(help="Only these columns, separated by commas.")] = None,
     together: Annotated[str | None, typer.Option(help="Columns that are joined into one first.")] = None,
-    separator: Annotated[str, typer.Option(help="Between values of a combined cell.")] = ";",
+    joined_by: Annotated[str, typer.Option(help="Between values of a combined cell.")] = ";",
     most: Annotated[int, typer.Option(help="Columns that a view may add, at most.")] = 500,
+    reader: ReaderFlags = NO_FLAGS,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")] = False,  # noqa: FBT002
 ) -> None:
     """Turn several records per person into one (ISO/IEC 20889, annex D): a binary, transposed or combined view.
@@ -31,15 +34,14 @@ def normalise(
     from shoal.discover.normalise import normalise as normalised
     from shoal.errors import DataError, InputError
     from shoal.io import explained, open_target, parse_target
-    from shoal.io.frames import source_at
     from shoal.schema.registry import did_you_mean
 
     views = tuple(str(one) for one in NormalisedView)
     if view not in views:
         raise InputError(f"--view: there is none called '{view}'{did_you_mean(view, views)}", advice=", ".join(views))
-    if not separator or most < 1:
-        raise InputError("--separator needs a character, and --most a column")
-    source = source_at(data)
+    if not joined_by or most < 1:
+        raise InputError("--joined-by needs a character, and --most a column")
+    source = reader.open(data)
     try:
         target = open_target(parse_target(output), like=source)
     except ValueError as error:
@@ -54,7 +56,7 @@ def normalise(
                     raise DataError(f"the data has no column '{name}'{did_you_mean(name, tuple(known))}")
             frame = frame.select(pl.col(name) for name in known if name in chosen)
         found = normalised(
-            frame, person, NormalisedView(view), together=_listed(together or ""), separator=separator, most=most
+            frame, person, NormalisedView(view), together=_listed(together or ""), separator=joined_by, most=most
         )
     target.write(found.frame.lazy())
     if json:
@@ -70,4 +72,4 @@ def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-COMMAND = CommandEntry(normalise, place=70)
+COMMAND = CommandEntry(normalise, place=70, task=PREPARE)

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import RELEASE
 from shoal.cli.terminal.options import Input, Json, PolicyFile
-from shoal.cli.terminal.output import note, print_json, progress
+from shoal.cli.terminal.output import note, print_json
+from shoal.cli.terminal.progress_view import progress
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.cli.vault.connection import KeyFileOption, PersonOption, PlaceOption, ServiceOption, secrets_for
 from shoal.errors import InputError
 
@@ -40,6 +44,8 @@ def run(
     person: PersonOption = None,
     key_file: KeyFileOption = None,
     service: ServiceOption = None,
+    own: RecogniserFlags = NO_FILES,
+    reader: ReaderFlags = NO_FLAGS,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Anonymise data by a policy and write a release folder: the data, release.json, report.html, recipient.html.
@@ -53,7 +59,7 @@ def run(
     from shoal.release.request import RunOptions
     from shoal.release.run import Run
 
-    chosen = load_any(policy)
+    chosen = own.added_to_any(load_any(policy))
     several = isinstance(chosen, MultiTablePolicy)
     if several and control is not None:
         raise InputError("--control: a control group is for one table, and the policy has several")
@@ -61,9 +67,9 @@ def run(
         raise InputError("--explore: tries are of one table, and the policy has several")
     if explore and engine != "polars":
         raise InputError("--explore: tries are made on this machine", advice="shoal explore takes a part of the data")
-    strangers = None if control is None else read_table(control, "control group")
+    strangers = None if control is None else read_table(reader.open(control), "control group")
     policies = chosen.tables.values() if isinstance(chosen, MultiTablePolicy) else [chosen]
-    with secrets_for(policies, vault, person, key_file, service) as secrets, progress() as monitor:
+    with secrets_for(policies, vault, person, key_file, service) as secrets, progress(silent=json) as monitor:
         options = RunOptions(
             output=output,
             engine=engine,
@@ -76,10 +82,12 @@ def run(
             secrets=secrets,
         )
         if isinstance(chosen, MultiTablePolicy):
-            asked = options.for_tables(chosen, None if input is None else Path(input))
+            asked = options.for_tables(chosen, None if input is None else Path(input), reader.options)
             finished: Release | MultiTableRelease = MultiTableRun(asked, monitor).execute()
         else:
-            finished = Run(options.for_table(chosen, input, control=strangers, explore=explore), monitor).execute()
+            source = reader.open_for(chosen, input)
+            request = options.for_table(chosen, source=source, control=strangers, explore=explore)
+            finished = Run(request, monitor).execute()
     if isinstance(finished, MultiTableRelease):
         _show_tables(finished, safe=safe, as_json=json)
     else:
@@ -112,4 +120,4 @@ def _show_tables(whole: MultiTableRelease, *, safe: bool, as_json: bool) -> None
     finish(f"shoal run {whole.name}", list(release_findings(whole, safe=safe)), None)
 
 
-COMMAND = CommandEntry(run, place=10)
+COMMAND = CommandEntry(run, place=10, task=RELEASE)

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from shoal.cli.discovery import CommandEntry
-from shoal.cli.terminal.output import print_json, print_table, progress
+from shoal.cli.terminal.help import FIND
+from shoal.cli.terminal.output import print_json, print_table
 from shoal.cli.terminal.pages import refuse_page
+from shoal.cli.terminal.progress_view import progress
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 
 if TYPE_CHECKING:
     from shoal.scan import Scan
@@ -30,6 +34,8 @@ def scan(
     ] = "auto",
     everything: Annotated[bool, typer.Option("--all", help="Read large texts whole instead of pieces.")] = False,  # noqa: FBT002
     junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
+    own: RecogniserFlags = NO_FILES,
+    reader: ReaderFlags = NO_FLAGS,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")] = False,  # noqa: FBT002
 ) -> None:
     """Find personal data in files, folders, logs, mails, documents, databases: what, where, how many, how sure.
@@ -44,15 +50,23 @@ def scan(
     from shoal.scan.source_walk import title_of
     from shoal.scrub.own_replacements import without_own_replacements
 
-    gates = [ScanGate.parse(given) for given in require or ()]
+    known = own.chosen()
+    gates = [ScanGate.parse(given, known) for given in require or ()]
     if not 0 <= threshold <= 1:
         raise InputError("--threshold: is between 0 and 1")
     refuse_junit(junit)
     if html is not None:
         refuse_page(html)
-    annotate = without_own_replacements(annotate_by(threshold, kind=kind))
-    with progress() as monitor:
-        found = scan_places(places, annotate, everything=everything, progress=monitor.progress("scan"))
+    annotate = without_own_replacements(annotate_by(threshold, known, kind=kind))
+    with progress(silent=json) as monitor, monitor.phase("scan"):
+        found = scan_places(
+            places,
+            annotate,
+            everything=everything,
+            progress=monitor.progress("scan"),
+            recognisers=known,
+            reader=reader.options,
+        )
     if html is not None:
         write_page(found, title_of(places), html)
     if json:
@@ -112,4 +126,4 @@ def _print_places(found: Scan) -> None:
         typer.echo(f"  … and {len(heavy) - SHOWN:,} more, in --html and --json\n")
 
 
-COMMAND = CommandEntry(scan, place=40)
+COMMAND = CommandEntry(scan, place=40, task=FIND)

@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn, TextIO
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import RELEASE
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import note, print_json, warn
+from shoal.cli.terminal.progress_view import progress
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.cli.vault.connection import PLACE, KeyFileOption, PersonOption, PlaceOption, ServiceOption, VaultConnection
 from shoal.errors import InputError
 
@@ -60,6 +63,15 @@ def scrub(  # a Typer command has one parameter for each option
     replace: Annotated[ReplacementChoice, typer.Option(help="What is written instead.")] = ReplacementChoice.LABEL,
     kind: Annotated[KindChoice, typer.Option(help="What the texts are; auto tells by their lines.")] = KindChoice.AUTO,
     types: Annotated[str | None, typer.Option(help="Only these types, separated by commas.")] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option("--allow", metavar="WORD|FILE", help="What stays: a phrase, or a file with one on each line."),
+    ] = None,
+    deny: Annotated[
+        list[str] | None,
+        typer.Option("--deny", metavar="WORD|FILE", help="What always goes: a phrase, or a file of them."),
+    ] = None,
+    own: RecogniserFlags = NO_FILES,
     dates: Annotated[DateChoice | None, typer.Option(help="Shifted with --replace pseudonym, unless said.")] = None,
     ages: Annotated[AgeChoice | None, typer.Option(help="Generalised with --replace pseudonym, unless said.")] = None,
     char: Annotated[str, typer.Option(help="The symbol of masks.")] = "*",
@@ -85,9 +97,12 @@ def scrub(  # a Typer command has one parameter for each option
     from shoal.scrub.account import ScrubAccount
     from shoal.scrub.choices import chosen_types
     from shoal.scrub.files import FileScrubber
+    from shoal.scrub.phrase_list import PhraseLists, phrases_from
     from shoal.scrub.scrubber import Scrubber, standard_annotator
     from shoal.scrub.streams import STACK_TRACE
 
+    lists = PhraseLists.of(phrases_from(allow or (), "allow"), phrases_from(deny or (), "deny"))
+    known = own.chosen()
     given = files or [STDIN]
     targets = _targets(given, output, in_place=in_place)
     if json and None in targets:
@@ -97,12 +112,13 @@ def scrub(  # a Typer command has one parameter for each option
     with ExitStack() as held:
         secrets = held.enter_context(_secrets(replace, dates, (vault, person, key_file, service)))
         scrubber = Scrubber(
-            standard_annotator(model, kind=kind.value),
+            standard_annotator(model, kind=kind.value, recognisers=known, deny=lists.deny),
             replace.value,
             secrets,
             domain,
             char=char,
-            types=chosen_types(types),
+            types=chosen_types(types, known),
+            allow=lists.allow,
             dates=None if dates is None else dates.value,
             ages=None if ages is None else ages.value,
         )
@@ -112,8 +128,18 @@ def scrub(  # a Typer command has one parameter for each option
         account = ScrubAccount(side, rows, keep_values=keep_values)
         held.callback(account.finish)
         cleaner = FileScrubber(scrubber, account, encoding, STACK_TRACE if records else None, _carrier)
-        _clean(cleaner, list(zip(given, targets, strict=True)), done)
+        shown = None in targets or STDIN in given
+        with progress(silent=json or shown) as monitor, monitor.phase("scrub", _size(given)):
+            _clean(cleaner, list(zip(given, targets, strict=True)), done)
     _say(account, as_json=json)
+
+
+def _size(files: list[Path]) -> int | None:
+    """Bytes; None where one of them is a stream."""
+    try:
+        return sum(file.stat().st_size for file in files)
+    except OSError:
+        return None
 
 
 def _clean(cleaner: FileScrubber, jobs: list[tuple[Path, Path | None]], done: list[Path]) -> None:
@@ -255,4 +281,4 @@ def _say(account: ScrubAccount, *, as_json: bool) -> None:
     note(f"replaced: {found}")
 
 
-COMMAND = CommandEntry(scrub, place=100)
+COMMAND = CommandEntry(scrub, place=100, task=RELEASE)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.terminal.help import KEEP
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json, print_table
 from shoal.errors import InputError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 shares = typer.Typer(
     name="shares",
+    add_completion=False,
     help="Add up shares of a column, and put them together.\n\n"
     "Example: shoal shares sum release/shares/party-1/pay.parquet -o sum-1.json",
     no_args_is_help=True,
@@ -106,4 +108,4 @@ def _print_share(share: SumOfShares, output: Path | None, *, as_json: bool) -> N
     typer.echo(f"{about.threshold} of {about.parties} parties' sums together are the sum of the column")
 
 
-COMMAND = CommandEntry(shares, place=130)
+COMMAND = CommandEntry(shares, place=130, task=KEEP)

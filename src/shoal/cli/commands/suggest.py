@@ -9,10 +9,15 @@ import typer
 
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.flags import flag
+from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.output import print_json
+from shoal.cli.terminal.progress_view import progress
+from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
+from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 
 if TYPE_CHECKING:
     from shoal.discover.suggestion.policy_draft import Suggestion
+    from shoal.schema.progress import Monitor
 
 
 def suggest(
@@ -26,11 +31,12 @@ def suggest(
     ] = "external-sharing",
     person: Annotated[str | None, typer.Option(help="The column that names the person, where it is not found.")] = None,
     name: Annotated[str | None, typer.Option(help="What the policy is called; else by the data.")] = None,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel file.")] = None,
     keep_joinable: Annotated[  # noqa: FBT002
         bool, typer.Option("--keep-joinable", help="Several tables: keep keys as pseudonyms, for outsiders too.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file that is there.")] = False,  # noqa: FBT002
+    own: RecogniserFlags = NO_FILES,
+    reader: ReaderFlags = NO_FLAGS,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")] = False,  # noqa: FBT002
 ) -> None:
     """Suggest a policy that runs as it is: a role and a technique for each column, with the reason as a comment.
@@ -50,8 +56,10 @@ def suggest(
         raise TargetError(f"{output}: exists already", advice="--force replaces it")
     if output is not None and not output.parent.is_dir():
         raise TargetError(f"{output}: its folder does not exist")
-    asked = {"person": person, "name": name, "sheet": sheet}
-    found = _suggested(data, UseCase(use_case), output, **asked, keep_joinable=keep_joinable)
+    with progress(silent=json) as monitor:
+        found = _suggested(
+            data, UseCase(use_case), output, reader, own, monitor, person=person, name=name, keep_joinable=keep_joinable
+        )
     if output is not None:
         from shoal.io import write_atomic
 
@@ -68,37 +76,44 @@ def _suggested(
     data: str,
     use_case: object,
     output: Path | None,
+    reader: ReaderFlags,
+    own: RecogniserFlags,
+    monitor: Monitor,
     *,
     person: str | None,
     name: str | None,
-    sheet: str | None,
     keep_joinable: bool,
 ) -> Suggestion:
     from shoal.discover.suggestion.policy_draft import suggest as suggest_table
     from shoal.errors import InputError
     from shoal.policy import UseCase
     from shoal.scan.policy_suggestion import (
+        beside,
         holds_tables,
         policy_name,
         profile_tables_at,
         profiled,
         suggest_multi_table,
     )
+    from shoal.scrub.own_recognisers import recognisers_with
 
     case = UseCase(str(use_case))
     folder = (output.parent if output is not None else Path()).resolve()
     title = name or policy_name(data)
+    files = own.files(folder=folder)
+    known = recognisers_with(files)
     if holds_tables(data):
-        if person is not None or sheet is not None:
-            raise InputError("--person and --sheet are about one table, and there are several")
-        return suggest_multi_table(
-            profile_tables_at(data), title, case, folder, keep_joinable=keep_joinable, style=flag
-        )
+        if person is not None:
+            raise InputError("--person is about one table, and there are several")
+        with monitor.phase("profile tables"):
+            tables = profile_tables_at(data, reader=reader.options, recognisers=known)
+        return suggest_multi_table(tables, title, case, folder, keep_joinable=keep_joinable, style=flag)
     if keep_joinable:
         raise InputError("--keep-joinable is about several tables, and there is one")
-    table = profiled(data, sheet)
+    table = profiled(data, reader.open(data), reader.options, known, monitor=monitor)
     source = table.source_setting(folder)
-    return suggest_table(table.profile, name=title, use_case=case, source=source, person=person)
+    named = [beside(path, folder) for path in files]
+    return suggest_table(table.profile, name=title, use_case=case, source=source, person=person, recognisers=named)
 
 
 def _told(found: Suggestion) -> dict[str, object]:
@@ -121,4 +136,4 @@ def _print(found: Suggestion, output: Path) -> None:
     typer.echo(f"next:    shoal run {output}")
 
 
-COMMAND = CommandEntry(suggest, place=60)
+COMMAND = CommandEntry(suggest, place=60, task=PREPARE)

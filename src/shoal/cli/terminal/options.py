@@ -13,7 +13,6 @@ from shoal.errors import InputError
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The policy file (YAML).")]
 Input = Annotated[str | None, typer.Option("--input", "-i", help="Data to use instead of the policy's source.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")]
-Sheet = Annotated[str | None, typer.Option(help="Sheet of an Excel file.")]
 
 
 def refuse_for_multi_table(options: Mapping[str, object]) -> None:

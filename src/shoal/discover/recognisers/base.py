@@ -98,6 +98,9 @@ class Recogniser:
     text: InText | None = None
     called: tuple[str, ...] = ()
     """Whole names of columns, for words that say too little inside a longer one."""
+    examples: tuple[str, ...] = ()
+    """Texts in which it has to be found, or cells that have its form."""
+    counter_examples: tuple[str, ...] = ()
 
     def hinted(self, column: str) -> bool:
         """Whether the column's name speaks for it."""

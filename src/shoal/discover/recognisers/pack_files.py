@@ -116,6 +116,10 @@ class RecogniserEntry(Parameters):
     text: TextEntry | None = None
     technique: Any = None
     hierarchy: Any = None
+    examples: tuple[str, ...] = ()
+    """Texts in which it has to be found; of a kind that is looked for in columns only, cells that have its form."""
+    counter_examples: tuple[str, ...] = ()
+    """Texts in which it must not be found."""
 
     _checked = field_validator("check")(known_check)
 
@@ -138,7 +142,18 @@ class RecogniserEntry(Parameters):
             self.type or key,
             None if text is None else text.in_text(self.pattern, self.check),
             self.column.called,
+            self.examples,
+            self.counter_examples,
         )
+
+    @field_validator("pattern")
+    @classmethod
+    def _linear(cls, pattern: str) -> str:
+        try:
+            linear(pattern)
+        except LinearError as error:
+            raise ValueError(f"is refused: {error} (look-around and back-references are not possible)") from None
+        return pattern
 
 
 def _check(named: str | CheckRange | None) -> Check | None:
@@ -149,13 +164,17 @@ def _check(named: str | CheckRange | None) -> Check | None:
 
 def recognisers_at(path: Path) -> tuple[Recogniser, ...]:
     """Those of one file."""
+    return recognisers_in(text_of(path), str(path))
+
+
+def text_of(path: Path) -> str:
+    """What stands in a file of recognisers."""
     try:
         if path.stat().st_size > LARGEST:
             raise SourceError(f"{path}: too large for a file of recognisers")
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise SourceError(f"{path}: can't be read as a file of recognisers") from None
-    return recognisers_in(text, str(path))
 
 
 def recognisers_in(text: str, source: str) -> tuple[Recogniser, ...]:
@@ -172,11 +191,18 @@ def recognisers_in(text: str, source: str) -> tuple[Recogniser, ...]:
         raise SourceError(f"{source}{line}: is not YAML") from None
     if not isinstance(entries, dict):
         raise SourceError(f"{source}: a file of recognisers is a mapping, one key for each kind of value")
-    lists = entries.pop(LISTS, {})
+    try:
+        written = word_lists(entries.pop(LISTS, {}))
+    except ValueError as error:
+        raise SourceError(f"{source}: {LISTS}: {error}") from None
+    return tuple(_read(str(key), filled(value, written), source) for key, value in entries.items())
+
+
+def word_lists(lists: object) -> dict[str, str]:
+    """Expressions for the lists of a file, by what stands for them in a pattern."""
     if not isinstance(lists, dict) or not all(isinstance(words, list) and words for words in lists.values()):
-        raise SourceError(f"{source}: {LISTS}: is a mapping, one list of words for each name")
-    written = {f"<{name}>": _either(words) for name, words in lists.items()}
-    return tuple(_read(str(key), _filled(value, written), source) for key, value in entries.items())
+        raise ValueError("is a mapping, one list of words for each name")
+    return {f"<{name}>": _either(words) for name, words in lists.items()}
 
 
 def _either(words: Sequence[object]) -> str:
@@ -184,12 +210,12 @@ def _either(words: Sequence[object]) -> str:
     return f"(?:{'|'.join(re.escape(word) for word in sorted(map(str, words), key=len, reverse=True))})"
 
 
-def _filled(value: Any, written: Mapping[str, str]) -> Any:
+def filled(value: Any, written: Mapping[str, str]) -> Any:
     """The entry with the lists that its patterns name."""
     if isinstance(value, dict):
-        return {key: _filled(part, written) for key, part in value.items()}
+        return {key: filled(part, written) for key, part in value.items()}
     if isinstance(value, list):
-        return [_filled(part, written) for part in value]
+        return [filled(part, written) for part in value]
     if isinstance(value, str):
         for name, pattern in written.items():
             value = value.replace(name, pattern)

@@ -9,11 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import overload
+from typing import Final, overload
 
 from shoal.discover.recognisers.base import Recogniser
 from shoal.discover.recognisers.shipped_recognisers import installed
 from shoal.schema.roles import Role
+
+PROJECT_FILE: Final = "shoal-recognisers.yaml"
+"""Used by every command where it lies in the working folder, or beside the policy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,3 +77,9 @@ def default_recognisers() -> RecogniserSet:
 def with_files(*paths: Path) -> RecogniserSet:
     """Ours with those of further files."""
     return default_recognisers().with_files(*paths)
+
+
+def project_files(*folders: Path) -> tuple[Path, ...]:
+    """The project's file in each of the folders, where there is one; a folder that is named twice is one."""
+    places = {(folder / PROJECT_FILE).resolve(): folder / PROJECT_FILE for folder in folders}
+    return tuple(path for whole, path in places.items() if whole.is_file())

@@ -106,6 +106,8 @@ def _from_plain(plain: Plain) -> Recogniser:
             "names": tuple(plain["names"]),
             "never": tuple(plain["never"]),
             "called": tuple(plain["called"]),
+            "examples": tuple(plain["examples"]),
+            "counter_examples": tuple(plain["counter_examples"]),
             "check": _check_called(plain["check"]),
             "types": None if types is None else frozenset(map(ValueType, types)),
             "text": None if text is None else _text_from_plain(text),

@@ -32,7 +32,7 @@ shuffle_rows: true           # the order of the records may tell what was genera
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shoal.discover.column_profile import Profile
@@ -105,15 +105,19 @@ class TablePolicyDraft:
         return replace(self, choices=without_quasi(self.choices, why))
 
 
-def suggest(
+def suggest(  # noqa: PLR0913  # one argument per part of the policy
     profile: Profile,
     *,
     name: str,
     use_case: UseCase,
     source: object = None,
     person: str | None = None,
+    recognisers: Sequence[str] = (),
 ) -> Suggestion:
-    """A policy for a table of which this is the profile; ``person`` names the person, if that is known."""
+    """A policy for a table of which this is the profile; ``person`` names the person, if that is known.
+
+    ``recognisers`` are files, as the policy names them, that the profile was made with.
+    """
     wanted = draft_for(profile, use_case=use_case, person=person)
     if wanted.too_few:
         advice = "combine it with other data, or aggregate it"
@@ -122,6 +126,7 @@ def suggest(
         )
     lines = [*_heading(wanted), "shoal: 1", f"name: {setting(name)}", f"use_case: {use_case}"]
     lines += [] if source is None else [f"source: {setting(source)}"]
+    lines += [f"recognisers: {setting(list(recognisers))}"] if recognisers else []
     lines += table_lines(wanted)
     return Suggestion("\n".join(lines) + "\n", wanted.choices, wanted.person, tuple(notes_of(wanted)))
 

@@ -17,7 +17,8 @@ from polars.exceptions import PolarsError
 from shoal import sandbox
 from shoal.errors import SourceError
 from shoal.io.formats.detection import Fingerprint, check_names
-from shoal.io.options import FileOptions, Format
+from shoal.io.options import FileOptions
+from shoal.io.reader_options import Format
 from shoal.sandbox import ReadRequest
 
 

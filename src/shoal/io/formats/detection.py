@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from shoal.errors import SourceError
+from shoal.errors import FieldName, FieldText, SourceError
 from shoal.io.formats.base import DEFAULT_FORMAT, Signature, all_formats, format_named, format_of_suffix
-from shoal.io.options import FileOptions, Format
+from shoal.io.options import FileOptions
+from shoal.io.reader_options import Format
 from shoal.schema.registry import did_you_mean, nearest
 
 _NO_TABLES: Final = (
@@ -93,7 +94,8 @@ def format_of(path: Path, options: FileOptions) -> Format:
         return named or DEFAULT_FORMAT
     seen, kind = found
     if kind is None or (named is not None and named != kind):
-        raise SourceError(f"{options.label}: is {seen.description}", advice=f"say `format: {kind}`" if kind else None)
+        advice = FieldText("say ", FieldName("format", kind)) if kind else None
+        raise SourceError(f"{options.label}: is {seen.description}", advice=advice)
     return kind
 
 
@@ -108,14 +110,24 @@ def refuse_foreign_options(options: FileOptions, file_format: Format) -> None:
     known = {"path", "format", *format_named(file_format).options}
     foreign = [name for name in FileOptions.model_fields if name in options.model_fields_set and name not in known]
     if foreign:
-        raise SourceError(f"{options.label}: {', '.join(foreign)} can't be said of a file in the format {file_format}")
+        named = [part for name in foreign for part in (", ", FieldName(name))][1:]
+        raise SourceError(
+            FieldText(f"{options.label}: ", *named, f" can't be said of a file in the format {file_format}")
+        )
 
 
-def check_names(names: Sequence[str], label: str) -> None:
+def header_advice(options: FileOptions) -> FieldText | None:
+    """For a table whose first row is perhaps a title; nothing where somebody said which row it is."""
+    if options.header_row is not None:
+        return None
+    return FieldText("if the names stand further down, say in which row: ", FieldName("header_row", "3"))
+
+
+def check_names(names: Sequence[str], label: str, advice: str | None = None) -> None:
     """Every column has a name of its own. Names are counted, not shown: in a file without a header they are values."""
     unnamed = sum(not name.strip() for name in names)
     if unnamed:
-        raise SourceError(f"{label}: {unnamed} column(s) have no name")
+        raise SourceError(f"{label}: {unnamed} column(s) have no name", advice=advice)
     if len(names) > MAX_COLUMNS:
         raise SourceError(f"{label}: has {len(names):,} columns; at most {MAX_COLUMNS:,} are read")
     firsts = {name: place for place, name in reversed(list(enumerate(names)))}

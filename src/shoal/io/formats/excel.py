@@ -1,4 +1,4 @@
-"""Excel workbooks: one sheet is read, the first row is the header, every cell becomes text as in a CSV.
+"""Excel workbooks: one sheet is read, below the row that names the columns; every cell becomes text as in a CSV.
 
 A sheet has at most 1,048,576 rows and is read whole, in a child process; only then is it known what lies in it. Whole
 numbers come without ".0", dates without a time where the whole column has none. Cells that hold an Excel error (#N/A …)
@@ -14,7 +14,7 @@ from __future__ import annotations
 import datetime
 import mmap
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,8 +26,11 @@ from shoal import sandbox
 from shoal.errors import SourceError, TargetError
 from shoal.io.atomic.unfinished import scratch_folder
 from shoal.io.formats.base import FileFormat, Signature, file_formats
-from shoal.io.formats.detection import check_names
-from shoal.io.options import FileOptions, Format
+from shoal.io.formats.detection import check_names, header_advice
+from shoal.io.formats.header_row import find_header
+from shoal.io.formats.number_notation import NumberNotation
+from shoal.io.options import FileOptions
+from shoal.io.reader_options import Format
 from shoal.sandbox import ReadRequest
 from shoal.schema.registry import did_you_mean
 
@@ -55,35 +58,56 @@ class ExcelSource:
     path: Path
     frame: pl.DataFrame = field(repr=False)
     format: Format = KEY
+    header_row: int = 1
+    """The row that names the columns, from 1."""
+    notation: NumberNotation | None = None
+    """Columns of numbers that are written as a country writes them, as text."""
 
     @property
     def files(self) -> tuple[Path, ...]:
         return (self.path,)
 
     def scan(self) -> pl.LazyFrame:
-        return self.frame.lazy()
+        frame = self.frame.lazy()
+        return frame if self.notation is None else self.notation.read(frame)
+
+
+@dataclass
+class _SheetChoice:
+    """What the child asks while it reads, and what it was told."""
+
+    options: FileOptions
+    sheet: str = ""
+    header_row: int = 1
+
+    def answer(self, told: Mapping[str, Any]) -> dict[str, object]:
+        if told["ask"] == "sheet":
+            self.sheet = _chosen(told["sheets"], self.options)
+            return {"sheet": self.sheet}
+        self.header_row = self.options.header_row or find_header(told["rows"]) or _first_filled(told["rows"])
+        return {"header_row": self.header_row}
 
 
 def open_excel(path: Path, options: FileOptions) -> ExcelSource:
-    label, chosen = options.label, list[str]()
-
-    def choose(told: Mapping[str, Any]) -> dict[str, str]:
-        chosen.append(_chosen(told["sheets"], options))
-        return {"sheet": chosen[0]}
-
+    label, choice = options.label, _SheetChoice(options)
     arguments = {"path": str(path.resolve()), "label": label, "null_values": list(options.null_values or ())}
     request = ReadRequest("shoal.sandbox.excel_task:table", arguments, label, _BROKEN, path.stat().st_size)
-    found = sandbox.read(request, answer=choose)
+    found = sandbox.read(request, answer=choice.answer)
     with _protected(path, label):
         header = next(found).told["header"]
         parts = [pl.read_ipc_stream(part.content) for part in found]
     names = tuple(name or "" for name in header)
-    check_names(names, label)
+    check_names(names, label, header_advice(options))
     frame = pl.concat(parts)
     frame.columns = list(names)
     if not frame.height:
-        raise SourceError(f"{label}: the sheet '{chosen[0]}' has a header but no records")
-    return ExcelSource(label, chosen[0], path, frame)
+        raise SourceError(f"{label}: the sheet '{choice.sheet}' has a header but no records")
+    return ExcelSource(label, choice.sheet, path, frame, header_row=choice.header_row)
+
+
+def _first_filled(rows: Sequence[Sequence[str | None]]) -> int:
+    """Empty rows above a table are no part of it."""
+    return next((number for number, row in enumerate(rows, 1) if any(cell is not None for cell in row)), 1)
 
 
 def sheets_of(path: Path, label: str) -> list[str]:
@@ -117,6 +141,8 @@ def _chosen(sheets: list[str], options: FileOptions) -> str:
         if not 1 <= wanted <= len(sheets):
             raise SourceError(f"{options.label}: there is no sheet number {wanted}; there are {len(sheets)}")
         return sheets[wanted - 1]
+    if wanted not in sheets and wanted.isdecimal():
+        return _chosen(sheets, options.model_copy(update={"sheet": int(wanted)}))
     if wanted not in sheets:
         raise SourceError(f"{options.label}: there is no sheet '{wanted}'{did_you_mean(wanted, tuple(sheets))}")
     return wanted
@@ -199,7 +225,7 @@ file_formats.add(
             Signature(b"PK\x03\x04", "an Excel workbook or another zip archive"),
             Signature(_OLD, "an old or protected Office document"),
         ),
-        options=frozenset({"null_values", "sheet"}),
+        options=frozenset({"header_row", "null_values", "decimal", "sheet"}),
         sheets=sheets_of,
     ),
 )

@@ -25,8 +25,10 @@ from shoal.io.failures import writing
 from shoal.io.formats import parquet
 from shoal.io.formats.base import format_named
 from shoal.io.formats.delimited.reader import DelimitedSource, open_delimited
-from shoal.io.formats.detection import Fingerprint, check_names, format_of
-from shoal.io.options import FileOptions, Format
+from shoal.io.formats.detection import Fingerprint, check_names, format_of, refuse_foreign_options
+from shoal.io.formats.number_notation import NumberNotation
+from shoal.io.options import FileOptions
+from shoal.io.reader_options import Format
 from shoal.io.targets import FileTarget
 from shoal.kernels.batch_streams import streamed
 
@@ -147,6 +149,8 @@ class PartsSource:
     fingerprints: tuple[Fingerprint, ...]
     texts: tuple[DelimitedSource, ...] = ()
     """Of text files, each part as a source of its own."""
+    notation: NumberNotation | None = None
+    """Columns of numbers that are written as a country writes them."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -156,7 +160,8 @@ class PartsSource:
         for path, seen in zip(self.paths, self.fingerprints, strict=True):
             seen.check(path, self.label)
         if self.texts:
-            return pl.concat([text.scan() for text in self.texts])
+            frame = pl.concat([text.scan() for text in self.texts])
+            return frame if self.notation is None else self.notation.read(frame)
         frame = pl.scan_parquet(list(self.paths), glob=False)
         texts = [name for name, kind in frame.collect_schema().items() if kind != self.schema[name]]
         return frame.with_columns(pl.col(texts).cast(pl.String)) if texts else frame
@@ -174,6 +179,7 @@ def open_parts(folder: Path, options: FileOptions) -> PartsSource:
     if len(kinds) > 1 or not all(format_named(kind).in_parts for kind in kinds):
         raise SourceError(f"{options.label}: parts have to be Parquet files throughout, or CSV files")
     (kind,) = kinds
+    refuse_foreign_options(options, kind)
     seen = tuple(map(Fingerprint.of, paths))
     if not format_named(kind).delimited:
         return PartsSource(options.label, paths, kind, _parquet_schema(paths, options.label), seen)

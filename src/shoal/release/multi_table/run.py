@@ -33,13 +33,14 @@ from shoal.assess.multi_table.references import (
     references_of,
 )
 from shoal.errors import FieldName, FieldText, InputError
-from shoal.io import FileOptions, Source, Staging, Target, open_source, open_target, write_all, writing
+from shoal.io import FileOptions, ReaderOptions, Source, Staging, Target, open_target, write_all, writing
 from shoal.io.formats.delimited.formula_escapes import without_escapes
 from shoal.io.frames import source_at
 from shoal.plan.dry_run import check_against_data
 from shoal.policy import Policy
 from shoal.policy.multi_table import MultiTablePolicy
 from shoal.policy.references import Reference, is_released
+from shoal.policy.sources import open_named
 from shoal.pseudonyms import Secrets
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
@@ -102,7 +103,7 @@ class MultiTableRun:
         request, several = self.request, self.request.policy
         if request.pdf:
             find_browser()
-        sources = sources_of(several, request.data)
+        sources = sources_of(several, request.data, request.reader)
         references = references_of(several, sources)
         if several.joined.unlink:
             several, references = unlink(several, references, sources)
@@ -190,15 +191,19 @@ def _keys_before(
     return {reference: ReferenceKeys.of(reference, sources) for reference in kept}
 
 
-def check_tables(several: MultiTablePolicy, data: Path | None) -> tuple[Reference, ...]:
+def check_tables(
+    several: MultiTablePolicy, data: Path | None, reader: ReaderOptions | None = None
+) -> tuple[Reference, ...]:
     """Every table against its data, and what refers to what: raises what a run would raise before it solves."""
-    sources = sources_of(several, data)
+    sources = sources_of(several, data, reader)
     for name, policy in several.tables.items():
         check_against_data(policy, sources[name])
     return references_of(several, sources)
 
 
-def sources_of(several: MultiTablePolicy, data: Path | None = None) -> dict[str, Source]:
+def sources_of(
+    several: MultiTablePolicy, data: Path | None = None, reader: ReaderOptions | None = None
+) -> dict[str, Source]:
     """The tables' sources, each opened once: what refers to what is seen in the very rows that are released."""
     if data is not None and not data.is_dir():
         raise InputError(
@@ -211,7 +216,7 @@ def sources_of(several: MultiTablePolicy, data: Path | None = None) -> dict[str,
         if policy.source is None:
             raise InputError(f"the policy names no source of the table '{name}'")
         elsewhere = data is not None and isinstance(policy.source, FileOptions)
-        sources[name] = open_source(policy.source, base=data if elsewhere else policy.folder)
+        sources[name] = open_named(policy.source, data if elsewhere else policy.folder, reader)
     return sources
 
 

@@ -68,6 +68,11 @@ class Scrub(Technique):
     ages: Literal["generalise", "label", "keep"] | None = None
     """If it is left out, generalised with ``replace: pseudonym``, else replaced like everything."""
 
+    allow: tuple[str, ...] = ()
+    """Words and phrases that stay, whatever they are taken for, such as the clinic's own name."""
+    deny: tuple[str, ...] = ()
+    """Words and phrases that go wherever they stand, such as the names of projects."""
+
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
         for name in sorted(self.model_fields_set & {"char", "keep_length"}):
@@ -101,7 +106,8 @@ class Scrub(Technique):
 
     def _request(self) -> ScrubRequest:
         types = None if self.types is None else frozenset(self.types)
-        return ScrubRequest(self.replace, self.domain, types, self.char, self.keep_length, self.dates, self.ages)
+        look = (self.replace, self.domain, types, self.char, self.keep_length, self.dates, self.ages)
+        return ScrubRequest(*look, self.allow, self.deny)
 
     def leaves(self, column: Column) -> Column:
         return replace(column, type=ValueType.TEXT, storage=pl.String(), scale=0, date_format=None)

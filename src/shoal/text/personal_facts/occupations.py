@@ -25,20 +25,7 @@ MOST_WORDS = 4
 """Words before an occupation that can belong to it."""
 
 _LISTS = sections_in("occupations")
-_NAMES_OF_JOBS = (
-    "grapher logist keeper worker maker driver manager specialist director officer engineer assistant attendant "
-    "consultant administrator clerk nurse teacher designer developer analyst advisor adviser installer operator "
-    "technician cleaner inspector controller supervisor coordinator representative agent planner programmer "
-    "repairer instructor counselor counsellor therapist writer editor surgeon physician lawyer distributor "
-    "trainer helper laborer labourer mechanic packer packager setter tender handler examiner appraiser buyer "
-    "broker aide guard chef cook foreman superintendent secretary president executive architect scientist "
-    "professor lecturer fitter welder assembler interpreter translator reporter preparer pilot keyer locksmith "
-    "plumber carpenter electrician painter baker barber butcher farmer machinist roofer drafter singer dancer "
-    "actor actress composer producer coach firefighter detective auditor estimator underwriter teller cashier "
-    "bookkeeper bartender waiter waitress janitor housekeeper gardener caretaker nanny tutor curator archivist "
-    "paramedic midwife optician courier dispatcher tailor trader"
-)
-_JOBS = _NAMES_OF_JOBS.split(" ")
+_JOBS = _LISTS["job words"]
 """What the names of occupations end with."""
 _JOB_ENDINGS = ("ist", "ian", *_JOBS)
 _LINE = lazy_pattern(

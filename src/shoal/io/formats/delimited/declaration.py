@@ -28,7 +28,7 @@ def delimited_format(
         scan=None,
         order=order,
         shared_suffixes=shared_suffixes,
-        options=frozenset({"separator", "quote", "encoding", "null_values"}),
+        options=frozenset({"separator", "quote", "encoding", "header_row", "null_values", "decimal"}),
         separator=separator,
         in_parts=True,
     )

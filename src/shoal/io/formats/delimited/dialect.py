@@ -14,8 +14,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from shoal.errors import SourceError
-from shoal.io.options import FileOptions, Format
+from shoal.errors import FieldName, FieldText, SourceError
+from shoal.io.formats.header_row import LOOKED_AT, find_header
+from shoal.io.options import FileOptions
+from shoal.io.reader_options import Format
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -45,6 +47,8 @@ class Dialect:
     """Whether the file begins with a byte-order mark."""
     line_end: LineEnd = "\n"
     null_values: tuple[str, ...] = ()
+    preamble: int = 0
+    """Lines above the one that names the columns: titles, notes."""
 
     @property
     def eol(self) -> str:
@@ -57,18 +61,37 @@ def detect(sample: bytes, options: FileOptions, file_format: Format) -> Dialect:
     label = options.label
     encoding = _encoding(sample, options)
     text = _decoded(sample, encoding, label)
-    quote = _quote(text, options.quote)
-    found = _separator(text, quote, "\t" if file_format == "tsv" else None)
-    if options.separator is not None:
-        _refuse_wrong_separator(text, quote, options.separator, found, label)
+    said = None if options.header_row is None else options.header_row - 1
+    body = text if not said else "\n".join(text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[said:])
+    quote = _quote(body, options.quote)
+    found = _separator(body, quote, "\t" if file_format == "tsv" else None)
+    titled = _below_titles(body, quote, options.separator) if said is None else None
+    if titled is None and options.separator is not None:
+        _refuse_wrong_separator(body, quote, options.separator, found, label)
     return Dialect(
-        separator=options.separator or found,
+        separator=options.separator or (found if titled is None else titled[0]),
         quote=quote,
         encoding=encoding,
         mark=any(sample.startswith(mark) for mark, _ in _MARKS),
         line_end="\r\n" if "\r\n" in text else "\n" if "\n" in text or "\r" not in text else "\r",
         null_values=options.null_values or (),
+        preamble=said or (0 if titled is None else titled[1]),
     )
+
+
+def _below_titles(text: str, quote: str | None, declared: str | None) -> tuple[str, int] | None:
+    """The separator of a table that stands below titles, and the number of lines above its names, beyond doubt."""
+    found = []
+    for separator in SEPARATORS if declared is None else (declared,):
+        records = _records(text, separator, quote)
+        place = find_header([cells for _, cells in records[:LOOKED_AT]])
+        if place is None:
+            continue
+        line, names = records[place - 1]
+        below = [len(cells) == len(names) for _, cells in records[place:]]
+        if len(records[0][1]) != len(names) and sum(below) >= _CONSISTENT * len(below):
+            found.append((len(names), separator, line - 1))
+    return max(found)[1:] if found else None
 
 
 def csv_reader(lines: Iterable[str], separator: str, quote: str | None) -> Reader:
@@ -85,7 +108,8 @@ def _encoding(sample: bytes, options: FileOptions) -> str:
     if sample.count(0) > len(sample) // 4:
         # Every second byte of Latin text in UTF-16 is zero; which half tells the byte order.
         likely = "utf-16-le" if sample[1::2].count(0) > sample[::2].count(0) else "utf-16-be"
-        raise SourceError(f"{options.label}: is not text in UTF-8", advice=f"if it is UTF-16, say `encoding: {likely}`")
+        advice = FieldText("if it is UTF-16, say ", FieldName("encoding", likely))
+        raise SourceError(f"{options.label}: is not text in UTF-8", advice=advice)
     if b"\0" in sample:
         raise SourceError(f"{options.label}: holds binary data, not text")
     try:
@@ -95,13 +119,14 @@ def _encoding(sample: bytes, options: FileOptions) -> str:
     return "utf-8"
 
 
-def encoding_advice(sample: bytes) -> str:
+def encoding_advice(sample: bytes) -> FieldText:
     """What to declare for text that is not UTF-8. Few bytes beyond ASCII: Western text; many: another script."""
     beyond = sum(byte >= 0x80 for byte in sample)
     letters = sum(byte >= 0x41 for byte in sample)
     if beyond * 4 < letters:
-        return "it is probably Western text: say `encoding: cp1252`, and look at names with accents afterwards"
-    return "say which encoding it has, such as `encoding: cp1251`, `gb18030` or `shift_jis`"
+        western = FieldName("encoding", "cp1252")
+        return FieldText("it is probably Western text: say ", western, ", and look at names with accents afterwards")
+    return FieldText("say which encoding it has, such as ", FieldName("encoding", "cp1251"), ", gb18030 or shift_jis")
 
 
 def _decoded(sample: bytes, encoding: str, label: str) -> str:
@@ -139,19 +164,25 @@ def _shape(text: str, separator: str, quote: str | None) -> tuple[float, int]:
 
 
 def _widths(text: str, separator: str, quote: str | None) -> Sequence[int]:
+    return [len(cells) for _, cells in _records(text, separator, quote)] or [1]
+
+
+def _records(text: str, separator: str, quote: str | None) -> list[tuple[int, list[str]]]:
+    """The first records that are not empty, each with the line that it begins on, from 1."""
     reader = csv_reader(io.StringIO(text[: SAMPLE_BYTES // 4], newline=""), separator, quote)
-    widths = []
+    records, line = [], 1
     try:
-        for record in reader:
-            if record:
-                widths.append(len(record))
-            if len(widths) > _SAMPLE_RECORDS:
+        for cells in reader:
+            if cells:
+                records.append((line, cells))
+            line = reader.line_num + 1
+            if len(records) > _SAMPLE_RECORDS:
                 break
     except csv.Error:  # a cell beyond the module's limit: judge by what was read so far
         pass
-    if len(widths) > 2:
-        widths.pop()  # the last may be cut off by the end of the sample
-    return widths or [1]
+    if len(records) > 2:
+        records.pop()  # the last may be cut off by the end of the sample
+    return records
 
 
 def _refuse_wrong_separator(text: str, quote: str | None, declared: str, found: str, label: str) -> None:

@@ -15,18 +15,20 @@ from typing import Final
 import polars as pl
 from polars.exceptions import PolarsError
 
-from shoal.errors import SourceError
+from shoal.errors import FieldName, FieldText, SourceError
 from shoal.io.formats.delimited.dialect import SAMPLE_BYTES, Dialect, detect, encoding_advice
 from shoal.io.formats.delimited.record_shape import BLOCK_BYTES, census, ragged, utf8_blocks
-from shoal.io.formats.detection import Fingerprint, check_names
-from shoal.io.options import FileOptions, Format
+from shoal.io.formats.detection import Fingerprint, check_names, header_advice
+from shoal.io.formats.number_notation import NumberNotation
+from shoal.io.options import FileOptions
+from shoal.io.reader_options import Format
 from shoal.kernels.batch_streams import streamed
 
 _PARSE_BYTES: Final = 1 << 23
 _HEADER_BLOCKS: Final = 4
 _LONGEST_RECORD: Final = 1 << 26
 """A reader holds a record whole, several times over."""
-_NO_QUOTES: Final = 'if nothing in the file is quoted, say `quote: ""`'
+_NO_QUOTES: Final = FieldText("if nothing in the file is quoted, say ", FieldName("quote", '""'))
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,23 @@ class DelimitedSource:
     """Whether empty lines at the end are left out; Polars would read them as records."""
     quoted: bool = True
     """Whether a quotation mark stands anywhere in the file; if not, Polars parses it in a sixth less time."""
+    notation: NumberNotation | None = None
+    """Columns of numbers that are written as a country writes them."""
 
     @property
     def files(self) -> tuple[Path, ...]:
         return (self.path,)
 
+    @property
+    def header_row(self) -> int:
+        """The line that names the columns, from 1."""
+        return self.dialect.preamble + 1
+
     def scan(self) -> pl.LazyFrame:
+        frame = self._texts()
+        return frame if self.notation is None else self.notation.read(frame)
+
+    def _texts(self) -> pl.LazyFrame:
         self.fingerprint.check(self.path, self.label)
         if self.dialect.encoding != "utf-8":
             return streamed(self._transcoded, pl.Schema(dict.fromkeys(self.columns, pl.String())))
@@ -92,7 +105,7 @@ def open_delimited(path: Path, options: FileOptions, file_format: Format) -> Del
     fingerprint = Fingerprint.of(path)
     dialect = detect(sample, options, file_format)
     columns = header_of(path, dialect, label)
-    check_names(columns, label)
+    check_names(columns, label, header_advice(options))
     found = census(utf8_blocks(path, dialect, label), dialect)
     if found.longest > _LONGEST_RECORD:
         raise SourceError(f"{label}: has a record of more than {_LONGEST_RECORD >> 20} MB", advice=_NO_QUOTES)
@@ -100,9 +113,12 @@ def open_delimited(path: Path, options: FileOptions, file_format: Format) -> Del
         raise SourceError(f"{label}: a quoted cell is never closed", advice=_NO_QUOTES)
     single = len(columns) == 1
     lines = found.lines + (found.blank_end if single else 0)
-    if not single and found.separators != (len(columns) - 1) * lines:
+    if found.separators != (len(columns) - 1) * lines:
         said = ragged(utf8_blocks(path, dialect, label), dialect, len(columns))
-        raise SourceError(f"{label}: {said or 'rows have more or fewer cells than the header'}")
+        raise SourceError(
+            f"{label}: {said or 'rows have more or fewer cells than the header'}",
+            advice=header_advice(options),
+        )
     if lines <= 1:
         read_as = None if dialect.encoding == "utf-8" else f"read as {dialect.encoding}: is it text at all?"
         raise SourceError(f"{label}: there is a header but no records", advice=read_as)
@@ -129,6 +145,7 @@ def scan_delimited(path: Path, dialect: Dialect, columns: Sequence[str], *, n_ro
         quote_char=dialect.quote,
         null_values=list(dialect.null_values) or None,
         eol_char=dialect.eol,
+        skip_lines=dialect.preamble,
         n_rows=n_rows,
         glob=False,
     )

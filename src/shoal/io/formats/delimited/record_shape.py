@@ -53,14 +53,28 @@ class Census:
 
 
 def utf8_blocks(path: Path, dialect: Dialect, label: str) -> Iterator[bytes]:
-    """The file as UTF-8 without a byte-order mark, block by block, whatever its encoding."""
+    """The file as UTF-8 without a byte-order mark and titles, block by block, whatever its encoding."""
     with path.open("rb") as file:
         blocks = iter(partial(file.read, BLOCK_BYTES), b"")
-        if dialect.encoding == "utf-8":
-            yield next(blocks, b"").removeprefix(codecs.BOM_UTF8)
-            yield from blocks
-        else:
-            yield from _transcoded(blocks, dialect.encoding, label)
+        plain = _without_mark(blocks) if dialect.encoding == "utf-8" else _transcoded(blocks, dialect.encoding, label)
+        yield from _below(plain, dialect.preamble, dialect.eol.encode())
+
+
+def _without_mark(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    yield next(blocks, b"").removeprefix(codecs.BOM_UTF8)
+    yield from blocks
+
+
+def _below(blocks: Iterable[bytes], lines: int, end: bytes) -> Iterator[bytes]:
+    """What comes after so many lines."""
+    left = lines
+    for block in blocks:
+        rest = block
+        while left and rest:
+            _, cut, rest = rest.partition(end)
+            left -= bool(cut)
+        if rest:
+            yield rest
 
 
 def _transcoded(blocks: Iterable[bytes], encoding: str, label: str) -> Iterator[bytes]:
@@ -149,13 +163,13 @@ def ragged(blocks: Iterable[bytes], dialect: Dialect, columns: int) -> str:
 def _records(blocks: Iterable[bytes], dialect: Dialect) -> Iterator[tuple[int, int]]:
     """The line on which each record begins and the number of its cells, from the header on."""
     reader = csv_reader(_lines(blocks, dialect.eol), dialect.separator, dialect.quote)
-    begins, started = 1, False
+    begins, started = 1 + dialect.preamble, False
     try:
         for record in reader:
             started = started or bool(record)
             if started:
                 yield begins, len(record)
-            begins = reader.line_num + 1
+            begins = dialect.preamble + reader.line_num + 1
     except csv.Error:  # a cell beyond the module's limit: what was found so far is shown
         return
 
