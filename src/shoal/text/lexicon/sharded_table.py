@@ -11,7 +11,7 @@ and a part is read when a phrase is looked up that would be in it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from typing import Self
 
 PREFIX = 2
@@ -56,6 +56,13 @@ class ShardedTable(Mapping[str, int]):
 
     def __iter__(self) -> Iterator[str]:
         return (phrase for prefix in self._places for phrase in self._part(prefix))
+
+    def items(self) -> ItemsView[str, int]:
+        """All at once: many times as quick as to look each phrase up."""
+        whole: dict[str, int] = {}
+        for prefix in self._places:
+            whole.update(self._part(prefix))
+        return whole.items()
 
     def __len__(self) -> int:
         return sum(len(self._part(prefix)) for prefix in self._places)
