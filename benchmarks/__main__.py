@@ -26,6 +26,7 @@ from benchmarks import (
     starting,
     suda,
     vaulting,
+    whole_commands,
 )
 from benchmarks.result import Result, print_results
 
@@ -34,6 +35,7 @@ SUITES = {
     "count": counting.run,
     "rewrite": rewriting.run,
     "memory": memory.run,
+    "whole": whole_commands.run,
     "readback": reading_back.run,
     "solve": solving.run,
     "measure": measuring.run,

@@ -1,10 +1,9 @@
 """``shoal scrub`` as a user calls it, process to process: one line through a pipe, and mixed prose of ten sources.
 
 CPU seconds of the process that is started, with all that it loads. The line is measured with what an earlier call has
-kept (``shoal.kernels.derived_files``) and without. The prose is what lies below the shared data: tweets, encyclopaedia,
-court decisions, clinical reports in Spanish, and sentences with made-up people; each source is one letter. What it
-costs to start is taken off, as it is a row of its own. The yardstick is one pass of Python's ``re`` over the same
-words.
+kept (``shoal.kernels.derived_files``) and without. The prose is that of the shared data: tweets, an encyclopaedia,
+court decisions, clinical reports in Spanish, sentences with made-up people; each source is one letter. What it costs to
+start is taken off, as it is a row of its own. The yardstick is one pass of Python's ``re`` over the same words.
 """
 
 from __future__ import annotations

@@ -219,6 +219,15 @@ class Cancelled(ShoalError):  # noqa: N818  # nothing went wrong
         super().__init__("interrupted: nothing was written")
 
 
+def install_advice(extra: str) -> str:
+    """How to get what the base installation leaves out; quoted, since shells read brackets.
+
+    >>> install_advice("text")
+    'pip install "shoal[text]"'
+    """
+    return f'pip install "shoal[{extra}]"'
+
+
 def is_panic(error: BaseException) -> bool:
     """Whether a library written in Rust broke down. Such an error is no Exception, and each library has its own."""
     return type(error).__name__ == "PanicException"

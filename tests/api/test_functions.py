@@ -122,6 +122,7 @@ KINDS = {
     "PyArrow": lambda: table().to_arrow(),
     "text": lambda: "staff.csv",
     "path": lambda: Path("staff.csv"),
+    "options": lambda: {"path": "staff.csv", "separator": ","},
 }
 
 

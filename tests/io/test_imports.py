@@ -43,5 +43,5 @@ for attempt in (lambda: open_source(parse_source({{"url": {url!r}, "table": "t"}
         print(type(error).__name__, error)
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    said = f"{url}#t: {kind} needs the package {module} (pip install 'shoal[db]')"
+    said = f'{url}#t: {kind} needs the package {module} (pip install "shoal[db]")'
     assert done.stdout.splitlines() == [f"SourceError {said}", f"TargetError {said}"]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from shoal.kernels import derived_files
 from shoal.kernels.derived_files import MOST_KEPT, cache_folder, content_key, kept_or_made
 
 KEY = content_key([b"lists"])
@@ -99,7 +98,7 @@ def test_a_folder_that_others_may_write_is_neither_read_nor_written(folder):
 def test_what_belongs_to_somebody_else_is_not_believed(folder, monkeypatch):
     make = Maker()
     kept_or_made("words", KEY, make)
-    monkeypatch.setattr(derived_files.os, "geteuid", lambda: os.getuid() + 1)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     kept_or_made("words", KEY, make)
     assert make.asked == 2
 

@@ -26,6 +26,7 @@ INSIDE = {
     "engine/spark/output_staging.py": "into a folder in the making",
     "engine/spark/source.py": "into a folder in the making",
     "cli/terminal/streams.py": "a stream that goes nowhere",
+    "kernels/derived_files.py": "under a hidden name; what is torn is known by its checksum and made anew",
     "documents/isolation.py": "into a file that the mechanism has opened",
 }
 """Where a file is written directly, and why that is right."""

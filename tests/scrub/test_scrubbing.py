@@ -15,12 +15,13 @@ from tests.text.known_forms import FORMS, annotator
 
 from shoal.crypto import Key
 from shoal.errors import InputError
+from shoal.pseudonyms.date_shifts import days_for
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.scrub.age_ranges import generalised_age
 from shoal.scrub.choices import chosen_types
 from shoal.scrub.coreference import resolve_people
-from shoal.scrub.date_shift import days_for, shifted_date
+from shoal.scrub.date_shift import shifted_date
 from shoal.scrub.outcome import ScrubAction
 from shoal.scrub.scrubber import Scrubber
 from shoal.scrub.surrogates import NUMBERS, is_surrogate_number

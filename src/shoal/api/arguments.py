@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,9 +23,11 @@ def is_place(data: object) -> bool:
 
 
 def source_from(data: Data, argument: str) -> Source:
-    """A table wherever it is; of a release, its data."""
+    """A table wherever it is; of a release, its data. A mapping is a source as a policy writes it, with its options."""
     if isinstance(data, Release):
         data = data.data
+    if isinstance(data, Mapping):
+        return source_at(data)
     if is_place(data):
         return source_at(str(data))
     try:

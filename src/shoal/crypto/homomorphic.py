@@ -21,7 +21,7 @@ import numpy as np
 
 from shoal.crypto.aead import seal, unseal
 from shoal.crypto.keys import Key
-from shoal.errors import DataError, InputError, IntegrityError
+from shoal.errors import DataError, InputError, IntegrityError, install_advice
 from shoal.kernels.arrays import Integers, Mask
 
 SLOTS = 8192
@@ -36,9 +36,7 @@ def library() -> Any:
     try:
         import tenseal  # type: ignore[import-untyped]
     except ImportError:
-        raise InputError(
-            "homomorphic encryption needs the library TenSEAL", advice="pip install shoal[crypto]"
-        ) from None
+        raise InputError("homomorphic encryption needs the library TenSEAL", advice=install_advice("crypto")) from None
     return tenseal
 
 

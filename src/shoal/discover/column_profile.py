@@ -36,6 +36,8 @@ class ColumnProfile:
     free_text: bool = False
     name_part: bool = False
     """Its name says that it holds a part of people's names."""
+    rounding_base: int | float | None = field(default=None, repr=False)
+    """A base in proportion to the spread of its numbers, that they can be rounded to."""
 
     @property
     def name(self) -> str:

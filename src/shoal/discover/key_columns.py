@@ -47,6 +47,8 @@ class KeyEvidence:
     person: bool
     """Whether the column's name says that it tells people apart."""
     why: str
+    several_people: bool = False
+    """Whether its values go with several people's names each."""
 
 
 def key_in(column: Column, distinct: pl.Series) -> KeyEvidence | None:

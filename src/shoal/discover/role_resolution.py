@@ -30,7 +30,8 @@ def person_in(columns: Sequence[ColumnProfile]) -> str | None:
     """
     of_people = [one for one in columns if one.key is not None and one.key.person]
     known = of_people or [one for one in columns if one.type in STRONG]
-    bare = known or [one for one in columns if one.key is not None and one.spread.uniqueness >= NEARLY_UNIQUE]
+    keys = [one for one in columns if one.key is not None and not one.key.several_people]
+    bare = known or [one for one in keys if one.spread.uniqueness >= NEARLY_UNIQUE]
     best = min(bare, key=lambda one: (one.missing, one.spread.distinct), default=None)
     return None if best is None else best.name
 
@@ -39,9 +40,24 @@ def resolve_roles(
     columns: Sequence[ColumnProfile], looked_at: pl.DataFrame, told: Sequence[ColumnInference]
 ) -> tuple[ColumnProfile, ...]:
     """The columns with the roles that they have beside each other."""
-    person = person_in([one for one in columns if one.spread.uniqueness < NEARLY_UNIQUE])
-    owned = [_owned(one, looked_at, person) for one in columns]
+    agreed = [_agreed(one, looked_at, columns) for one in columns]
+    person = person_in([one for one in agreed if one.spread.uniqueness < NEARLY_UNIQUE])
+    owned = [_owned(one, looked_at, person) for one in agreed]
     return tuple(_alike(one, owned, told) for one in owned)
+
+
+def _agreed(one: ColumnProfile, looked_at: pl.DataFrame, columns: Sequence[ColumnProfile]) -> ColumnProfile:
+    """A key whose values go with several names each does not tell people apart, whatever it is called."""
+    name = next((other.name for other in columns if other.type == "name" and other.name != one.name), None)
+    if name is None or one.key is None or not one.key.person:
+        return one
+    pairs = looked_at.select(key=pl.col(one.name), name=pl.col(name).cast(pl.String).str.to_lowercase()).drop_nulls()
+    repeated = pairs.group_by("key").agg(pl.len(), names=pl.col("name").n_unique()).filter(pl.col("len") > 1)
+    if repeated.is_empty() or float((repeated["names"] > 1).mean() or 0) < MOST_OF:  # type: ignore[arg-type]  # of flags
+        return one
+    reasons = (f"it goes with several of '{name}' each, so it does not tell people apart", *one.proposal.reasons[1:])
+    key = replace(one.key, person=False, several_people=True)
+    return replace(one, key=key, proposal=replace(one.proposal, reasons=reasons))
 
 
 def _owned(one: ColumnProfile, looked_at: pl.DataFrame, person: str | None) -> ColumnProfile:

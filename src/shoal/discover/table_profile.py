@@ -16,18 +16,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from shoal.discover.column_profile import ColumnProfile, Json, Profile
 from shoal.discover.column_roles import ColumnEvidence, ValueSpread, is_free_text, propose, recognise
 from shoal.discover.inferences import LOOKED_AT, DescribedColumn, inferences
+from shoal.discover.interval_origin import with_origin
 from shoal.discover.key_columns import is_name_part, key_in
 from shoal.discover.nested_values import from_json, is_nested, leaves
+from shoal.discover.place_levels import place_hierarchy
 from shoal.discover.recognisers import RecogniserSet, default_recognisers
 from shoal.discover.repeated_identifiers import repeated_identifiers
 from shoal.discover.role_resolution import resolve_roles
+from shoal.discover.rounding import rounding_base
 from shoal.discover.text_mentions import Annotate, mentions_in
 from shoal.discover.value_kinds import kind_of
 from shoal.discover.value_shapes import common_shapes
@@ -113,17 +116,22 @@ class _ColumnReading:
         mentions = mentions_in(distinct, self.annotate) if self.annotate is not None and is_text else ()
         free_text = identifier is None and is_free_text(column, spread, mentions, self.recognisers)
         evidence = ColumnEvidence(identifier, key_in(column, distinct), is_name_part(column, distinct), mentions)
+        proposal = propose(column, spread, evidence, self.recognisers)
+        if identifier is not None and identifier.recogniser.type == "place":
+            proposal = replace(proposal, hierarchy=place_hierarchy(distinct))
+        proposal = replace(proposal, hierarchy=with_origin(proposal.hierarchy, counted))
         return ColumnProfile(
             column,
             spread,
             common_shapes(distinct),
             identifier,
-            propose(column, spread, evidence, self.recognisers),
+            proposal,
             kind_of(column, distinct, free_text=free_text or _is_own(spread)),
             mentions,
             evidence.key,
             free_text,
             evidence.part_of_name,
+            rounding_base(column, distinct),
         )
 
 

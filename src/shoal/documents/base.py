@@ -14,15 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, ClassVar, Final, Literal
+from typing import BinaryIO, ClassVar, Literal
 
 from shoal.documents.cleaning_account import DocumentAccount, EditRecorder, IsOwn, is_written_here
 from shoal.documents.text_edits import Scrub
-from shoal.errors import InputError, SourceError
+from shoal.errors import InputError, SourceError, install_advice
 from shoal.io import atomic_binary
 from shoal.schema.registry import Registry
-
-EXTRA: Final = "pip install shoal[documents]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +136,7 @@ def reading(path: Path) -> Iterator[BinaryIO]:
 
 
 def missing_extra(what: str) -> InputError:
-    return InputError(f"{what} can't be read: a library for it is not installed", advice=EXTRA)
+    return InputError(f"{what} can't be read: a library for it is not installed", advice=install_advice("documents"))
 
 
 def damaged(label: str, kind: str) -> SourceError:

@@ -17,7 +17,7 @@ from sqlalchemy import URL, Connection, Engine, MetaData, Select, Table, create_
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from shoal.errors import InputError, IntegrityError, ShoalError, SourceError, TargetError
+from shoal.errors import InputError, IntegrityError, ShoalError, SourceError, TargetError, install_advice
 from shoal.ledger.db_errors import database_error
 
 PATIENCE_MS: Final = 600_000
@@ -49,7 +49,7 @@ class TransactionalDatabase:
         try:
             self._engine: Engine = create_engine(url, poolclass=NullPool, hide_parameters=True, **settings)
         except ModuleNotFoundError:
-            raise InputError(f"{self.label}: needs a driver", advice="pip install shoal[db]") from None
+            raise InputError(f"{self.label}: needs a driver", advice=install_advice("db")) from None
         if self.is_file:
             event.listen(self._engine, "connect", _set_up)
 

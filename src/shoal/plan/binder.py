@@ -87,7 +87,7 @@ class PlanBinder(Generic[TableT]):
         self._keep_originals()
         self._bind_table_techniques(Stage.BEFORE_ATTRIBUTES)
         suppressed = []
-        for name, attribute in self.attributes.items():
+        for name, attribute in _readers_first(self.attributes):
             if attribute.is_suppressed:
                 suppressed.append((name, attribute))
             else:
@@ -259,6 +259,11 @@ class PlanBinder(Generic[TableT]):
         bound = hierarchy.resolve(self.policy.folder).bind(column, counts.value_counts(name))
         generalised = any(isinstance(step, Generalise) for step in self.attributes[name].steps)
         return replace(bound, marked=True) if generalised else bound
+
+
+def _readers_first(attributes: Mapping[str, Attribute]) -> list[tuple[str, Attribute]]:
+    """In the order of the policy, but first those that read other columns as they came."""
+    return sorted(attributes.items(), key=lambda one: not any(step.reads_originals for step in one[1].steps))
 
 
 def _in_words(technique: Technique) -> str:

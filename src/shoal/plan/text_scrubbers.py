@@ -50,6 +50,6 @@ class ScrubberFactory:
 class BoundScrubber:
     scrubber: Scrubber
 
-    def scrub_text(self, text: str) -> tuple[str, Mapping[str, int]]:
-        scrubbed = self.scrubber.scrub(text)
+    def scrub_text(self, text: str, person: str = "") -> tuple[str, Mapping[str, int]]:
+        scrubbed = self.scrubber.scrub(text, person)
         return scrubbed.text, scrubbed.counts

@@ -10,6 +10,7 @@ from shoal.techniques.cryptographic.encryption.encrypt import FILE, Encrypt
 from shoal.techniques.free_text.scrub import Scrub
 from shoal.techniques.pseudonymisation.identity import Identity
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
+from shoal.techniques.randomisation.shift_dates import ShiftDates
 
 if TYPE_CHECKING:
     from shoal.policy.model import Policy
@@ -39,7 +40,7 @@ def warnings_without_vault(policy: Policy, *, vaulted: bool) -> Iterator[str]:
 
 def _pseudonymised(policy: Policy) -> Iterator[str]:
     for name, attribute in policy.attributes.items():
-        yield from (name for step in attribute.steps if isinstance(step, Pseudonymise) or _stands_in(step))
+        yield from (name for step in attribute.steps if isinstance(step, Pseudonymise | ShiftDates) or _stands_in(step))
 
 
 def _stands_in(step: Technique) -> bool:

@@ -194,6 +194,8 @@ def _warnings(policy: Policy, findings: RunFindings, *, vaulted: bool) -> Iterat
     done, recounted = findings.rewritten, findings.recounted
     if findings.nothing_left:
         yield NOTHING_LEFT
+    if done.loss_causes is not None:
+        yield done.loss_causes.words
     if findings.read_back is not None:
         yield from findings.read_back.warnings(recounted.after.k)
     yield from warnings_in(policy, vaulted=vaulted)

@@ -31,6 +31,7 @@ from shoal.plan import (
     k_without_decoys,
 )
 from shoal.plan.hidden_columns.record_origin import TagOrigin
+from shoal.plan.loss_causes import loss_causes
 from shoal.plan.solver_choice import solve_by_policy
 from shoal.policy import Policy
 from shoal.pseudonyms import Secrets
@@ -123,6 +124,7 @@ class ReleasePipeline(Generic[TableT]):
             population=problem.population,
             files=files,
             k_without_decoys=k_without_decoys(problem, solution) if solution.decoys else None,
+            loss_causes=loss_causes(problem, self.policy.solve, solution),
             source_records=max(before.rows, binder.source_records),
             read_back_learning=None if sample is None else self._start_learning(binder.plan, question, sample),
             rewrite_with=partial(self._rewrite_with, binder, target, aside),

@@ -32,6 +32,7 @@ from shoal.release.destinations import Destination, FolderDestination, MemoryDes
 from shoal.release.further_files import remove_aside
 from shoal.release.identities import has_identities, keep_identities
 from shoal.release.manifest_building import RunFindings, build_manifest
+from shoal.release.perturbation_proportion import proportion_warnings
 from shoal.release.pipeline import ReleasePipeline, RunPhase
 from shoal.release.report_facts import report_facts
 from shoal.release.request import RunRequest
@@ -217,6 +218,7 @@ class Run:
         source, secrets = fingerprint.identity(), self.request.secrets
         manifest = build_manifest(self.policy, data, findings, secrets=secrets, source=source)
         manifest = manifest.warned(output.warnings(files))
+        manifest = manifest.warned(tuple(proportion_warnings(self.policy, self.source.scan())))
         for warning in manifest.warnings:
             self.monitor.emit(WarningRaised(warning))
         facts = report_facts(self.policy, manifest, findings)

@@ -1,8 +1,7 @@
 """Dates in a text, moved by a number of days and written as they were.
 
-Moving all dates of one person by the same number of days keeps the time between them. The number comes from a key, so
-that nobody without it can move them back; it is never 0. With ``weeks`` it is a multiple of seven, which keeps the day
-of the week (and leaves fewer numbers to guess).
+The number of days is the person's own (``shoal.pseudonyms.date_shifts``). A multiple of seven keeps the day of the
+week, and leaves fewer numbers to guess.
 
 A date that is written in numbers alone, as ``03/04/2024``, is read with the day first unless the second number can't be
 a month. Read the wrong way it is still moved, by about as many days. A month without a day is moved from its middle. A
@@ -15,13 +14,6 @@ import datetime
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from shoal.crypto import Key
-
-MOST_DAYS = 365
-MOST_WEEKS = 52
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june",
@@ -60,21 +52,6 @@ _ANY_DATE = "|".join(re.sub(r"\?P<\w+>", "?:", form) for form in _FORMS)
 def marked_dates(mark: str) -> re.Pattern[str]:
     """Dates with the mark behind them, as we write them."""
     return re.compile(rf"(?<![\w])(?:{_ANY_DATE}){re.escape(mark)}", re.IGNORECASE)
-
-
-def days_for(key: Key, person: str, *, weeks: bool = False) -> int:
-    """By how many days the dates of a person, or of a document, are moved: 1 to 365 (or 1 to 52 weeks), either way.
-
-    >>> from shoal.crypto import Key
-    >>> days_for(Key(bytes(32)), "letter 1") == days_for(Key(bytes(32)), "letter 1")
-    True
-    """
-    from shoal.crypto.keyed_digests import digests
-
-    number = int.from_bytes(digests(key.derive("dates"), [person.encode()])[0].tobytes(), "big")
-    most, unit = (MOST_WEEKS, 7) if weeks else (MOST_DAYS, 1)
-    size = number // 2 % most + 1
-    return (size if number % 2 else -size) * unit
 
 
 def shifted_date(text: str, days: int) -> tuple[str, str] | None:

@@ -45,10 +45,13 @@ class FileScrubber:
         except LookupError:
             raise InputError(f"encoding: there is none called '{self.encoding}'") from None
 
-    def clean(self, path: Path, target: Path) -> None:
-        """Write the scrubbed file, whole or not at all; the target may be the file itself."""
+    def clean(self, path: Path, target: Path, name: str | None = None) -> None:
+        """Write the scrubbed file, whole or not at all; the target may be the file itself.
+
+        ``name`` is what the account calls it, if it is not the file's own.
+        """
         _refuse(path)
-        with self.account.document(path.name):
+        with self.account.document(name or path.name):
             if is_plain(path):
                 with reading(path) as source, atomic_binary(target) as out:
                     self._plain(path, source, out)

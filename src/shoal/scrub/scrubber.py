@@ -27,7 +27,7 @@ from shoal.errors import InputError
 from shoal.scrub.age_ranges import generalised_age
 from shoal.scrub.choices import AGES, ALWAYS, DATES, OTHER, Ages, Dates, Replace, known_types
 from shoal.scrub.coreference import resolve_people
-from shoal.scrub.date_shift import days_for, shifted_date
+from shoal.scrub.date_shift import shifted_date
 from shoal.scrub.outcome import ScrubAction, ScrubOutcome
 from shoal.scrub.own_replacements import OwnReplacements, needing_replacement
 from shoal.scrub.phrase_list import ListedPhraseFinder, PhraseList
@@ -264,6 +264,8 @@ class _DocumentReplacer:
         if kind in AGES and (scrubber.ages == "generalise" or (scrubber.ages is None and smooth)):
             return generalised_age(value)
         if kind in DATES and (scrubber.dates == "shift" or (scrubber.dates is None and smooth)):
+            from shoal.pseudonyms.date_shifts import days_for
+
             moved = shifted_date(value, days_for(scrubber.key, self.person, weeks=scrubber.weekdays))
             return None if moved is None else f"{moved[0]}{scrubber.mark}{moved[1]}"
         return None

@@ -104,8 +104,11 @@ class ScrubRequest:
 
 
 class TextScrubber(Protocol):
-    def scrub_text(self, text: str) -> tuple[str, Mapping[str, int]]:
-        """The text without what it says of people, and how much of each type was found."""
+    def scrub_text(self, text: str, person: str = "") -> tuple[str, Mapping[str, int]]:
+        """The text without what it says of people, and how much of each type was found.
+
+        ``person`` is whose text it is: the dates of one person are shifted alike.
+        """
 
 
 ANY_TYPE = frozenset(ValueType)
@@ -134,6 +137,8 @@ class Technique(Parameters, ABC):
     facts: ClassVar[Facts]
     counts_people: ClassVar[bool] = False
     """Whether the counts that it asks for are to count people too, where the policy names them."""
+    reads_originals: ClassVar[bool] = False
+    """Whether the other columns that it reads have to be as they came: it is bound before their own techniques."""
     searches_text: ClassVar[bool] = False
     """Whether it replaces what it finds inside texts, so that the rest of a text stays as it was."""
 
@@ -179,6 +184,11 @@ class Technique(Parameters, ABC):
     def truthful(self) -> bool:
         """Whether what it writes, with these parameters, is true of the person."""
         return self.facts.truthful
+
+    @property
+    def moves_by(self) -> float | None:
+        """By how much a number, or a date in days, is typically moved; None where that can't be told."""
+        return None
 
     @property
     def removes(self) -> bool:

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from shoal.errors import InputError
+from shoal.errors import InputError, install_advice
 from shoal.text.lexicon.gazetteers import LexiconKind, folded, lexicon, sections_in
 from shoal.text.lexicon.word_shapes import looks_like_a_name
 from shoal.text.spans import Span
@@ -184,4 +184,4 @@ def _loaded(model: str) -> Language:
 
         return spacy.load(model, exclude=list(_UNUSED))
     except (ImportError, OSError):
-        raise InputError(f"the language model '{model}' is not installed", advice="pip install 'shoal[text]'") from None
+        raise InputError(f"the language model '{model}' is not installed", advice=install_advice("text")) from None

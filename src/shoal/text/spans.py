@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 
@@ -48,7 +49,7 @@ def merged(spans: Iterable[Span], threshold: float) -> list[Span]:
     settled: list[Span] = []
     together: list[Span] = []
     end = 0
-    for span in sorted(span for span in spans if span.score >= threshold):
+    for span in sorted([span for span in spans if span.score >= threshold], key=itemgetter(0)):
         if together and span.start >= end:
             settled += _settled(together)
             together = []

@@ -27,6 +27,7 @@ from shoal.measurement.usefulness.information_loss import Generalised, cell_figu
 from shoal.plan import Plan, Solution
 from shoal.plan.cell_recoding import labels_of
 from shoal.plan.hidden_columns.person_tag import PERSON
+from shoal.plan.loss_causes import LossCauses
 from shoal.policy import Policy
 from shoal.policy.checks import anatomised
 from shoal.privacy import Classes, ModelFinding
@@ -65,6 +66,8 @@ class RewriteResult:
     """What the release has beside the data, to be made of what was put aside."""
     k_without_decoys: int | None = None
     """What is left of k for whoever can tell invented records from real ones."""
+    loss_causes: LossCauses | None = None
+    """Where the loss comes from, where it is high."""
     source_records: int = 0
     read_back_learning: ReadBackLearning | None = field(default=None, repr=False)
     """What other columns give back, which is being found."""

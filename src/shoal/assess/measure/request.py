@@ -15,7 +15,7 @@ from shoal.io import Source
 from shoal.measurement.risk.linear_sensitivity import SensitivityRule
 from shoal.policy import Policy, UseCase
 from shoal.privacy import PrivacyModel
-from shoal.results.release_folder import names_in
+from shoal.results.release_folder import ReleaseFolder, names_in
 from shoal.schema import Role
 from shoal.schema.requests import UseCaseRequest
 
@@ -52,15 +52,21 @@ class MeasureRequest(UseCaseRequest):
         rules: Sequence[str] = (),
         population: str | Source | None = None,
         options: AssessmentOptions | None = None,
+        release: ReleaseFolder | None = None,
     ) -> MeasureRequest:
-        """From text: names separated by commas, ``k=5`` for what is required, ``dominance=1,0.8`` for a rule."""
+        """From text: names separated by commas, ``k=5`` for what is required, ``dominance=1,0.8`` for a rule.
+
+        Where neither a policy nor quasi-identifiers are named, a release knows its own.
+        """
         asked = {
             "require": tuple(FigureThreshold.parse(text) for text in require),
             "rules": tuple(dict.fromkeys(parse_rule(text) for text in rules)),
             "population": population,
             "by_records": by_records,
         }
-        _need_quasi(policy, quasi)
+        known = _roles_of(release) if policy is None and quasi is None else {}
+        if not known:
+            _need_quasi(policy, quasi)
         if by_records and person is not None:
             raise InputError(
                 FieldText("counts records, ", FieldName("person"), " counts people: give one of them"),
@@ -70,7 +76,9 @@ class MeasureRequest(UseCaseRequest):
             return cls.by_policy(Policy.load(policy), names_in(sensitive), person, options).model_copy(update=asked)
         options = options or AssessmentOptions()
         options.need_harm()
-        return cls(quasi=names_in(quasi), sensitive=names_in(sensitive), person=person, options=options, **asked)
+        attributes = known.get(Role.QUASI) or names_in(quasi)
+        wanted = names_in(sensitive) or known.get(Role.SENSITIVE, ())
+        return cls(quasi=attributes, sensitive=wanted, person=person, options=options, **asked)
 
     @classmethod
     def by_policy(
@@ -92,6 +100,15 @@ class MeasureRequest(UseCaseRequest):
             policy=policy,
             options=within,
         )
+
+
+def _roles_of(release: ReleaseFolder | None) -> dict[Role, tuple[str, ...]]:
+    """What the manifest says; nothing where it names no quasi-identifier."""
+    manifest = None if release is None else release.manifest
+    quasi = () if manifest is None else manifest.with_role(Role.QUASI)
+    if manifest is None or not quasi:
+        return {}
+    return {Role.QUASI: quasi, Role.SENSITIVE: manifest.with_role(Role.SENSITIVE)}
 
 
 def _need_quasi(policy: Path | None, quasi: str | None) -> None:

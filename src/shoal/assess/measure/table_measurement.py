@@ -11,14 +11,14 @@ from math import inf
 
 import polars as pl
 
-from shoal.assess.comparison.paired_tables import TablePair, held
+from shoal.assess.comparison.paired_tables import held
 from shoal.assess.measure.counting import CountedTable, count_table
 from shoal.assess.measure.release_context import ReleaseContext
 from shoal.assess.measure.request import MeasureRequest
 from shoal.assess.measure.risk_assessment import assess_table, attackers_in
 from shoal.assess.measure.thresholds import ThresholdEvidence
 from shoal.assess.measure.usefulness import cells_beside, measure_pair
-from shoal.assess.read_back.file_comparison import read_back_files
+from shoal.assess.read_back.file_comparison import ComparedRecords, read_back_files
 from shoal.io import Source, explained
 from shoal.io.frames import as_lazy, source_at
 from shoal.io.row_estimates import estimated_rows
@@ -56,7 +56,8 @@ def measure_data(
             return _measure(source.scan(), request, context, None, monitor, estimated_rows(source))
         before = source_at(original) if isinstance(original, str) else original
         with explained(before):
-            return _measure(held(source), request, context, held(before), monitor, estimated_rows(source))
+            (frame, rows), (was, rows_before) = held(source), held(before)
+            return _measure(frame, request, context, was, monitor, estimated_rows(source), (rows_before, rows))
 
 
 def _opened(data: str | ReleaseFolder | Source, request: MeasureRequest) -> tuple[Source, ReleaseContext | None]:
@@ -75,10 +76,12 @@ def _measure(  # noqa: PLR0913, PLR0917  # two tables, what is asked of them, wh
     original: pl.LazyFrame | None,
     monitor: Monitor | None = None,
     records: int | None = None,
+    rows: tuple[int, int] | None = None,
 ) -> MeasuredTable:
+    """``rows`` are those of the original and of the table, where they are known."""
     monitor = monitor or Monitor()
     with monitor.phase("count", records):
-        counted = count_table(frame, request, context, original)
+        counted = count_table(frame, request, context, original, rows)
     found = MeasuredTable(
         counted.measurement,
         models=(),
@@ -91,7 +94,8 @@ def _measure(  # noqa: PLR0913, PLR0917  # two tables, what is asked of them, wh
     )
     if original is not None and counted.before is not None:
         with monitor.phase("compare", records):
-            found = _compared(found, counted, counted.before, (original, frame), request)
+            compared = ComparedRecords.of(original, counted.unit.frame, rows)
+            found = _compared(found, counted, counted.before, original, compared, request)
     with monitor.phase("assess"):
         assessed = assess_table(frame, counted.measurement, request.quasi, counted.options)
         formal = measure_formal(_with_population(counted.measurement), counted.columns)
@@ -99,21 +103,23 @@ def _measure(  # noqa: PLR0913, PLR0917  # two tables, what is asked of them, wh
     return replace(found, models=_findings(found, assessed, formal, counted, request))
 
 
-def _compared(
+def _compared(  # noqa: PLR0913, PLR0917  # two tables, and what was found in them
     found: MeasuredTable,
     counted: CountedTable,
     before: Measurement,
-    tables: tuple[pl.LazyFrame, pl.LazyFrame],
+    original: pl.LazyFrame,
+    compared: ComparedRecords,
     request: MeasureRequest,
 ) -> MeasuredTable:
-    """With what was lost on the way from the first of two tables to the second, and what the first gives back."""
-    attackers, pair = attackers_in(before, counted.options), TablePair.of(*tables)
+    """With what was lost on the way from the original to the table, and what the original gives back."""
+    attackers = attackers_in(before, counted.options)
+    k = counted.measurement.k
     return replace(
         found,
         attackers_before=attackers,
-        usefulness=measure_pair(pair, request.options.circumstances, request.policy),
+        usefulness=measure_pair(compared.pair, request.options.circumstances, request.policy),
         cells=cells_beside(counted.measurement, before, request.policy),
-        read_back=read_back_files(counted.unit, tables[0], request.quasi, request.policy, counted.measurement.k),
+        read_back=read_back_files(counted.unit, original, request.quasi, request.policy, k, compared=compared),
     )
 
 

@@ -157,6 +157,7 @@ def measure(
         options=options,
         rules=rule or [],
         population=opened.get("population"),
+        release=folder,
         by_records=by_records,
     )
     with progress(silent=json) as monitor:

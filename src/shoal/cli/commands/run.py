@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import RELEASE
+from shoal.cli.terminal.imports import importing
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import note, print_json
 from shoal.cli.terminal.progress_view import progress
@@ -52,12 +53,13 @@ def run(
 
     Example: shoal run policy.yaml --input patients.csv --output release/
     """
-    from shoal.assess.attack.table_attack import read_table
-    from shoal.policy.multi_table import MultiTablePolicy, load_any
-    from shoal.release.multi_table.run import MultiTableRun
-    from shoal.release.multi_table.summary import MultiTableRelease
-    from shoal.release.request import RunOptions
-    from shoal.release.run import Run
+    with importing():
+        from shoal.assess.attack.table_attack import read_table
+        from shoal.policy.multi_table import MultiTablePolicy, load_any
+        from shoal.release.multi_table.run import MultiTableRun
+        from shoal.release.multi_table.summary import MultiTableRelease
+        from shoal.release.request import RunOptions
+        from shoal.release.run import Run
 
     chosen = own.added_to_any(load_any(policy))
     several = isinstance(chosen, MultiTablePolicy)

@@ -15,20 +15,23 @@ import typer
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import RELEASE
 from shoal.cli.terminal.options import Json
-from shoal.cli.terminal.output import note, print_json, warn
+from shoal.cli.terminal.output import note, print_json, say, warn
 from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.cli.vault.connection import PLACE, KeyFileOption, PersonOption, PlaceOption, ServiceOption, VaultConnection
-from shoal.errors import InputError
+from shoal.errors import InputError, printable
 
 if TYPE_CHECKING:
     from shoal.documents.base import DocumentFormat
     from shoal.pseudonyms import Secrets
-    from shoal.schema.progress import Progress
+    from shoal.schema.progress import Monitor, Progress
     from shoal.scrub.account import ScrubAccount
     from shoal.scrub.files import FileScrubber
+    from shoal.scrub.folder_scrub import LeftOutFile
 
 STDIN = Path("-")
+NOT_READ = 1
+"""A file of a folder that could not be scrubbed, and so is not in the folder that was written."""
 
 
 class ReplacementChoice(StrEnum):
@@ -56,9 +59,10 @@ class AgeChoice(StrEnum):
 
 
 def scrub(  # a Typer command has one parameter for each option
-    files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE…]", help="Without one, stdin.")] = None,
+    files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE…|FOLDER]", help="Without one, stdin.")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to: a file, or a folder for several.")
+        Path | None,
+        typer.Option("--output", "-o", help="Where to: a file, or a folder for several or a tree."),
     ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Replace the files themselves.")] = False,  # noqa: FBT002
     replace: Annotated[ReplacementChoice, typer.Option(help="What is written instead.")] = ReplacementChoice.LABEL,
@@ -105,7 +109,8 @@ def scrub(  # a Typer command has one parameter for each option
     lists = PhraseLists.of(phrases_from(allow or (), "allow"), phrases_from(deny or (), "deny"))
     known = own.chosen()
     given = files or [STDIN]
-    targets = _targets(given, output, in_place=in_place)
+    tree = _tree(given, output, in_place=in_place)
+    targets: list[Path | None] = [] if tree is not None else _targets(given, output, in_place=in_place)
     if json and None in targets:
         raise InputError("--json: stdout is taken by the text", advice="say where that goes with --output")
     if keep_values and table is None:
@@ -129,10 +134,38 @@ def scrub(  # a Typer command has one parameter for each option
         account = ScrubAccount(side, rows, keep_values=keep_values)
         held.callback(account.finish)
         cleaner = FileScrubber(scrubber, account, encoding, STACK_TRACE if records else None, _carrier)
+        left_out: list[LeftOutFile] = []
         shown = None in targets or STDIN in given
-        with progress(silent=json or shown) as monitor, monitor.phase("scrub"):
-            _clean(cleaner, list(zip(given, targets, strict=True)), done, monitor.progress("files"))
-    _say(account, as_json=json)
+        with progress(silent=json or shown) as monitor:
+            if tree is None:
+                with monitor.phase("scrub"):
+                    _clean(cleaner, list(zip(given, targets, strict=True)), done, monitor.progress("files"))
+            else:
+                left_out = _clean_tree(cleaner, *tree, monitor)
+    _say(account, left_out, as_json=json)
+
+
+def _tree(given: list[Path], output: Path | None, *, in_place: bool) -> tuple[Path, Path] | None:
+    """A folder and where its like goes; None where files are named."""
+    if not any(path != STDIN and path.is_dir() for path in given):
+        return None
+    if len(given) > 1:
+        raise InputError("a folder is scrubbed alone", advice="call the command once for each")
+    if in_place or output is None:
+        raise InputError("a folder goes to another folder", advice="say which with --output, without --in-place")
+    return given[0], output
+
+
+def _clean_tree(cleaner: FileScrubber, folder: Path, target: Path, monitor: Monitor) -> list[LeftOutFile]:
+    from shoal.scrub.folder_scrub import FolderScrub
+
+    with monitor.phase("scrub"):
+        work = FolderScrub(cleaner, folder, target, monitor.progress("files"))
+        work.execute()
+    say(f"{target}: {work.written:,} file(s) written, {len(work.left_out):,} left out")
+    if work.telling_names:
+        warn(f"{target}: the names of {work.telling_names} file(s) or folder(s) may tell of people; they were kept")
+    return work.left_out
 
 
 def _clean(cleaner: FileScrubber, jobs: list[tuple[Path, Path | None]], done: list[Path], progress: Progress) -> None:
@@ -266,12 +299,21 @@ def _carrier(path: Path) -> DocumentFormat:
     return documents.open(path)
 
 
-def _say(account: ScrubAccount, *, as_json: bool) -> None:
+def _say(account: ScrubAccount, left_out: list[LeftOutFile], *, as_json: bool) -> None:
     for warning in account.warnings:
         warn(warning)
+    for one in left_out:
+        typer.echo(f"left out: {printable(one.path)}: {printable(one.why)}", err=True)
     if as_json:
-        print_json(account.to_dict())
-        return
+        told = [{"path": one.path, "why": one.why} for one in left_out]
+        print_json({**account.to_dict(), **({"left_out": told} if told else {})})
+    else:
+        _say_found(account)
+    if any(one.failed for one in left_out):
+        raise typer.Exit(NOT_READ)
+
+
+def _say_found(account: ScrubAccount) -> None:
     found = ", ".join(f"{times:,} {kind}" for kind, times in sorted(account.counts.items())) or "nothing"
     note(f"replaced: {found}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +31,9 @@ def suggest(
         ),
     ] = "external-sharing",
     person: Annotated[str | None, typer.Option(help="The column that names the person, where it is not found.")] = None,
+    purpose: Annotated[
+        str | None, typer.Option(help='What the data is for, by its columns: "diabetes by age". The rest is left out.')
+    ] = None,
     name: Annotated[str | None, typer.Option(help="What the policy is called; else by the data.")] = None,
     keep_joinable: Annotated[  # noqa: FBT002
         bool, typer.Option("--keep-joinable", help="Several tables: keep keys as pseudonyms, for outsiders too.")
@@ -58,7 +62,16 @@ def suggest(
         raise TargetError(f"{output}: its folder does not exist")
     with progress(silent=json) as monitor:
         found = _suggested(
-            data, UseCase(use_case), output, reader, own, monitor, person=person, name=name, keep_joinable=keep_joinable
+            data,
+            UseCase(use_case),
+            output,
+            reader,
+            own,
+            monitor,
+            person=person,
+            purpose=purpose,
+            name=name,
+            keep_joinable=keep_joinable,
         )
     if output is not None:
         from shoal.io import write_atomic
@@ -81,12 +94,14 @@ def _suggested(
     monitor: Monitor,
     *,
     person: str | None,
+    purpose: str | None,
     name: str | None,
     keep_joinable: bool,
 ) -> Suggestion:
     from shoal.discover.suggestion.policy_draft import suggest as suggest_table
     from shoal.errors import InputError
     from shoal.policy import UseCase
+    from shoal.release.suggestion_trial import try_out
     from shoal.scan.policy_suggestion import (
         beside,
         holds_tables,
@@ -103,8 +118,8 @@ def _suggested(
     files = own.files(folder=folder)
     known = recognisers_with(files)
     if holds_tables(data):
-        if person is not None:
-            raise InputError("--person is about one table, and there are several")
+        if person is not None or purpose is not None:
+            raise InputError("--person and --purpose are about one table, and there are several")
         with monitor.phase("profile tables"):
             tables = profile_tables_at(data, reader=reader.options, recognisers=known)
         return suggest_multi_table(tables, title, case, folder, keep_joinable=keep_joinable, style=flag)
@@ -113,7 +128,17 @@ def _suggested(
     table = profiled(data, reader.open(data), reader.options, known, monitor=monitor)
     source = table.source_setting(folder)
     named = [beside(path, folder) for path in files]
-    return suggest_table(table.profile, name=title, use_case=case, source=source, person=person, recognisers=named)
+    draft = partial(
+        suggest_table,
+        table.profile,
+        name=title,
+        use_case=case,
+        source=source,
+        person=person,
+        purpose=purpose,
+        recognisers=named,
+    )
+    return try_out(draft(), lambda protected, notes: draft(protected=protected, notes=notes), table.source)
 
 
 def _told(found: Suggestion) -> dict[str, object]:

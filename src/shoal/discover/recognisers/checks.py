@@ -43,9 +43,13 @@ def phone_length(value: str) -> bool:
     return 8 <= len(_digits(value)) <= 15
 
 
+_WHOLE_PHONE_AND_MORE = re.compile(r"\+[0-9]{11,15}[ ./-]+[0-9]")
+"""A number written without a gap is over at the first one: what follows is another."""
+
+
 def phone_digits(value: str) -> bool:
     """As many digits as a number has where its name has been said already."""
-    return 6 <= len(_digits(value)) <= 20
+    return not _WHOLE_PHONE_AND_MORE.match(value) and 6 <= len(_digits(value)) <= 20
 
 
 def card(value: str) -> bool:
@@ -64,6 +68,8 @@ def ip(value: str) -> bool:
 
 def phone(value: str) -> bool:
     """A number with its country code that is long enough for the country."""
+    if _WHOLE_PHONE_AND_MORE.match(value):
+        return False
     plain = _PLAIN_PHONE.fullmatch(value)
     if plain and len(digits := _digits(plain[1])) in _phone_lengths(digits[:2]):
         return True

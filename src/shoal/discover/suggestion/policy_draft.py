@@ -15,7 +15,7 @@ them, because joined tables say more of a person than k counts in each; unless t
   # a person's name: it hardly ever changes, and everybody knows it
   name: {role: direct, technique: suppress}
   # an age: it can be foreseen for life, and be told by sight
-  age: {role: quasi, hierarchy: {intervals: {widths: [5, 10, 20]}}}
+  age: {role: quasi, hierarchy: {intervals: {widths: [5, 10, 20, 40]}}}
 <BLANKLINE>
 privacy:
   - k_anonymity: {k: 3}      # everybody looks like at least 2 others in age
@@ -31,6 +31,7 @@ shuffle_rows: true           # the order of the records may tell what was genera
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,7 +39,8 @@ from dataclasses import dataclass, field, replace
 from shoal.discover.column_profile import Profile
 from shoal.discover.role_resolution import person_in
 from shoal.discover.suggestion.policy_yaml import attribute_lines, comment, setting
-from shoal.discover.suggestion.technique_choice import TechniqueChoice, choose, without_quasi
+from shoal.discover.suggestion.purpose import Purpose, read_purpose
+from shoal.discover.suggestion.technique_choice import TechniqueChoice, choose, needed_only, without_quasi
 from shoal.discover.table_links import LinkableTable, TableColumn, domains, in_telling_order
 from shoal.errors import DataError, FieldName, FieldStyle, FieldText, styled
 from shoal.policy import PRESETS, Policy, UseCase
@@ -48,6 +50,14 @@ from shoal.schema.notebook_html import card, listing, preformatted, short
 from shoal.schema.registry import did_you_mean
 
 SUPPRESSION_LIMIT = 0.05
+MOST_VALUES = 1000
+MOST_PROTECTED = 8
+"""Sensitive attributes that are asked for at once."""
+MANY_AMOUNTS = 10
+CLOSE = 0.4
+MOST_GROUPS = 6
+AGGREGATES = "Counts by group instead of records: this line does it, and the levels of privacy and solve still hold."
+ALIKE_DIFFER = "those who look alike do not all have the same"
 NAMED = 5
 """Quasi-identifiers that are named in a comment; of more, only the number."""
 
@@ -60,6 +70,8 @@ class Suggestion:
     choices: Mapping[str, TechniqueChoice]
     person: str | None = None
     notes: tuple[str, ...] = field(default=())
+    protectable: tuple[str, ...] = ()
+    """Sensitive attributes that l-diversity or t-closeness could be asked for."""
 
     @property
     def policy(self) -> Policy:
@@ -85,6 +97,17 @@ class TablePolicyDraft:
     use_case: UseCase
     person: str | None
     choices: dict[str, TechniqueChoice]
+    purpose: Purpose | None = None
+    protected: tuple[str, ...] = ()
+    """Sensitive attributes of which those who look alike have to differ."""
+    further_notes: tuple[str, ...] = ()
+
+    @property
+    def protectable(self) -> tuple[str, ...]:
+        """Sensitive attributes that are released and have several values, those with the fewest first."""
+        spreads = {name: self.profile[name].spread.distinct for name, one in self.choices.items() if _is_kept(one)}
+        names = [name for name, distinct in spreads.items() if 2 <= distinct <= MOST_VALUES]
+        return tuple(sorted(names, key=lambda name: spreads[name]))[:MOST_PROTECTED]
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -113,12 +136,18 @@ def suggest(  # noqa: PLR0913  # one argument per part of the policy
     source: object = None,
     person: str | None = None,
     recognisers: Sequence[str] = (),
+    purpose: str | None = None,
+    protected: Iterable[str] = (),
+    notes: Iterable[str] = (),
 ) -> Suggestion:
     """A policy for a table of which this is the profile; ``person`` names the person, if that is known.
 
-    ``recognisers`` are files, as the policy names them, that the profile was made with.
+    ``recognisers`` are files, as the policy names them, that the profile was made with. Of a ``purpose`` such as
+    "diabetes by age" only the columns that it names are kept. Those who look alike have to differ in the attributes
+    that are ``protected``. ``notes`` are added to its own.
     """
-    wanted = draft_for(profile, use_case=use_case, person=person)
+    wanted = draft_for(profile, use_case=use_case, person=person, purpose=purpose)
+    wanted = replace(wanted, protected=tuple(protected), further_notes=tuple(notes))
     if wanted.too_few:
         advice = "combine it with other data, or aggregate it"
         raise DataError(
@@ -128,16 +157,19 @@ def suggest(  # noqa: PLR0913  # one argument per part of the policy
     lines += [] if source is None else [f"source: {setting(source)}"]
     lines += [f"recognisers: {setting(list(recognisers))}"] if recognisers else []
     lines += table_lines(wanted)
-    return Suggestion("\n".join(lines) + "\n", wanted.choices, wanted.person, tuple(notes_of(wanted)))
+    protectable = wanted.protectable if wanted.quasi and PRESETS[use_case].k is not None else ()
+    text = "\n".join(lines) + "\n"
+    return Suggestion(text, wanted.choices, wanted.person, tuple(notes_of(wanted)), protectable)
 
 
-def draft_for(
+def draft_for(  # noqa: PLR0913  # one argument per wish
     profile: Profile,
     *,
     use_case: UseCase,
     person: str | None = None,
     keys: Mapping[str, str] | None = None,
     joinable: bool = True,
+    purpose: str | None = None,
 ) -> TablePolicyDraft:
     """What is chosen for a table; ``keys`` are columns that join it with other tables, by domain."""
     names = tuple(column.name for column in profile.columns)
@@ -146,7 +178,11 @@ def draft_for(
     if not names:
         raise DataError("the table has no columns")
     found = person or _repeated_person(profile)
-    return TablePolicyDraft(profile, use_case, found, choose(profile, use_case, found, keys or {}, joinable=joinable))
+    chosen = choose(profile, use_case, found, keys or {}, joinable=joinable)
+    if purpose is None:
+        return TablePolicyDraft(profile, use_case, found, chosen)
+    wanted = read_purpose(purpose, names)
+    return TablePolicyDraft(profile, use_case, found, needed_only(chosen, wanted.needs), wanted)
 
 
 def _repeated_person(profile: Profile) -> str | None:
@@ -163,35 +199,51 @@ def table_lines(wanted: TablePolicyDraft, indent: str = "") -> list[str]:
     lines = []
     if wanted.person is not None:
         lines += [f"person: {setting(wanted.person)}      # k counts people, not records: some have several records"]
-    lines += ["", "attributes:", *attribute_lines(wanted.choices)]
+    lines += ["", "attributes:", *attribute_lines(wanted.choices), *_aggregate_lines(wanted)]
     k = PRESETS[wanted.use_case].k
     if k is not None and wanted.quasi:
         by = ", ".join(wanted.quasi) if len(wanted.quasi) <= NAMED else f"all {len(wanted.quasi)} quasi-identifiers"
         alike = comment(f"everybody looks like at least {k - 1} others in {by}")
-        lines += ["", "privacy:", f"  - k_anonymity: {{k: {k}}}      {alike}", *_further(wanted), "", *_solving()]
+        lines += ["", "privacy:", f"  - k_anonymity: {{k: {k}}}      {alike}", *_further(wanted), "", *_solving(wanted)]
     return [f"{indent}{line}" if line else "" for line in lines]
 
 
+def _aggregate_lines(wanted: TablePolicyDraft) -> list[str]:
+    """Counts by group instead of records, as a comment that only has to be uncommented."""
+    purpose = wanted.purpose
+    if purpose is None or not purpose.aggregates_suffice:
+        return []
+    by = [name for name in purpose.needs if not wanted.choices[name].suppressed][:MOST_GROUPS]
+    counted = setting({"by": by, "measures": {"people": "people" if wanted.person else "count"}, "minimum": 5})
+    return ["", comment(AGGREGATES), f"# aggregate: {counted}"] if by else []
+
+
 def _further(wanted: TablePolicyDraft) -> list[str]:
-    """What somebody may want beyond k; as a comment, because it costs detail."""
-    sensitive = [
-        name
-        for name, one in wanted.choices.items()
-        if one.role is Role.SENSITIVE and not one.suppressed and 2 <= wanted.profile[name].spread.distinct <= 1000
-    ]
-    return [
-        f"  # - l_diversity: {{attribute: {setting(name)}, l: 2, kind: distinct}}      "
-        "# those who look alike would not all have the same"
-        for name in sensitive[:1]
-    ]
+    """What is asked beyond k; as a comment where it costs more detail than was found to be worth it."""
+    if wanted.protected:
+        return [f"  - {_model(wanted, name)}      {comment(ALIKE_DIFFER)}" for name in wanted.protected]
+    return [f"  # - {_model(wanted, name)}      # those who look alike would differ" for name in wanted.protectable[:1]]
 
 
-def _solving() -> list[str]:
+def _model(wanted: TablePolicyDraft, name: str) -> str:
+    """t-closeness for amounts, of which a class has many different ones anyway; l-diversity for the rest."""
+    one, starred = wanted.profile[name], "suppress_rare" in str(wanted.choices[name].technique)
+    if one.column.is_number and one.spread.distinct > MANY_AMOUNTS and not starred:
+        return f"t_closeness: {{attribute: {setting(name)}, t: {CLOSE}, distance: ordered}}"
+    return f"l_diversity: {{attribute: {setting(name)}, l: 2, kind: distinct}}"
+
+
+def _is_kept(one: TechniqueChoice) -> bool:
+    return one.role is Role.SENSITIVE and not one.suppressed
+
+
+def _solving(wanted: TablePolicyDraft) -> list[str]:
+    """Of a small table, one person who is like nobody else may be starred out too."""
+    limit = max(SUPPRESSION_LIMIT, math.ceil(100 / wanted.people) / 100) if wanted.people else SUPPRESSION_LIMIT
     return [
         "solve:",
         "  recoding: local            # each record is generalised as far as it has to be; global is easier to analyse",
-        f"  suppression_limit: {SUPPRESSION_LIMIT}    "
-        "# at most this share of the records is starred out because they are too rare",
+        f"  suppression_limit: {limit}    # at most this share of the records is starred out because they are too rare",
         "",
         "read_back: {found: suppress} # cells of other columns that would give back what was generalised are starred",
         "shuffle_rows: true           # the order of the records may tell what was generalised",
@@ -206,7 +258,12 @@ def _heading(wanted: TablePolicyDraft) -> list[str]:
 
 def notes_of(wanted: TablePolicyDraft) -> list[str]:
     """What a person should know before running it."""
-    profile, notes = wanted.profile, []
+    profile, notes = wanted.profile, [*wanted.further_notes]
+    if wanted.purpose is not None and wanted.purpose.aggregates_suffice:
+        notes.append(
+            f"For '{' '.join(wanted.purpose.text.split())}' counts by group would do, and they give away less than "
+            "records (ISO/IEC 20889, 11.3): see the line aggregate."
+        )
     if profile.sampled:
         notes.append(f"Forms were looked at in {profile.rows_seen:,} of {profile.rows:,} records.")
     if wanted.person is None and wanted.quasi and person_in(profile.columns) is None:

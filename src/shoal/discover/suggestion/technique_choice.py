@@ -23,6 +23,10 @@ MOSTLY_OWN = 0.5
 FEW_ALIKE = 2
 """Numbers that fewer people share than so many times k, on average, are mostly shared by fewer than k."""
 RARE = 10
+NEEDED = 3
+"""The weight of a quasi-identifier that the purpose needs."""
+TELLING_STARS = 2
+"""Of so few different values, a star tells which one it was."""
 FORMATS = {"email": "email", "nric": "nric", "card": "card", "aadhaar": "aadhaar", "pan": "pan", "phone": "phone"}
 """Pseudonyms that look like the kind, for test data."""
 MOST_DIGITS = 6
@@ -39,6 +43,8 @@ class TechniqueChoice:
     hierarchy: Setting | None = None
     redundant: bool = False
     """Taken out because another attribute says it already."""
+    weight: int | None = None
+    """How much its loss counts against the others'."""
 
     @property
     def suppressed(self) -> bool:
@@ -47,6 +53,7 @@ class TechniqueChoice:
     @property
     def entry(self) -> dict[str, Any]:
         given = {"role": str(self.role), "technique": self.technique, "hierarchy": self.hierarchy}
+        given |= {"weight": self.weight}
         return {key: value for key, value in given.items() if value is not None}
 
 
@@ -160,11 +167,22 @@ def _kept(one: ColumnProfile, use_case: UseCase, reason: str) -> TechniqueChoice
     if k is None or one.spread.distinct < 2:
         return TechniqueChoice(role, reason)
     if number and one.spread.distinct * k * FEW_ALIKE > one.spread.values:
-        why = f"{reason}; an exact figure can be matched with a bill or a payslip, so {k} people share each"
-        return TechniqueChoice(role, why, {"microaggregate": {"k": k}})
+        return _rounded(one, k, reason)
     if one.spread.uniqueness >= MOSTLY_OWN:
         return TechniqueChoice(role, f"{reason}; a value of one's own works like a name", "suppress")
+    if one.spread.distinct <= TELLING_STARS:
+        return TechniqueChoice(role, reason)
     return TechniqueChoice(role, f"{reason}; what fewer than {k} people have is starred", {"suppress_rare": {"k": k}})
+
+
+def _rounded(one: ColumnProfile, k: int, reason: str) -> TechniqueChoice:
+    """An amount that nobody has alone, and that is no more exact than it has to be."""
+    why = f"{reason}; an exact figure can be matched with a bill or a payslip, so {k} people share each"
+    shared: Setting = {"microaggregate": {"k": k}}
+    if one.rounding_base is None:
+        return TechniqueChoice(one.proposal.role, why, shared)
+    rounded: Setting = {"round": {"base": one.rounding_base}}
+    return TechniqueChoice(one.proposal.role, f"{why}, rounded", [shared, rounded])
 
 
 def _altered(one: ColumnProfile, reason: str, *, is_person: bool) -> TechniqueChoice:
@@ -213,6 +231,16 @@ def _said_twice(profile: Profile, chosen: Mapping[str, TechniqueChoice], quasi: 
 def _left_out(choice: TechniqueChoice, why: str) -> TechniqueChoice:
     reason = f"{choice.reason}; {why}"
     return replace(choice, technique="suppress", hierarchy=None, reason=reason, redundant=True)
+
+
+def needed_only(chosen: dict[str, TechniqueChoice], needs: Sequence[str]) -> dict[str, TechniqueChoice]:
+    """What the purpose needs keeps its detail as far as can be; the rest goes (PDPC guide, step 1: minimisation)."""
+    return {
+        name: (replace(one, weight=NEEDED) if one.role is Role.QUASI and not one.suppressed else one)
+        if name in needs or one.suppressed
+        else _left_out(one, "the purpose does not need it")
+        for name, one in chosen.items()
+    }
 
 
 def without_quasi(chosen: dict[str, TechniqueChoice], why: str) -> dict[str, TechniqueChoice]:

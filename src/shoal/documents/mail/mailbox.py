@@ -28,6 +28,7 @@ from shoal.documents.cleaning_account import ADDRESS, PERSON, EditRecorder
 from shoal.documents.html_pages import cleaned as cleaned_page
 from shoal.documents.html_pages import pieces_of
 from shoal.documents.mail.address_list import address_list
+from shoal.documents.mail.date_header import date_header
 from shoal.errors import InputError, SourceError
 
 _PEOPLE: Final = frozenset({"from", "to", "cc", "bcc", "reply-to", "sender"})
@@ -96,7 +97,8 @@ class MailCleaner:
             self.ledger.replaced(place, "message identifier")
             return self.numbers.of(value)
         if kind in _WORDS:
-            return " ".join(self.ledger.clean(place, value, "" if kind == "date" else name).split())
+            cleaned = self.ledger.clean(place, value, "" if kind == "date" else name)
+            return " ".join((date_header(value, cleaned) if kind == "date" else cleaned).split())
         self.ledger.removed(place, "header")
         return ""
 

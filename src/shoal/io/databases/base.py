@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import polars as pl
 
-from shoal.errors import InputError, SourceError, TargetError
+from shoal.errors import InputError, SourceError, TargetError, install_advice
 from shoal.io.databases.spool import Spool
 from shoal.io.options import Address, DatabaseOptions, DatabaseTargetOptions, IfExists, parse_source
 from shoal.schema.registry import did_you_mean
@@ -189,8 +189,8 @@ def _connected(address: Address, label: str, failure: type[InputError], base: Pa
 
         module = importlib.import_module(_MODULES[address.kind])
     except ModuleNotFoundError as error:
-        advice = "pip install 'shoal[db]'"
-        raise failure(f"{label}: {_KINDS[address.kind]} needs the package {error.name}", advice=advice) from None
+        said = f"{label}: {_KINDS[address.kind]} needs the package {error.name}"
+        raise failure(said, advice=install_advice("db")) from None
     try:
         url = make_url(address.resolved())
     except KeyError as error:

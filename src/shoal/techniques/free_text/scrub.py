@@ -28,6 +28,7 @@ from pydantic import AfterValidator, Field, model_validator
 from shoal.errors import BugError, DataError
 from shoal.schema.canonical_text import canonical_text
 from shoal.schema.columns import Column
+from shoal.schema.counts import Counts
 from shoal.schema.values import ValueType
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, ScrubRequest, Step, Technique
 from shoal.techniques.pseudonymisation.pseudonym_steps import LookUp
@@ -68,6 +69,8 @@ class Scrub(Technique):
     ages: Literal["generalise", "label", "keep"] | None = None
     """If it is left out, generalised with ``replace: pseudonym``, else replaced like everything."""
 
+    person: str | None = None
+    """With ``dates: shift``, the column that names the person: its dates move as in ``shift_dates``."""
     allow: tuple[str, ...] = ()
     """Words and phrases that stay, whatever they are taken for, such as the clinic's own name."""
     deny: tuple[str, ...] = ()
@@ -80,29 +83,41 @@ class Scrub(Technique):
                 raise ValueError(f"{name} goes with replace: mask")
         if "domain" in self.model_fields_set and self.replace != "pseudonym" and self.dates != "shift":
             raise ValueError("a domain goes with replace: pseudonym, or with dates: shift")
+        if self.person is not None and not self._shifts:
+            raise ValueError("a person goes with dates: shift")
         return self
 
+    @property
+    def _shifts(self) -> bool:
+        return self.dates == "shift" or (self.dates is None and self.replace == "pseudonym")
+
+    @property
+    def reads_originals(self) -> bool:  # type: ignore[override]  # only where it looks at the person
+        return self.person is not None
+
+    def also_reads(self) -> tuple[str, ...]:
+        return () if self.person is None else (self.person,)
+
     def wants(self, attribute: str) -> tuple[tuple[str, ...], ...]:
-        return ((attribute,),)
+        return ((attribute, *self.also_reads()),)
 
     def bind(self, column: Column, context: Context) -> ScrubStep:
         if context.scrubber is None:
             raise BugError("scrub was bound without a scrubber")
         scrubber = context.scrubber(self._request())
-        counts = context.counts[(column.name,)].value_counts(column.name)
-        texts = canonical_text(counts["value"])
+        counts = context.counts[(column.name, *self.also_reads())]
+        pairs = _texts_of(counts, column.name, self.person)
         scrubbed, found, touched = [], Counter[str](), 0
-        for text, records in zip(texts, counts["records"], strict=True):
-            if text is None:
-                continue
-            clean, kinds = scrubber.scrub_text(text)
+        for text, person, records in pairs.iter_rows():
+            clean, kinds = scrubber.scrub_text(text, person)
             scrubbed.append(clean)
             found.update({kind: times * records for kind, times in kinds.items()})
             touched += records if kinds else 0
         lasting = context.secrets is not None and context.secrets.lasting
-        looked_up = LookUp(texts.drop_nulls(), pl.Series(scrubbed, dtype=pl.String))
+        keys = pairs["text"] if self.person is None else _joined(pairs["text"], pairs["person"])
+        looked_up = LookUp(keys, pl.Series(scrubbed, dtype=pl.String))
         of_this_run = self.replace == "pseudonym" and not lasting
-        return ScrubStep(column.name, looked_up, tuple(sorted(found.items())), touched, of_this_run)
+        return ScrubStep(column.name, looked_up, tuple(sorted(found.items())), touched, of_this_run, self.person)
 
     def _request(self) -> ScrubRequest:
         types = None if self.types is None else frozenset(self.types)
@@ -111,6 +126,23 @@ class Scrub(Technique):
 
     def leaves(self, column: Column) -> Column:
         return replace(column, type=ValueType.TEXT, storage=pl.String(), scale=0, date_format=None)
+
+
+def _texts_of(counts: Counts, attribute: str, person: str | None) -> pl.DataFrame:
+    """Each text with the person whose it is, "" where nobody is named, and how many records have both."""
+    table = counts.frame()
+    named = pl.lit("") if person is None else canonical_text(table[person]).fill_null("")
+    pairs = table.select(text=canonical_text(table[attribute]), person=named, records=pl.Series(counts.records))
+    return pairs.drop_nulls("text").group_by("text", "person", maintain_order=True).agg(pl.col("records").sum())
+
+
+def _joined(texts: pl.Series, people: pl.Series) -> pl.Series:
+    """A text and a person in one key; a missing text has none."""
+    return (
+        pl.DataFrame({"person": people, "text": texts})
+        .select(pl.concat_str("person", "text", separator="\x00"))
+        .to_series()
+    )
 
 
 @dataclass(frozen=True)
@@ -124,10 +156,11 @@ class ScrubStep(Step):
     touched: int = 0
     """Records in which something was found."""
     of_this_run: bool = False
+    person: str | None = None
 
     @property
     def reads(self) -> tuple[str, ...]:
-        return (self.attribute,)
+        return (self.attribute,) if self.person is None else (self.attribute, self.person)
 
     @property
     def report_note(self) -> str:
@@ -136,8 +169,11 @@ class ScrubStep(Step):
         return f"{told}; stand-ins are of this run only" if self.of_this_run else told
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
+        keys = canonical_text(frame[self.attribute])
+        if self.person is not None:
+            keys = _joined(keys, canonical_text(frame[self.person]).fill_null(""))
         try:
-            texts = self.scrubbed.map(canonical_text(frame[self.attribute]))
+            texts = self.scrubbed.map(keys)
         except KeyError:
             raise DataError(f"column '{self.attribute}' has values that were not there when it was counted") from None
         return frame.with_columns(texts.alias(self.attribute))

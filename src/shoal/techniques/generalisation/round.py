@@ -81,6 +81,11 @@ class Round(Technique):
             return f"controlled rounding has no rule for missing values; column '{column.name}' has {column.missing}"
         return None
 
+    @property
+    def moves_by(self) -> float:
+        """The base."""
+        return float(self.base)
+
     def bind(self, column: Column, context: Context) -> RoundStep:
         steps: dict[RoundingMethod, type[RoundStep]] = {
             RoundingMethod.NEAREST: NearestRoundStep,

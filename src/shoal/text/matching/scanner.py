@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import re2  # type: ignore[import-untyped]
 
 from shoal.discover.recognisers.expressions import LOW_LINE, LinearOnUse, re2_options, spans, within_edges
-from shoal.errors import InputError
+from shoal.errors import InputError, install_advice
 from shoal.text.matching.character_forms import as_read, first_bytes
 from shoal.text.matching.context_words import ContextPositions
 from shoal.text.matching.pattern_traits import traits_of
@@ -71,7 +71,7 @@ class PatternScanner:
         doubtful: Collection[int] = frozenset(),
     ) -> None:
         if engine == "hyperscan" and not hyperscan():
-            raise InputError("Hyperscan is not installed", advice="pip install 'shoal[text]'")
+            raise InputError("Hyperscan is not installed", advice=install_advice("text"))
         self.engine = engine
         traits = list(map(traits_of, patterns))
         numbers = [place for place, known in enumerate(traits) if place in dense or known.is_number]

@@ -7,12 +7,9 @@ with a byte that a formula could begin with, the cell is looked at; there are fe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial, reduce
+from functools import partial
 from pathlib import Path
 from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from shoal.io.formats.delimited.dialect import Dialect
 from shoal.io.formats.delimited.formula_escapes import is_formula
@@ -20,21 +17,23 @@ from shoal.io.formats.delimited.formula_escapes import is_formula
 _BLOCK: Final = 1 << 18
 _OPENINGS: Final = b"=@\t\r+-\xef"
 """First bytes of what a formula begins with; full-width signs begin with the last."""
+_END, _OPENING = 1, 2
+_BEGIN: Final = bytes((_END, _OPENING))
 MOST_CANDIDATES: Final = 100_000
 """Beyond that, parsing is quicker."""
 
 
 def count_formulas_in(path: Path, dialect: Dialect) -> int | None:
     """Cells that a spreadsheet would run; None where only parsing the file would tell."""
-    found = looked_at = 0
+    found, looked_at, kinds = 0, 0, _kinds(dialect)
     for block in _whole_lines(path, dialect.eol.encode()):
         if dialect.quote and dialect.quote.encode() in block:
             return None
-        begins = _candidates(block, dialect)
-        looked_at += len(begins)
+        for begin in _candidates(block, kinds):
+            looked_at += 1
+            found += is_formula(_cell(block, begin, dialect))
         if looked_at > MOST_CANDIDATES:
             return None
-        found += sum(is_formula(_cell(block, int(begin), dialect)) for begin in begins)
     return found
 
 
@@ -56,12 +55,19 @@ def _whole_lines(path: Path, end: bytes) -> Iterator[bytes]:
             yield rest
 
 
-def _candidates(block: bytes, dialect: Dialect) -> NDArray[np.int64]:
+def _kinds(dialect: Dialect) -> bytes:
+    """Which bytes a cell begins behind, and which a formula could begin with, as a table for ``bytes.translate``."""
+    ends = (dialect.separator + dialect.eol).encode()
+    return bytes(_END if byte in ends else _OPENING if byte in _OPENINGS else 0 for byte in range(256))
+
+
+def _candidates(block: bytes, kinds: bytes) -> Iterator[int]:
     """Where cells begin with such a byte."""
-    array = np.frombuffer(block, np.uint8)
-    before = (array[:-1] == ord(dialect.separator)) | (array[:-1] == ord(dialect.eol))
-    opens: NDArray[np.bool_] = reduce(np.logical_or, [array[1:] == byte for byte in _OPENINGS])
-    return np.flatnonzero(before & opens) + 1
+    read = block.translate(kinds)
+    found = read.find(_BEGIN)
+    while found >= 0:
+        yield found + 1
+        found = read.find(_BEGIN, found + 1)
 
 
 def _cell(block: bytes, begin: int, dialect: Dialect) -> str:

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from math import sqrt
 from typing import Self
 
 import polars as pl
@@ -108,6 +109,18 @@ class Noise(Technique):
             kept = "means and covariances" if self.correlated.rescale else "means and correlations"
             return f"{kept} of {len(self.correlated.with_) + 1} columns"
         return "the mean date" if self.days else "the mean position"
+
+    @property
+    def moves_by(self) -> float | None:
+        """The standard deviation."""
+        if self.days is not None:
+            return self.days / sqrt(3)
+        scaled = {
+            sqrt(2): self.laplace and self.laplace.scale,
+            1.0: self.gaussian and self.gaussian.sd,
+            1 / sqrt(12): self.uniform and self.uniform.width,
+        }
+        return next((times * float(size) for times, size in scaled.items() if size), None)
 
     def also_reads(self) -> tuple[str, ...]:
         if self.correlated:
