@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from shoal.scrub.choices import known_types
 from shoal.text import Annotator
 from shoal.text.lexicon_finder import LexiconFinder
 
-ANNOTATOR = Annotator((LexiconFinder(),))
+ANNOTATOR = Annotator((LexiconFinder(),), types=known_types())
 
 
 def found(text: str, *types: str) -> list[tuple[str, str]]:

@@ -125,6 +125,8 @@ def test_what_only_looks_personal_stays(message: str, stays: str) -> None:
         ("C:\\Users\\asha\\report.docx opened", "asha"),
         ("patient_id=AX-48213 saved", "AX-48213"),
         ("User <asha> unknown", "asha"),
+        ('record opened, name="Durga Devarapalli"', "Devarapalli"),
+        ("no insurance, aadhaar=1081 1678 0693", "1678 0693"),
         ("diagnosis=diabetes stored", "diabetes"),
         ("Login attempt failed for lnarayanan.", "lnarayanan"),
     ],

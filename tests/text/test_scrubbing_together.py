@@ -17,12 +17,16 @@ from shoal.discover.recognisers import InText, Recogniser, default_recognisers
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.schema import Role
+from shoal.scrub.choices import known_types
 from shoal.scrub.scrubber import Scrubber
 from shoal.text import lexicon_finder
 from shoal.text.annotator import Annotator, without_contained
+from shoal.text.impersonal_names import is_impersonal
 from shoal.text.lexicon import capitalised_runs
 from shoal.text.lexicon.sentence_context import stands_apart
 from shoal.text.lexicon_finder import LexiconFinder, find_by_lexicon, with_normalised_digits
+from shoal.text.logs.log_findings import log_findings
+from shoal.text.logs.log_lines import is_log
 from shoal.text.matching import context_words, pattern_traits, patterns
 from shoal.text.matching.batch import THICKNESS, BatchedPatternFinder, separator_for
 from shoal.text.matching.patterns import PatternFinder
@@ -33,7 +37,7 @@ pytestmark = pytest.mark.requirement("X-02")
 
 PATTERNS = PatternFinder()
 SIDE_BY_SIDE = BatchedPatternFinder(PATTERNS)
-ANNOTATOR = Annotator((PATTERNS, LexiconFinder()))
+ANNOTATOR = Annotator((PATTERNS, LexiconFinder()), types=known_types())
 LINES = [
     '2026-11-01T00:00:03.017Z INFO web[12] 10.2.31.4 GET /login 200 2837 6ms "Mozilla/5.0 (X11; Linux) Gecko"\n',
     "2026-11-01T00:00:04Z DEBUG pool[907] card 4111 1111 1111 1111 declined for asha.rao@example.org\n",
@@ -94,8 +98,12 @@ def sentences(shared) -> list[str]:
 def slowly(text: str) -> list[Span]:
     """The annotation without any short cut."""
     everything = [*PATTERNS.find(text), *find_by_lexicon(text)]
+    logged = is_log(text)
+    everything = (
+        log_findings(text, everything) if logged else [one for one in everything if not is_impersonal(text, one)]
+    )
     spans = merged(without_contained(everything, ANNOTATOR.threshold), ANNOTATOR.threshold)
-    again = _again(text, spans)
+    again = [] if logged else _again(text, spans)
     spans = merged([*spans, *again], ANNOTATOR.threshold) if again else spans
     bare = [(span, text[span.start : span.end]) for span in spans]
     kept = [(span, value) for span, value in bare if any(letter.isalnum() for letter in value)]

@@ -36,6 +36,8 @@ _CALLING = re.compile(
 )
 _CARD = re.compile(r"\b(?:card|cc|visa|mastercard)\b[^\d\n]{0,6}$", re.IGNORECASE)
 _GROUPS = re.compile(r"\d+(?:\)?[ ./-]\d+){0,6}(?!\w)")
+_WITHOUT_A_GAP = re.compile(r"\d{10,15}(?=[ ./-]\d)")
+"""A whole number: what follows behind the gap is another."""
 _SHAPED = re.compile(r"\d{2,4}(?P<gap>[ .-])\d{2,4}(?:(?P=gap)\d{2,4}){1,4}(?![\w]|[ .-]\d)")
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:[ .]\d{3})+(?!\d)")
 _IN_GROUPS = re.compile(r"\d{2,4}\)?[ ./-]{1,2}\d{2,8}(?:[ ./-]\d{2,4}){0,4}$")
@@ -48,7 +50,7 @@ _BEHIND_A_NAME = re.compile(r"[A-Z][\w'’-]+ [A-Z][\w'’.-]+(?:,| -| –|:| \|
 
 def called_number(text: str, start: int) -> Span | None:
     """The number that starts here, if it is one that is called; or one of a card, after words for it."""
-    number = _GROUPS.match(text, start)
+    number = _WITHOUT_A_GAP.match(text, start) or _GROUPS.match(text, start)
     if number is None:
         return None
     digits = sum(letter.isdigit() for letter in number.group())

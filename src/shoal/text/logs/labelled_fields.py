@@ -36,6 +36,7 @@ _PEOPLE = frozenset(
 """Whose name it is."""
 _ROLES = frozenset({"patient", "customer", "nominee", "spouse", "payee", "beneficiary", "passenger"})
 """Keys whose value is a name."""
+_CAPITALISED = re.compile(r"[^\W\d_a-zß-öø-ÿ](?:[^\W\d_A-ZÀ-Þ]+|\.)")
 _PLAIN_NAME = re.compile(r"[^\W\d_][^\W\d_]*\.?(?:[ .'’-]{1,2}[^\W\d_]+\.?){0,4}")
 
 
@@ -70,6 +71,8 @@ def _kind(field: LogField, value: str) -> str | None:
     key = words(field.key)
     if _is_of_a_person(key) and _PLAIN_NAME.fullmatch(value) and (field.is_quoted or not _is_a_word(value)):
         return "person"
+    if key == "name" and field.is_quoted and _is_full_name(value):
+        return "person"
     for recogniser in _hinted(key):
         if recogniser.key in _PERSONAL:
             if any(map(str.isdigit if recogniser.key == "birth_date" else str.isalpha, value)) and (
@@ -86,6 +89,12 @@ def _is_of_a_person(key: str) -> bool:
     if said[-1] in ("name", "surname", "firstname", "lastname", "fullname"):
         return said[-1] != "name" or any(word in _PEOPLE for word in said)
     return len(said) == 1 and said[0] in _ROLES
+
+
+def _is_full_name(value: str) -> bool:
+    """Several words, each with a capital, of which one at least is no everyday word."""
+    said = value.split()
+    return len(said) > 1 and all(map(_CAPITALISED.fullmatch, said)) and not all(map(_is_a_word, said))
 
 
 def _is_a_word(value: str) -> bool:

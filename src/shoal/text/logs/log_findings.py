@@ -48,21 +48,18 @@ _PART_OF_A_NAME = "_$/\\@#"
 def log_findings(text: str, found: Iterable[Span]) -> list[Span]:
     """What is to be believed of a log: of what finders found there, and what its fields tell."""
     fields = list(fields_in(text))
-    kept = [held for span in found if _holds(text, held := _within_field(text, span, fields))]
+    kept = [held for span in found if _holds(text, held := _before_next_key(text, span, fields))]
     told = [*find_users(text), *find_connections(text), *find_labelled(text, fields), *find_names_in_paths(text)]
     return [*kept, *told, *_again(text, told)]
 
 
-def _within_field(text: str, span: Span, fields: Sequence[LogField]) -> Span:
-    """The span up to the end of the field that it begins in, or to the next key: ``phone=98… 200``, ``00 mac=00:…``."""
+def _before_next_key(text: str, span: Span, fields: Sequence[LogField]) -> Span:
+    """The span up to the next key, which begins something else: ``00 mac=00:…`` is no date."""
     place = bisect_right(fields, span.start, key=lambda field: field.key_start)
-    end = span.end
-    if place and fields[place - 1].start <= span.start < fields[place - 1].end:
-        end = min(end, fields[place - 1].end)
-    following = fields[place].key_start if place < len(fields) else end
-    if following < end and text[following - 1].isspace():
-        end = following - 1
-    return span if end == span.end else span._replace(end=end)
+    following = fields[place].key_start if place < len(fields) else span.end
+    if following < span.end and text[following - 1].isspace():
+        return span._replace(end=following - 1)
+    return span
 
 
 def _holds(text: str, span: Span) -> bool:
