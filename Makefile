@@ -35,11 +35,12 @@ lint: $(READY)  ## ruff, mypy, import contracts, declared dependencies
 docs: $(READY)  ## the documentation, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-generate: $(READY)  ## the pages made from code: reference/techniques.md, standards.md, the table of the rooms and the JSON Schemas
+generate: $(READY)  ## the pages made from code: reference/techniques.md, standards.md, the table of the rooms, the JSON Schemas, notebooks
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/standards.py
 	$(BIN)/python scripts/house.py
 	$(BIN)/python scripts/schemas.py
+	$(BIN)/python scripts/notebooks.py
 
 lock:  ## the lock, from pyproject.toml (UPGRADE=--upgrade for the newest of everything)
 	$(PYTHON) -m venv build/lock

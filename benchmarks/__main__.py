@@ -20,11 +20,13 @@ from benchmarks import (
     rewriting,
     scanning,
     scrubbing,
+    scrubbing_prose,
     solving,
     sparking,
     starting,
     suda,
     vaulting,
+    whole_commands,
 )
 from benchmarks.result import Result, print_results
 
@@ -33,6 +35,7 @@ SUITES = {
     "count": counting.run,
     "rewrite": rewriting.run,
     "memory": memory.run,
+    "whole": whole_commands.run,
     "readback": reading_back.run,
     "solve": solving.run,
     "measure": measuring.run,
@@ -45,6 +48,7 @@ SUITES = {
     "recognise": recognising.run,
     "scan": scanning.run,
     "scrub": scrubbing.run,
+    "prose": scrubbing_prose.run,
     "spark": sparking.run,
     "fuzz": fuzzing.run,
 }

@@ -4,8 +4,9 @@ The tables of `docs/explanation/rooms.md` and its two pictures are made here. Ro
 contract `rooms` in `pyproject.toml`, what a room is for from its docstring. ``--check`` writes nothing and fails when a
 page or a picture is out of date.
 
-A room is a folder below the package; `errors.py` and `randomness.py` are single files that all rooms share and count
-nowhere. Fan-out is the number of other rooms that a room's files name in imports, also where they do so for types only.
+A room is a folder below the package; `errors.py`, `randomness.py` and `lazy_exports.py` are single files that all rooms
+share and count nowhere. Fan-out is the number of other rooms that a room's files name in imports, also where they do so
+for types only.
 """
 
 from __future__ import annotations
@@ -119,7 +120,10 @@ def purposes() -> str:
         floor = floor_of(room.name)
         lines.append(f"| {floor if floor != above else ''} | `{room.name}/` | {room.purpose} |")
         above = floor
-    lines.append("| | `errors.py`, `randomness.py` | the error tree; the one seam for randomness and time |")
+    lines.append(
+        "| | `errors.py`, `randomness.py`, `lazy_exports.py` "
+        "| the error tree; the one seam for randomness and time; names that are imported on first use |"
+    )
     return "\n".join(lines)
 
 

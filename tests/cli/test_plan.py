@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ shuffle_rows: true
 """
 KEYS = {
     "policy",
+    "recipient",
+    "engine",
+    "refused",
     "bound",
     "source",
     "records",
@@ -167,3 +171,37 @@ def test_several_tables(call: Call, tmp_path: Path) -> None:
     assert found.keys() == {"policy", "tables"}
     assert {name: one["records"] for name, one in found["tables"].items()} == {"clinic": 120, "visits": 20}
     assert "both: visits" in call("plan", "both.yaml", "--no-data").stdout
+
+
+def test_it_says_who_reads_a_column_and_on_which_engine(call: Call) -> None:
+    found = call("plan", "policy.yaml", "--input", "clinic.csv", "--engine", "spark", "--json").found
+    assert found["engine"] == "spark"
+    assert "the solver, as counts of combinations" in column(found, "age")["read_by"]
+    assert "engine: there is none called 'sparks'; did you mean 'spark'" in call(
+        "plan", "policy.yaml", "--engine", "sparks", "--json"
+    ).stdout.replace("--", "")
+
+
+def test_the_page_has_every_column_and_no_value(call: Call, tmp_path: Path) -> None:
+    found = call("plan", "policy.yaml", "--input", "clinic.csv", "--json").found
+    call("plan", "policy.yaml", "--input", "clinic.csv", "--html", "plan.html")
+    page = (tmp_path / "plan.html").read_text(encoding="utf-8")
+    assert all(f'dir="auto">{one["name"]}</code>' in page for one in found["columns"])
+    assert all(model["promise"] in unescape(page) for model in found["models"])
+    assert "A run can begin" in page
+    assert "http" not in page.replace("http-equiv", "")
+    cells = {cell for line in (tmp_path / "clinic.csv").read_text().splitlines()[1:] for cell in line.split(",")}
+    assert not any(f">{cell}<" in page for cell in cells if not cell.isdigit())
+
+
+def test_a_plan_that_is_refused_is_written_with_the_reason(call: Call, tmp_path: Path) -> None:
+    policy = (tmp_path / "policy.yaml").read_text(encoding="utf-8")
+    (tmp_path / "policy.yaml").write_text(policy.replace("  age:", "  agee:"), encoding="utf-8")
+    call("plan", "policy.yaml", "--input", "clinic.csv", "--html", "plan.html")
+    page = (tmp_path / "plan.html").read_text(encoding="utf-8")
+    assert "A run would be refused." in page
+    assert "agee" in page
+
+
+def test_a_page_has_the_name_of_one(call: Call) -> None:
+    assert "has to end in .html" in call("plan", "policy.yaml", "--html", "plan.txt", "--json").stdout

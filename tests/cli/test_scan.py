@@ -33,7 +33,7 @@ FEW = tuple(each for each in default_recognisers() if each.type in {"email", "ca
 def few_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     """An annotator of five kinds: all of them take seconds to make ready."""
     annotator = Annotator((PatternFinder(FEW),))
-    monkeypatch.setattr("shoal.scan.annotators.Annotator", lambda *_: annotator)
+    monkeypatch.setattr("shoal.scan.annotators.Annotator", lambda *_, **__: annotator)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ CLEAN = "Dear [PERSON],\n[PERSON] wrote to [EMAIL] on [DATE].\n"
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.scrub.scrubber.standard_annotator", lambda *_: annotator())
+    monkeypatch.setattr("shoal.scrub.scrubber.standard_annotator", lambda *_, **__: annotator())
     monkeypatch.delenv("SHOAL_VAULT", raising=False)
 
 
@@ -218,7 +218,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may be run
 import sys
 import shoal.scrub.scrubber
 from tests.text.known_forms import annotator
-shoal.scrub.scrubber.standard_annotator = lambda *_: annotator()
+shoal.scrub.scrubber.standard_annotator = lambda *_, **__: annotator()
 sys.argv = ["shoal", "scrub", "--report", "side.json"]
 from shoal.cli import main
 main()

@@ -47,7 +47,7 @@ import sys
 sys.path.insert(0, {root!r})
 from tests.text.known_forms import annotator
 from shoal.scrub import scrubber
-scrubber.standard_annotator = lambda *_: annotator()
+scrubber.standard_annotator = lambda *_, **__: annotator()
 sys.argv[1:] = {arguments!r}
 from shoal.cli import main
 main()

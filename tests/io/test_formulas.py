@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.io import file_target, parts_target
+from shoal.io.formats.delimited import formula_bytes
 from shoal.io.formats.delimited.dialect import Dialect
+from shoal.io.formats.delimited.formula_bytes import count_formulas_in
 from shoal.io.formats.delimited.formula_escapes import count_formulas, escaped, is_formula, unescaped
 from shoal.io.targets import FileTarget
 
@@ -49,6 +53,31 @@ def test_what_was_escaped_is_read_back(cells: list[str | None]) -> None:
     assert count_formulas(safe.lazy()) == 0
     assert safe.select(unescaped("a")).equals(frame)
     assert sum(is_formula(cell) for cell in cells if cell is not None) == count_formulas(frame.lazy())
+
+
+CELLS = st.text(alphabet="'=+-@\t1.e ＝－°x", max_size=6)
+
+
+@given(
+    st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=30),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.integers(1, 64),
+)
+def test_in_the_bytes_of_a_file_there_are_as_many(rows: list[tuple[str, str]], end: str, block: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(formula_bytes, "_BLOCK", block)
+        path, dialect = Path(folder) / "data.csv", Dialect(separator=";", line_end=end)  # type: ignore[arg-type]
+        path.write_bytes(end.join(["=a;+b", *map(";".join, rows), ""]).encode())
+        assert count_formulas_in(path, dialect) == sum(map(is_formula, chain.from_iterable(rows)))
+
+
+def test_where_only_parsing_tells_the_bytes_say_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text('a,b\n"x,=1",=2\n')
+    assert count_formulas_in(path, Dialect()) is None
+    assert count_formulas_in(path, Dialect(quote=None)) == 2
+    monkeypatch.setattr(formula_bytes, "MOST_CANDIDATES", 1)
+    assert count_formulas_in(path, Dialect(quote=None)) is None
 
 
 def test_only_texts_count() -> None:

@@ -97,7 +97,11 @@ def test_the_joined_k_that_holds_is_told_first(clinic: Path) -> None:
     assert page.index('class="verdict met"') < page.index("<table")
     assert "The joined tables meet what is asked of them: k = 10" in page
     assert "k = 10" not in (clinic / "out" / "recipient.html").read_text()
-    assert "released together" not in (clinic / "out" / "visits" / "report.html").read_text()
+    table = (clinic / "out" / "visits" / "report.html").read_text()
+    assert table.index("The joined tables meet what is asked of them: k = 10") < table.index('class="verdict met"')
+    assert "All of them, joined" in page
+    assert "patients.id, visits.patient" in page
+    assert "All of them, joined" not in (clinic / "out" / "recipient.html").read_text()
 
 
 def test_what_is_accepted_leads_the_report_with_its_reason(clinic: Path) -> None:

@@ -43,9 +43,10 @@ def released(folder: Path, policy: str = POLICY) -> Path:
 
 
 def row(report: Path | str, head: str) -> list[str]:
-    """The cells of the first row with this head, as text."""
+    """The cells of the row with this head in the tables of attackers and attributes, as text."""
     html = report if isinstance(report, str) else report.read_text()
-    found = re.search(rf">{head}</(?:bdi|code)></th>(.*?)</tr>", html)
+    section = html[html.index('aria-labelledby="attackers"' if head[0].isupper() else 'aria-labelledby="attributes"') :]
+    found = re.search(rf">{head}</(?:bdi|code)></th>(.*?)</tr>", section)
     assert found is not None
     return [re.sub(r"<[^>]+>", " ", cell).strip() for cell in re.findall(r"<td.*?</td>", found.group(1))]
 

@@ -11,7 +11,7 @@ from shoal.report.sections import Edition, _declared, sections, titles
 
 def test_recipients_see_only_what_names_their_edition(full: ReportFacts) -> None:
     allowed = {one.key for one in sections() if Edition.RECIPIENT in one.declared.editions}
-    assert allowed == {"classes", "attacks", "models", "attributes", "limits", "provenance"}
+    assert allowed == {"stated", "classes", "attacks", "models", "attributes", "examples", "limits", "provenance"}
     shown = titles(compose(full, recipient=True))
     assert set(shown) <= allowed
     assert set(titles(compose(full, recipient=False))) > set(shown)

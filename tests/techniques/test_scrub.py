@@ -25,7 +25,7 @@ REMARKS = ["Asha Rao called, mail a@b.in", "nothing", None, "Rao again", "nothin
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.scrub.scrubber.standard_annotator", lambda *_: annotator())
+    monkeypatch.setattr("shoal.scrub.scrubber.standard_annotator", lambda *_, **__: annotator())
 
 
 def table(values, dtype=pl.String) -> pl.DataFrame:

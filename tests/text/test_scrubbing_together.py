@@ -155,7 +155,7 @@ def test_spans_that_don_t_overlap_are_settled_as_by_merging(spans):
 
 # --- runs -------------------------------------------------------------------------------------------------------------
 
-_ANYWHERE = re.compile(rf"(?<![\w@])(?:{capitalised_runs._RUN.pattern})")
+_ANYWHERE = re.compile(rf"(?<![\w@])(?:{capitalised_runs._RUN})")
 
 
 def test_runs_begin_where_the_whole_form_fits(sentences):

@@ -49,10 +49,11 @@ def measure(  # noqa: PLR0913  # one argument per wish
         require: thresholds, as `"k=5"`; `met` says whether they hold.
         by_records: count records, although somebody may have several.
 
-    >>> import polars as pl
-    >>> table = pl.DataFrame({"age": [30, 30, 40], "city": ["Pune", "Pune", "Goa"]})
-    >>> measure(table, quasi=["age", "city"]).k
-    1
+    Examples:
+        >>> import polars as pl
+        >>> table = pl.DataFrame({"age": [30, 30, 40], "city": ["Pune", "Pune", "Goa"]})
+        >>> measure(table, quasi=["age", "city"]).k
+        1
     """
     request = _measure_request(data, quasi, sensitive, person, policy)
     thresholds = tuple(FigureThreshold.parse(text) for text in names_from(require, "require"))

@@ -50,10 +50,11 @@ def profile(
     Returns:
         The profile, without a value of the table.
 
-    >>> import polars as pl
-    >>> found = profile(pl.DataFrame({"pan": ["ACUPA7085R", "AAPPV8261K"], "age": ["34", "41"]}))
-    >>> {column.name: str(column.proposal.role) for column in found.columns}
-    {'pan': 'direct', 'age': 'quasi'}
+    Examples:
+        >>> import polars as pl
+        >>> found = profile(pl.DataFrame({"pan": ["ACUPA7085R", "AAPPV8261K"], "age": ["34", "41"]}))
+        >>> {column.name: str(column.proposal.role) for column in found.columns}
+        {'pan': 'direct', 'age': 'quasi'}
     """
     if sample is not None and (isinstance(sample, bool) or not isinstance(sample, int) or sample < 1):
         raise InputError("has to be a whole number from 1 on, or None for all records", field="sample")
@@ -121,9 +122,10 @@ def scan(
         everything: read large texts whole instead of pieces of them.
         recognisers: what values are recognised by; else those that Shoal comes with.
 
-    >>> import polars as pl
-    >>> [one.type for one in scan(pl.DataFrame({"mail": ["a@b.org", "c@d.org"]})).by_type]
-    ['email']
+    Examples:
+        >>> import polars as pl
+        >>> [one.type for one in scan(pl.DataFrame({"mail": ["a@b.org", "c@d.org"]})).by_type]
+        ['email']
     """
     reads = annotate_by(share_from(threshold, "threshold"), recognisers_from(recognisers))
     whole, places = flag_from(everything, "everything"), _places(data)

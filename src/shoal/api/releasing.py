@@ -52,8 +52,9 @@ def check(policy: PolicyLike | MultiTablePolicy, data: Data = None) -> PolicyChe
     Returns:
         What to know before a run, though nothing is wrong.
 
-    >>> check({"shoal": 1, "name": "staff", "attributes": {"age": {"role": "insensitive"}}})
-    <PolicyCheck staff: no problems, 0 warnings>
+    Examples:
+        >>> check({"shoal": 1, "name": "staff", "attributes": {"age": {"role": "insensitive"}}})
+        <PolicyCheck staff: no problems, 0 warnings>
     """
     chosen = any_of(policy)
     if isinstance(chosen, MultiTablePolicy):
@@ -85,10 +86,11 @@ def plan(policy: PolicyLike, data: Data = None) -> PlanDescription:
     Returns:
         The plan; `to_dict()` has it as JSON does, a notebook shows it as a table.
 
-    >>> import polars as pl
-    >>> policy = {"shoal": 1, "name": "staff", "attributes": {"pay": {"role": "insensitive"}}}
-    >>> [column.reader_sees for column in plan(policy, pl.DataFrame({"pay": [3, 4]})).columns]
-    ['the value as it is']
+    Examples:
+        >>> import polars as pl
+        >>> policy = {"shoal": 1, "name": "staff", "attributes": {"pay": {"role": "insensitive"}}}
+        >>> [column.reader_sees for column in plan(policy, pl.DataFrame({"pay": [3, 4]})).columns]
+        ['the value as it is']
     """
     chosen = Policy.of(policy)
     if data is None and chosen.source is None:

@@ -99,8 +99,9 @@ def scrub(  # noqa: PLR0913  # one argument per wish
         Of a text a `ScrubOutcome`, whose `text` it is; of a file what was replaced in it; of a table the same kind of
         table. Each cell is a text of its own.
 
-    >>> scrub("Write to asha@clinic.in today.").text
-    'Write to [EMAIL] today.'
+    Examples:
+        >>> scrub("Write to asha@clinic.in today.").text
+        'Write to [EMAIL] today.'
     """
     scrubber = _scrubber(replace, types, dates, ages, vault, domain, annotator)
     if isinstance(data, Path):

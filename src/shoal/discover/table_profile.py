@@ -33,11 +33,14 @@ from shoal.discover.value_kinds import kind_of
 from shoal.discover.value_shapes import common_shapes
 from shoal.errors import DataError
 from shoal.schema import Column, Role, ValueType
+from shoal.schema.progress import Progress
 from shoal.schema.type_detection import detect
 
 __all__ = ["ColumnProfile", "Json", "Profile", "profile"]
 
 SAMPLE = 100_000
+_AFTER_COLUMNS = 2
+"""Steps: what columns give away of each other; roles that follow from it."""
 READ_WORDS = 2.5
 """Words in a value, on average, from which a column of text is read for what it mentions."""
 
@@ -48,10 +51,12 @@ def profile(
     sample: int | None = SAMPLE,
     annotate: Annotate | None = None,
     recognisers: RecogniserSet | None = None,
+    progress: Progress | None = None,
 ) -> Profile:
     """The profile of a table from at most ``sample`` of its records, or from all of them (``None``).
 
     A sample is held in memory; without one, the distinct values of one column at a time. ``annotate`` reads free text.
+    ``progress`` is told of each column.
     """
     if sample is not None and sample < 1:
         raise DataError(f"a sample of {sample} records shows nothing")
@@ -60,13 +65,23 @@ def profile(
     step = 1 if sample is None else max(1, math.ceil(rows / sample))
     seen = frame if sample is None else _every(step, frame).lazy()
     reading = _ColumnReading(annotate, recognisers or default_recognisers())
-    found = [reading.profile(column, seen) for column in columns.values()]
+    advance = progress or _unheard
+    found = []
+    for number, column in enumerate(columns.values()):
+        advance(number, len(columns) + _AFTER_COLUMNS)
+        found.append(reading.profile(column, seen))
+    advance(len(columns), len(columns) + _AFTER_COLUMNS)
     looked_at = _every(max(1, math.ceil(rows / step / LOOKED_AT)), seen)
     told = inferences(looked_at, [_described(one) for one in found])
     nested = tuple(_inside(looked_at, columns, reading))
+    advance(len(columns) + 1, len(columns) + _AFTER_COLUMNS)
     known = resolve_roles(found, looked_at, told)
     held = repeated_identifiers(looked_at, known)
     return Profile(rows, math.ceil(rows / step), known, told, nested, looked_at.height, held)
+
+
+def _unheard(_done: int, _total: int | None) -> None:
+    """Nobody listens."""
 
 
 def _every(step: int, frame: pl.LazyFrame) -> pl.DataFrame:

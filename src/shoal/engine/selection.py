@@ -14,6 +14,16 @@ from shoal.schema.registry import did_you_mean
 ENGINES = ("polars", "spark")
 
 
+def require_engine(name: str) -> None:
+    """Refuse a name that no engine has."""
+    if name not in ENGINES:
+        raise InputError(
+            f"there is none called '{name}'{did_you_mean(name, ENGINES)}",
+            field="engine",
+            advice=f"one of {', '.join(ENGINES)}",
+        )
+
+
 def make_engine(name: str, *, spool: Path, monitor: Monitor | None = None, master: str | None = None) -> Engine[Any]:
     """``master`` says where Spark runs; no other engine has one."""
     if master is not None and name != "spark":

@@ -10,7 +10,7 @@ top, it is released as ``\\*``; so as not to mix that up with data that has ``\\
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -22,6 +22,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from shoal.errors import DataError
+from shoal.hierarchy.proposals import ColumnValues, HierarchyProposal
 from shoal.kernels.arrays import Floats, Mask
 from shoal.schema.columns import Column
 from shoal.schema.field_docs import DocumentedFields
@@ -50,6 +51,13 @@ class Hierarchy(DocumentedFields, Parameters, ABC):
     key: ClassVar[str]
     shorthand: ClassVar[str | None] = None
     """The parameter that a bare value stands for: ``csv: education.csv`` is ``csv: {path: education.csv}``."""
+    turn: ClassVar[int | None] = None
+    """When it is asked for proposals, the most telling kinds first; None for one that only people can choose."""
+
+    @classmethod
+    def propose(cls, values: ColumnValues) -> Iterator[HierarchyProposal]:  # noqa: ARG003  # what others go by
+        """Parameters with which it fits a column, the best first."""
+        return iter(())
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

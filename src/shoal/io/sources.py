@@ -71,6 +71,20 @@ class FileSource(Protocol):
         """Those that are read, in order."""
 
 
+_IN_PART: Final = frozenset({".parquet", ".arrow", ".feather", ".ipc", ".avro", ".orc"})
+"""Of these only the columns that are asked for are read."""
+
+
+def bytes_of(source: object) -> int | None:
+    """What one pass over a source reads; None where that is not known before: a database, columns of a Parquet file."""
+    if not isinstance(source, FileSource) or any(path.suffix in _IN_PART for path in source.files):
+        return None
+    try:
+        return sum(path.stat().st_size for path in source.files)
+    except OSError:
+        return None
+
+
 @runtime_checkable
 class ReferenceSource(Protocol):
     """A source that knows which of its columns hold keys of another one."""

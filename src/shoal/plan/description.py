@@ -12,14 +12,23 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from shoal.errors import InputError
 from shoal.io import Source
 from shoal.plan.dry_run import DryRun, bind_whole
-from shoal.plan.nodes import Plan, PlannedStep, PlanStage
+from shoal.plan.nodes import Plan, PlannedStep, PlanStage, QueryPurpose
 from shoal.plan.reader_view import RECODINGS, what_the_reader_sees
 from shoal.policy import EVERYTHING_ELSE, Attribute, Policy
 from shoal.privacy import PrivacyModel
 from shoal.schema import Role, Scope
+from shoal.schema.notebook_html import card, grid, listing, short
 from shoal.techniques import TableTechnique, Technique, table_techniques, techniques
+
+READERS = {
+    QueryPurpose.COLUMNS: "the engine, to find its value type",
+    QueryPurpose.BINDING: "its techniques, to be bound to it",
+    QueryPurpose.CHECK: "a check that its techniques do something",
+    QueryPurpose.SOLVING: "the solver, as counts of combinations",
+}
 
 
 class _Described(BaseModel):
@@ -40,6 +49,20 @@ class StepDescription(_Described):
     queries: int | None = Field(default=None, description="How often the data is read for it to be bound.")
     barrier: int | None = Field(default=None, description="The step that has to have run before; 0 for none.")
 
+    @property
+    def words(self) -> str:
+        """The technique with its parameters."""
+        given = ", ".join(f"{key} {_value(key, value)}" for key, value in self.parameters.items() if value is not None)
+        return f"{self.technique}: {given}" if given else self.technique
+
+
+def _value(key: str, value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{inner} {_value(inner, each)}" for inner, each in value.items())
+    if isinstance(value, list | tuple):
+        return (" to " if key == "levels" and len(value) == 2 else " ").join(map(str, value))
+    return str(value)
+
 
 class ColumnDescription(_Described):
     name: str
@@ -47,6 +70,7 @@ class ColumnDescription(_Described):
     type: str | None = Field(description="The value type, declared or found.")
     released: bool
     reader_sees: str
+    read_by: tuple[str, ...] = Field(default=(), description="Who reads it before it is written, and what for.")
     steps: tuple[StepDescription, ...]
 
 
@@ -68,6 +92,9 @@ class PassDescription(_Described):
 
 class PlanDescription(_Described):
     policy: str
+    recipient: str | None = Field(default=None, description="Whom the release is for, by the policy's use case.")
+    engine: str = Field(default="polars", description="What runs the steps.")
+    refused: tuple[str, ...] = Field(default=(), description="Why a run would stop before it writes anything.")
     bound: bool
     source: str | None
     records: int | None
@@ -82,21 +109,49 @@ class PlanDescription(_Described):
     def to_dict(self) -> dict[str, Any]:
         return self.model_dump(mode="json")
 
+    def __repr__(self) -> str:
+        return short("PlanDescription", self.policy, self._figures())
 
-def describe_policy(policy: Policy) -> PlanDescription:
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.name, one.role, one.type or "", ", then ".join(step.technique for step in one.steps) or "nothing",
+             one.reader_sees)
+            for one in self.columns
+        ]  # fmt: skip
+        header = ("column", "role", "type", "what is done", "what the reader sees")
+        models = listing("Privacy models", (f"{one.title}: {one.promise}" for one in self.models))
+        return card(
+            f"Plan: {self.policy}", self._figures(), grid(header, rows), models, listing("Refused", self.refused)
+        )
+
+    def _figures(self) -> dict[str, str]:
+        known = {} if self.records is None else {"records": f"{self.records:,}"}
+        figures = {**known, "columns": str(len(self.columns)), "left out": str(len(self.suppressed))}
+        return figures | ({} if self.passes is None else {"passes over the data": str(self.passes.total)})
+
+
+def describe_refused(policy: Policy, why: InputError, *, engine: str = "polars") -> PlanDescription:
+    """What the policy alone tells, and why a run of it would stop."""
+    return describe_policy(policy, engine=engine).model_copy(update={"refused": (str(why),)})
+
+
+def describe_policy(policy: Policy, *, engine: str = "polars") -> PlanDescription:
     """What the policy alone tells; columns that it doesn't name stand under ``*``."""
     columns = tuple(_column(policy, name, attribute) for name, attribute in policy.attributes.items())
-    return _described(policy, columns, tuple(map(_table_step, policy.table_steps.values())))
+    return _described(policy, columns, tuple(map(_table_step, policy.table_steps.values())), engine)
 
 
-def describe_bound(policy: Policy, data: str | Source | None) -> PlanDescription:
+def describe_bound(policy: Policy, data: str | Source | None, *, engine: str = "polars") -> PlanDescription:
     """What would be done to this data. It is read, and nothing is written."""
     bound = bind_whole(policy, data)
     plan = bound.binder.plan
     columns = tuple(_bound_column(policy, name, bound) for name in bound.binder.matched)
     own = (numbered for numbered in _numbered(plan) if numbered[1].attribute is None)
     table = tuple(_bound_step(number, one) for number, one in own if one.technique in policy.table_steps)
-    return _described(policy, columns, table).model_copy(
+    return _described(policy, columns, table, engine).model_copy(
         update={
             "bound": True,
             "source": bound.source.label,
@@ -114,11 +169,13 @@ def passes_of(plan: Plan) -> PassDescription:
 
 
 def _described(
-    policy: Policy, columns: tuple[ColumnDescription, ...], table: tuple[StepDescription, ...]
+    policy: Policy, columns: tuple[ColumnDescription, ...], table: tuple[StepDescription, ...], engine: str
 ) -> PlanDescription:
     solve = policy.solve.model_dump(mode="json", exclude={"levels"})
     return PlanDescription(
         policy=policy.name,
+        recipient=None if policy.preset is None else policy.preset.title,
+        engine=engine,
         bound=False,
         source=None,
         records=None,
@@ -156,8 +213,24 @@ def _bound_column(policy: Policy, name: str, bound: DryRun) -> ColumnDescription
         update={
             "type": str(described.type) if known and described is not None else None,
             "steps": (*steps, *_solved(policy, name, attribute, bound)),
+            "read_by": tuple(dict.fromkeys(_readers(bound.binder.plan, name))),
         }
     )
+
+
+def _readers(plan: Plan, name: str) -> Iterator[str]:
+    """Who looks at a column: what is asked of it before the steps run, then the steps that need it for another."""
+    for asked in plan.queries:
+        if name in asked.query.columns:
+            yield READERS[asked.purpose]
+    for number, one in _numbered(plan):
+        if (
+            name in one.step.reads
+            and one.attribute != name
+            and one.technique in (*techniques.names(), *table_techniques.names())
+        ):
+            whose = "the table" if one.attribute is None else f"'{one.attribute}'"
+            yield f"step {number}: {one.technique} of {whose}"
 
 
 def _solved(policy: Policy, name: str, attribute: Attribute, bound: DryRun | None) -> Iterator[StepDescription]:

@@ -18,6 +18,7 @@ import polars as pl
 from shoal.errors import BugError, InputError
 from shoal.io import FileTarget, PartsTarget, Source, file_target, parts_target, sha256_of, writing
 from shoal.io.formats.base import format_named, format_of_suffix
+from shoal.io.formats.delimited.formula_bytes import count_formulas_in
 from shoal.io.formats.delimited.formula_escapes import count_formulas, formula_warnings
 from shoal.io.formats.partitioned import checksum
 from shoal.plan import Plan
@@ -67,9 +68,18 @@ def write_files(
 def formulas_in(target: FileTarget | PartsTarget, files: Iterable[WrittenFile], *, escape: bool) -> Iterable[str]:
     """What to know of cells of text files that a spreadsheet would run."""
     delimited = (target.whole if isinstance(target, PartsTarget) else target).delimited
-    texts = [(target.path.name, target.scan())] if delimited else []
-    texts += [(file.told.path, file.frame) for file in files if _is_delimited(file.told.path)]
-    return formula_warnings([(path, count_formulas(frame)) for path, frame in texts], escape=escape)
+    found = [(target.path.name, _formulas(target))] if delimited else []
+    found += [(file.told.path, count_formulas(file.frame)) for file in files if _is_delimited(file.told.path)]
+    return formula_warnings(found, escape=escape)
+
+
+def _formulas(target: FileTarget | PartsTarget) -> int:
+    """What is escaped is counted as it was before."""
+    if isinstance(target, FileTarget) and not target.escape_formulas:
+        counted = count_formulas_in(target.path, target.dialect)
+        if counted is not None:
+            return counted
+    return count_formulas(target.scan())
 
 
 def collect_files(files: Iterable[SidecarFile], aside: Path) -> tuple[WrittenFile, ...]:

@@ -20,8 +20,8 @@ from shoal.policy.data_state import state_of
 from shoal.policy.treatment import Treatment, treatments
 from shoal.pseudonyms import Secrets
 from shoal.randomness import now
-from shoal.release.lineage import versions
 from shoal.results.column_results import InfluenceResult
+from shoal.results.lineage import versions
 from shoal.results.manifest import (
     AnatomyResult,
     DataFile,

@@ -16,6 +16,7 @@ from shoal.assess.read_back.judgement import LOOKED_AT, SampledRecords, in_backg
 from shoal.engine import Engine, OutputSample
 from shoal.engine.protocol import TableT
 from shoal.io import PartsTarget, Source, Target
+from shoal.io.sources import bytes_of
 from shoal.measurement import Measurement
 from shoal.plan import (
     BoundProblem,
@@ -75,7 +76,7 @@ class ReleasePipeline(Generic[TableT]):
 
     def rewrite(self, source: Source, target: Target, *, aside: Path) -> RewriteResult:
         started = time.perf_counter()
-        with self.monitor.phase(RunPhase.COUNT):
+        with self.monitor.phase(RunPhase.COUNT, bytes_of(source)):
             table = self.engine.scan(source)
             binder = PlanBinder(self.policy, self.engine, table, self.randomness, self.secrets)
             binder.bind_techniques()
@@ -85,6 +86,7 @@ class ReleasePipeline(Generic[TableT]):
         with self.monitor.phase(RunPhase.SOLVE):
             solution = solve_by_policy(question.problem, self.policy.solve, self.monitor.progress("solve"))
         solved = time.perf_counter()
+        self.monitor.expect(RunPhase.REWRITE, question.problem.counts.total_records)
         with self.monitor.phase(RunPhase.REWRITE):
             written = self._write(binder, question, solution, before, target, aside)
         took = time.perf_counter() - solved

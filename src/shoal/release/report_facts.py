@@ -89,6 +89,8 @@ def _planned(policy: Policy, done: RewriteResult) -> Iterator[AppliedTechnique]:
     for planned in done.plan:
         if planned.attribute is not None:
             words = f"{planned.technique}, {planned.detail}" if planned.detail else planned.technique
+            if planned.technique == "generalise" and planned.attribute in done.solution.levels:
+                words += f": {_meaning(done, planned.attribute)}"
             yield AppliedTechnique(planned.attribute, words, planned.clause)
         if technique is not None and planned.technique == technique.key:
             for name in technique.sensitive:
@@ -97,13 +99,19 @@ def _planned(policy: Policy, done: RewriteResult) -> Iterator[AppliedTechnique]:
                 )
 
 
+def _meaning(done: RewriteResult, name: str) -> str:
+    """What the level that was chosen for an attribute, or the highest of its cells, does to values."""
+    return done.hierarchies[name].meaning(done.solution.levels[name])
+
+
 def _recoded(done: RewriteResult) -> Iterator[AppliedTechnique]:
     """Where levels differ from cell to cell; an attribute of which no cell was raised was not recoded."""
     for name, share in done.altered.items():
         if share:
             planned = next(planned for planned in done.plan if planned.technique == "recode")
             level = f"up to level {done.solution.levels[name]} of {done.hierarchies[name].height}"
-            yield AppliedTechnique(name, f"{planned.technique}, {percent(share)} of records, {level}", planned.clause)
+            words = f"{planned.technique}, {percent(share)} of records, {level}: {_meaning(done, name)}"
+            yield AppliedTechnique(name, words, planned.clause)
 
 
 def _starred(policy: Policy, done: RewriteResult) -> Iterator[AppliedTechnique]:

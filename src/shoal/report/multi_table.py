@@ -29,6 +29,17 @@ class ReferenceFacts:
 
 
 @dataclass(frozen=True)
+class JoinedKeyFacts:
+    """What one kind of key leaves of k."""
+
+    columns: tuple[str, ...]
+    tables: tuple[str, ...]
+    k: int
+    people: int
+    alone: int
+
+
+@dataclass(frozen=True)
 class JoinedFacts:
     """What is left of k when the tables are joined, and what is asked of that."""
 
@@ -44,6 +55,7 @@ class JoinedFacts:
     """Whether each table by itself meets its models; None where there are none."""
     models: tuple[tuple[str, str, str, bool], ...] = ()
     """Of sensitive attributes: name, required, achieved, met."""
+    keys: tuple[JoinedKeyFacts, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +86,10 @@ class MultiTablePage:
     """Name, folder, records, k."""
     references: tuple[tuple[str, ...], ...]
     """From, to, what became of it; for the owner also how it is known."""
+    joined_k: str
+    """Of all tables together, in the owner's edition; empty where nothing joins."""
+    keys: tuple[tuple[str, ...], ...]
+    """Joined by, tables, k, people, people alone; the owner's edition only."""
     warnings: tuple[str, ...]
 
 
@@ -93,6 +109,13 @@ def compose_multi_table(facts: MultiTableFacts, *, recipient: bool = False) -> M
         tables=tuple((one.name, one.folder, f"{one.records:,}", str(one.k) if one.k else NONE) for one in facts.tables),
         references=tuple(
             (one.child, one.parent, _became(one), *(() if recipient else (one.found or "declared",))) for one in shown
+        ),
+        joined_k="" if recipient or facts.joined.k is None else f"{facts.joined.k:,}",
+        keys=()
+        if recipient
+        else tuple(
+            (", ".join(one.columns), ", ".join(one.tables), f"{one.k:,}", f"{one.people:,}", f"{one.alone:,}")
+            for one in facts.joined.keys
         ),
         warnings=() if recipient else facts.warnings,
     )
@@ -117,7 +140,7 @@ def joined_verdict(joined: JoinedFacts, *, recipient: bool) -> ReportVerdict:
     if joined.met is None and joined.k is not None:
         return ReportVerdict("none", f"Joined, the tables leave k = {joined.k}; nothing is asked of that", (told,))
     if joined.tables_met is False:
-        return ReportVerdict("unmet", "A table does not meet its privacy models", (told,))
+        return ReportVerdict("unmet", "A table does not meet what is asked of it: see its report", (told,))
     if joined.met is None:
         kind = "none" if joined.tables_met is None or joined.k is not None else "met"
         return ReportVerdict(kind, "Nothing is asked of the joined tables", (told,))

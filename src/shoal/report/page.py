@@ -305,8 +305,9 @@ def _provenance(facts: ReportFacts, *, recipient: bool) -> Iterable[LabelledRow]
         yield LabelledRow("Made by", (f"shoal {manifest.shoal}",))
         return
     yield LabelledRow("SHA-256 of the policy", (manifest.policy_sha256,))
-    others = (f"{name} {version}" for name, version in manifest.versions.items() if name not in {"shoal", "policy"})
+    versions = manifest.versions or {}
+    others = (f"{name} {version}" for name, version in versions.items() if name not in {"shoal", "policy"})
     made_by = (f"shoal {manifest.shoal}", *(() if manifest.engine is None else (f"engine {manifest.engine}",)), *others)
     yield LabelledRow("Made by", (", ".join(made_by),))
-    if "policy" in manifest.versions:
-        yield LabelledRow("Format of the policy", (manifest.versions["policy"],))
+    if "policy" in versions:
+        yield LabelledRow("Format of the policy", (versions["policy"],))

@@ -10,6 +10,9 @@ _RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
 _WORD = rf"[\w-]*[{_RIGHT_TO_LEFT}][\w-]*"
 _NAME = re.compile(rf"{_WORD}(?: {_WORD})*")
 
+LONGEST_WORD = 18
+"""That a header of a table shows in one piece."""
+
 
 def prose(text: str) -> Markup:
     """The text, escaped, with each run of a right-to-left script kept apart: it would turn its neighbours round.
@@ -24,3 +27,12 @@ def prose(text: str) -> Markup:
         parts += [escape(text[at : name.start()]), Markup("<bdi>{}</bdi>").format(name.group())]
         at = name.end()
     return Markup("").join((*parts, escape(text[at:])))
+
+
+def long_word(text: str) -> bool:
+    """Whether a header has a word that may be broken, because no page is as wide as some names in data are.
+
+    >>> long_word("Highest"), long_word("a_column_with_a_name_like_this")
+    (False, True)
+    """
+    return any(len(word) > LONGEST_WORD for word in text.split())

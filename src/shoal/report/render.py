@@ -41,10 +41,9 @@ def render_multi_table(facts: MultiTableFacts, *, recipient: bool = False) -> st
 
 
 def tell_joined(report: str, facts: MultiTableFacts) -> str | None:
-    """The owner's report of one table, led by what all tables say together; None where that is as good."""
+    """The owner's report of one table, led by what all tables say together; None where nothing joins."""
     verdict = compose_multi_table(facts).verdict
-    nothing_joins = facts.joined.k is None and facts.joined.met is not False
-    if verdict.kind == "met" or nothing_joins:
+    if facts.joined.k is None and facts.joined.met is not False:
         return None
     parts = environment().get_template("joined.html.j2").module
     return filled(report, lambda name: getattr(parts, name)(verdict), ("tables",))

@@ -30,7 +30,7 @@ from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, Str
 from pydantic import Field, ValidationError
 
 from shoal.errors import InputError
-from shoal.report.quoted_names import prose
+from shoal.report.quoted_names import long_word, prose
 from shoal.report.reassessments import ReassessmentRows, place
 from shoal.schema.bounded_yaml import Loader
 from shoal.schema.parameters import Parameters
@@ -159,6 +159,7 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.filters["prose"] = prose
+    made.tests["long_word"] = long_word
     made.globals["place"] = place
     made.globals["nobody_yet"] = ReassessmentRows()
     return made

@@ -94,6 +94,8 @@ def give_verdict(facts: ReportFacts, *, recipient: bool) -> ReportVerdict:
     elif facts.unjudged:
         left = "not all evidence could be judged" if recipient else f"{count(len(facts.unjudged), 'attack')} not judged"
         kind, headline = "none", f"{headline}, but {left}"
+    elif kind == "met" and facts.manifest.not_assessed:
+        kind, headline = "none", f"{headline}, but the risk was not held against the harm that is declared"
     elif facts.nothing_left:
         kind, headline = "none", f"{headline}, but only because nothing is left that tells records apart"
     elif facts.manifest.state is not None and facts.manifest.state.still_personal:

@@ -187,7 +187,7 @@ class Manifest(AssessedRisk):
     """What the release is for, as the policy says it."""
     responsible: Absent[str] = None
     """Who answers for it, as the policy says it."""
-    versions: dict[str, str] = Field(default_factory=dict)
+    versions: Absent[dict[str, str]] = None
     """What it was made with: the policy's format, Python, libraries, by name."""
     engine: Absent[str] = None
     """Which engine read and wrote it."""

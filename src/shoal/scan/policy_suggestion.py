@@ -20,8 +20,10 @@ from shoal.io.formats.base import table_suffixes
 from shoal.io.formats.detection import is_folder_of_parts
 from shoal.io.frames import source_at
 from shoal.io.reading_notes import found_header_row
+from shoal.io.sources import bytes_of
 from shoal.policy import UseCase
 from shoal.policy.multi_table import TABLE_NAME
+from shoal.schema.progress import Monitor
 
 PASSWORD = "${SHOAL_DB_PASSWORD}"  # noqa: S105  # the name of a variable
 FAR = 3
@@ -77,25 +79,30 @@ def profiled(
     source: Source | None = None,
     reader: ReaderOptions | None = None,
     recognisers: RecogniserSet | None = None,
+    *,
+    monitor: Monitor | None = None,
 ) -> ProfiledTable:
     """A table; ``source`` is it, where it has been opened already, by what ``reader`` says."""
     if "://" in data and not data.startswith("file://"):
         url, _, table = data.partition("#")
-        return _profiled({"url": url, "table": table}, recognisers=recognisers, source=source)
-    return _profiled({"path": data.removeprefix("file://")}, reader, recognisers=recognisers, source=source)
+        return _profiled({"url": url, "table": table}, recognisers=recognisers, source=source, monitor=monitor)
+    place: dict[str, object] = {"path": data.removeprefix("file://")}
+    return _profiled(place, reader, recognisers=recognisers, source=source, monitor=monitor)
 
 
-def _profiled(
+def _profiled(  # noqa: PLR0913  # a table, and by what it is read
     place: dict[str, object],
     reader: ReaderOptions | None = None,
     annotate: Annotate | None = None,
     recognisers: RecogniserSet | None = None,
     *,
     source: Source | None = None,
+    monitor: Monitor | None = None,
 ) -> ProfiledTable:
-    source = source or source_at(place, reader)
-    with explained(source):
-        found = profile(source.scan(), annotate=annotate, recognisers=recognisers)
+    source, monitor = source or source_at(place, reader), monitor or Monitor()
+    with explained(source), monitor.phase("read", bytes_of(source)):
+        columns = monitor.progress("columns")
+        found = profile(source.scan(), annotate=annotate, recognisers=recognisers, progress=columns)
     return ProfiledTable(source, found, {**place, **_told(place, reader, source)})
 
 

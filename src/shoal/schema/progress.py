@@ -31,6 +31,8 @@ Progress = Callable[[int, int | None], None]
 @dataclass(frozen=True)
 class PhaseStarted:
     phase: str
+    reads: int | None = None
+    """Bytes that one pass over what is read takes, where that is known; a phase may make several."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,19 @@ class Monitor:
     def __init__(self, sink: EventSink | None = None, cancel: CancelToken | None = None) -> None:
         self.sink = sink
         self.cancel = cancel or CancelToken()
+        self._expected: dict[str, int] = {}
+
+    def expect(self, task: str, total: int) -> None:
+        """How many steps a task will take, for loops that don't know it themselves.
+
+        >>> heard = []
+        >>> monitor = Monitor(heard.append)
+        >>> monitor.expect("rewrite", 10)
+        >>> monitor.progress("rewrite")(3, None)
+        >>> heard
+        [Advanced(task='rewrite', done=3, total=10)]
+        """
+        self._expected[task] = total
 
     def check(self) -> None:
         self.cancel.check()
@@ -107,15 +122,15 @@ class Monitor:
         def advance(done: int, total: int | None) -> None:
             self.cancel.check()
             if self.sink is not None:
-                self.sink(Advanced(task, done, total))
+                self.sink(Advanced(task, done, self._expected.get(task) if total is None else total))
 
         return advance
 
     @contextmanager
-    def phase(self, phase: str) -> Iterator[None]:
+    def phase(self, phase: str, reads: int | None = None) -> Iterator[None]:
         """Not begun if the work was cancelled; whether it was is looked at again before the next."""
         self.check()
-        self.emit(PhaseStarted(phase))
+        self.emit(PhaseStarted(phase, reads))
         started = time.perf_counter()
         yield
         self.emit(PhaseFinished(phase, time.perf_counter() - started))

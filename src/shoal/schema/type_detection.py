@@ -55,6 +55,9 @@ DATE_FORMATS: tuple[str, ...] = (
 )
 """Formats that are tried, in order of preference. Years have four digits: the century is not ours to guess."""
 
+YEAR = "[0-9]{4}"
+"""What every date has, in whatever format; trying all of them takes long."""
+
 SAMPLE_ROWS = 10_000
 _CODE = r"^(\+|-?0[0-9])"
 _FIRST_DAY = datetime.date(1000, 1, 1)
@@ -230,7 +233,9 @@ def _screen(values: pl.Series) -> TypeCandidates:
     distinct = values.drop_nulls().unique()
     if distinct.is_empty():
         return EVERYTHING
-    fits = possible(values.name, count(distinct.to_frame().lazy(), {values.name: EVERYTHING}))
+    dated = distinct.str.contains(YEAR).all()
+    tried = EVERYTHING if dated else replace(EVERYTHING, formats=())
+    fits = possible(values.name, count(distinct.to_frame().lazy(), {values.name: tried}))
     return replace(fits, decimal=fits.decimal and not fits.integer)
 
 

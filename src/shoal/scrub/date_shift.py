@@ -15,9 +15,10 @@ import datetime
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from shoal.crypto import Key
-from shoal.crypto.keyed_digests import digests
+if TYPE_CHECKING:
+    from shoal.crypto import Key
 
 MOST_DAYS = 365
 MOST_WEEKS = 52
@@ -64,9 +65,12 @@ def marked_dates(mark: str) -> re.Pattern[str]:
 def days_for(key: Key, person: str, *, weeks: bool = False) -> int:
     """By how many days the dates of a person, or of a document, are moved: 1 to 365 (or 1 to 52 weeks), either way.
 
+    >>> from shoal.crypto import Key
     >>> days_for(Key(bytes(32)), "letter 1") == days_for(Key(bytes(32)), "letter 1")
     True
     """
+    from shoal.crypto.keyed_digests import digests
+
     number = int.from_bytes(digests(key.derive("dates"), [person.encode()])[0].tobytes(), "big")
     most, unit = (MOST_WEEKS, 7) if weeks else (MOST_DAYS, 1)
     size = number // 2 % most + 1

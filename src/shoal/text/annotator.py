@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, Self
 
+from shoal.text.dates_numbers.spoken_dates import is_weekday
+from shoal.text.impersonal_names import is_impersonal
 from shoal.text.lexicon_finder import LexiconFinder
 from shoal.text.logs.log_findings import log_findings
 from shoal.text.logs.log_lines import TextKind, is_log
@@ -25,6 +27,8 @@ from shoal.text.spacy_finder import MODELS, SpacyFinder, available, believable
 from shoal.text.spans import Finder, Span, merged
 
 THRESHOLD = 0.5
+IF_ASKED = frozenset({"time"})
+"""Kinds that are told of only where they are asked for."""
 HELD: dict[str, frozenset[str]] = {
     "address": frozenset(
         {"place", "postal_code", "pin_code", "person", "organisation", "date", "phone", "age", "title"}
@@ -73,7 +77,7 @@ class Annotator:
     finders: Sequence[Finder] = field(default_factory=_standard)
     threshold: float = THRESHOLD
     types: frozenset[str] | None = None
-    """Only these kinds; None for all."""
+    """Only these kinds; None for all but those in IF_ASKED, and days of the week."""
     kind: TextKind = "auto"
     """What texts are read as; ``auto`` finds out for each."""
 
@@ -120,10 +124,15 @@ class Annotator:
         """What was made ready for many texts is made anew by whoever gets a copy."""
         return {name: value for name, value in vars(self).items() if name != "_for_many"}
 
+    def _wants(self, text: str, span: Span) -> bool:
+        """Whether it is of a kind that is asked for; times and days of the week are everybody's unless they are."""
+        if self.types is not None:
+            return span.type in self.types
+        return span.type not in IF_ASKED and not (span.type == "date" and is_weekday(text[span.start : span.end]))
+
     def _settled(self, text: str, found: list[Span], kind: TextKind) -> list[Span]:
         logged = kind == "log" or (kind == "auto" and is_log(text))
-        if logged:
-            found = log_findings(text, found)
+        found = log_findings(text, found) if logged else [span for span in found if not is_impersonal(text, span)]
         spans = sorted([span for span in found if span.score >= self.threshold])
         if _overlap(spans):
             spans = merged(without_contained(found, self.threshold), self.threshold)
@@ -133,8 +142,7 @@ class Annotator:
         again = () if logged else find_repeated_mentions(text, spans)
         if again:
             spans = merged([*spans, *again], self.threshold)
-        if self.types is not None:
-            spans = [span for span in spans if span.type in self.types]
+        spans = [span for span in spans if self._wants(text, span)]
         return [trimmed for span in spans if (trimmed := _trimmed(text, span)) is not None]
 
 

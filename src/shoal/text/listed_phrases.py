@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from shoal.text.dates_numbers import quantities, reference_numbers
 from shoal.text.lexicon.caseless_scripts import find_in_caseless_scripts
 from shoal.text.lexicon.gazetteers import LexiconKind, in_small_letters, lexicon, sections_in, words_in
+from shoal.text.lexicon.kept_tables import kept_json
 from shoal.text.lexicon.sentence_context import PhraseHit, ends_apart, stands_apart
 from shoal.text.personal_facts import groups_and_beliefs, health, occupations, personal_status
 from shoal.text.spans import Span
@@ -63,16 +64,23 @@ def _automaton() -> tuple[AhoCorasick, list[tuple[PhraseJudge, bool]]]:
     """The phrases, and for each its judge and whether it may be the end of a longer word."""
     from ahocorasick_rs import AhoCorasick, MatchKind
 
-    phrases: dict[str, tuple[PhraseJudge, bool]] = {}
-    for judge, inside, words in _judged():
+    numbers: dict[str, int] = kept_json("listed_phrases", _numbered)
+    judges = [(judge, inside) for judge, inside, _ in _judged()]
+    automaton = AhoCorasick(list(numbers), matchkind=MatchKind.LeftmostLongest)
+    return automaton, [judges[number] for number in numbers.values()]
+
+
+def _numbered() -> dict[str, int]:
+    """The phrases, each with the number of who judges it."""
+    numbers: dict[str, int] = {}
+    for number, (_, _, words) in enumerate(_judged()):
         for phrase in words:
-            phrases.setdefault(phrase.lower(), (judge, inside))
-    automaton = AhoCorasick(list(phrases), matchkind=MatchKind.LeftmostLongest)
-    return automaton, list(phrases.values())
+            numbers.setdefault(phrase.lower(), number)
+    return numbers
 
 
 def _judged() -> Iterator[tuple[PhraseJudge, bool, Iterable[str]]]:
-    """What first claims a phrase has it."""
+    """What first claims a phrase has it. Words that have to be worked out are, when they are gone through."""
     ill, living, counted, working = map(sections_in, ("health", "standing", "quantities", "occupations"))
     yield groups_and_beliefs.nobodys, False, sections_in("peoples")["of all of them"]
     yield groups_and_beliefs.people, False, words_in("peoples")
@@ -105,20 +113,25 @@ def _judged() -> Iterator[tuple[PhraseJudge, bool, Iterable[str]]]:
     yield quantities.others, False, counted["others"]
     yield occupations.ending, True, working["endings"]
     yield reference_numbers.after_a_label, False, reference_numbers.LABELS
-    known = [*words_in("occupations"), *working["roles"], *_occupations()]
-    yield occupations.said, False, known
-    yield occupations.said, False, [f"{phrase}s" for phrase in known if phrase.isascii() and phrase[-1] not in "sy"]
+    yield occupations.said, False, _occupations()
+    yield occupations.said, False, _several_of(_occupations())
     yield groups_and_beliefs.people, False, groups_and_beliefs.plurals_of("peoples")
     yield groups_and_beliefs.belief, False, groups_and_beliefs.plurals_of("beliefs")
     yield groups_and_beliefs.people, False, groups_and_beliefs.named_after_countries()
 
 
 def _of_kind(kind: int) -> Iterator[str]:
-    return (phrase for phrase in lexicon().of_kind(kind) if len(phrase) >= SHORTEST)
+    yield from (phrase for phrase in lexicon().of_kind(kind) if len(phrase) >= SHORTEST)
+
+
+def _several_of(phrases: Iterable[str]) -> Iterator[str]:
+    return (f"{phrase}s" for phrase in phrases if phrase.isascii() and phrase[-1] not in "sy")
 
 
 def _occupations() -> Iterator[str]:
-    """Those of one word that are everyday words as well are left out."""
+    """Of those that others list, what is one word and an everyday one as well is left out."""
+    yield from words_in("occupations")
+    yield from sections_in("occupations")["roles"]
     entries = lexicon().entries
     for phrase in _of_kind(LexiconKind.OCCUPATION):
         if " " in phrase or not entries[phrase] & _PERHAPS_A_WORD:

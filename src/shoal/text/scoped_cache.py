@@ -41,7 +41,10 @@ class ScopedCache:
         return ScopedCache, ()
 
     def table(self, function: object) -> dict[Any, Any]:
-        return self._tables.setdefault(function, {})
+        table = self._tables.get(function)
+        if table is None:
+            table = self._tables[function] = {}
+        return table
 
     @contextmanager
     def in_use(self) -> Iterator[None]:

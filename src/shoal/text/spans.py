@@ -45,11 +45,26 @@ def merged(spans: Iterable[Span], threshold: float) -> list[Span]:
     >>> [(span.start, span.end, span.type) for span in found]
     [(0, 5, 'person'), (5, 20, 'email')]
     """
+    settled: list[Span] = []
+    together: list[Span] = []
+    end = 0
+    for span in sorted(span for span in spans if span.score >= threshold):
+        if together and span.start >= end:
+            settled += _settled(together)
+            together = []
+        together.append(span)
+        end = max(end, span.end) if len(together) > 1 else span.end
+    return settled + _settled(together)
+
+
+def _settled(together: Sequence[Span]) -> list[Span]:
+    """Of spans that hang together, what stays; one by itself does, unless it is empty."""
+    if len(together) == 1 and together[0].start < together[0].end:
+        return [together[0]]
     kept: list[Span] = []
-    for span in sorted(spans, key=lambda one: (-one.score, -one.length, one.start)):
-        if span.score >= threshold:
-            for piece in _beyond(span, kept):
-                insort(kept, piece)
+    for span in sorted(together, key=lambda one: (-one.score, -one.length, one.start)):
+        for piece in _beyond(span, kept):
+            insort(kept, piece)
     return kept
 
 

@@ -20,13 +20,13 @@ import numpy as np
 import polars as pl
 
 from shoal.assess.comparison.label_vocabulary import Vocabulary
-from shoal.assess.comparison.paired_tables import MOST_ROWS, typed
+from shoal.assess.comparison.paired_tables import MOST_ROWS, height, typed
 from shoal.attack.matching.coverage import Coverage
 from shoal.errors import DataError
 from shoal.hierarchy import TOP
 from shoal.hierarchy.labels import text_of
 from shoal.kernels.arrays import Mask
-from shoal.kernels.group_counts import count_groups
+from shoal.kernels.group_counts import count_separately
 from shoal.policy import Policy
 from shoal.policy.treatment import Treatment, treatments
 from shoal.results.release_folder import ReleaseFolder
@@ -64,32 +64,42 @@ class ReleaseProvenance:
 
 
 def require_compatible(
-    original: pl.LazyFrame, released: pl.LazyFrame, making: ReleaseProvenance, named: Sequence[str]
+    original: pl.LazyFrame,
+    released: pl.LazyFrame,
+    making: ReleaseProvenance,
+    named: Sequence[str],
+    rows: tuple[int, int] | None = None,
 ) -> tuple[str, ...]:
     """Refuse tables that can't belong together; what speaks against it without being proof comes back as doubts.
 
-    Doubts are about the ``named`` columns, those that an attacker knows or wants to know.
+    Doubts are about the ``named`` columns, those that an attacker knows or wants to know. Each table is read once, if
+    it is known how many ``rows`` they have.
     """
     common = [name for name in released.collect_schema() if name in original.collect_schema()]
     if not common:
         raise DataError("the original and the release have no column in common: they can't belong together")
-    before, after = (int(frame.select(pl.len()).collect(engine="streaming").item()) for frame in (original, released))
+    before, after = rows or (height(original), height(released))
     allowed = making.invented(before)
     if after > MOST_TIMES * before and not allowed:
         raise DataError(f"the release has {after} records, the original {before}: they can't belong together")
     kept = [name for name in common if making.treatment.get(name) is Treatment.KEPT]
-    beyond = records_beyond(original, released, kept, max(before, after))
+    compared = [name for name in common if _is_compared(name, making, named)]
+    counted = count_columns(original, released, kept, compared, max(before, after))
+    beyond = counted.beyond()
     if beyond > allowed:
         raise _refusal(beyond, kept, "left as it was")
-    found = {}
-    for name in common:
-        generalised = making.treatment.get(name) is Treatment.GENERALISED
-        if generalised or (name in named and name not in making.treatment):
-            found[name] = ColumnComparison.of(original, released, name, making)
+    found = {
+        name: ColumnComparison.of(counted.original[name], counted.released[name], name, making) for name in compared
+    }
     for name, one in found.items():
         if one.strict and one.beyond > allowed:
             raise _refusal(one.beyond, [name], "generalised at most")
     return _doubts({name: one for name, one in found.items() if name in named and not one.strict}, allowed)
+
+
+def _is_compared(name: str, making: ReleaseProvenance, named: Sequence[str]) -> bool:
+    generalised = making.treatment.get(name) is Treatment.GENERALISED
+    return generalised or (name in named and name not in making.treatment)
 
 
 def _refusal(records: int, names: Sequence[str], how: str) -> DataError:
@@ -143,10 +153,8 @@ class ColumnComparison:
         return bool(self.telling + self.unread) and not self.covering
 
     @classmethod
-    def of(
-        cls, original: pl.LazyFrame, released: pl.LazyFrame, name: str, making: ReleaseProvenance
-    ) -> ColumnComparison:
-        before, after = (count_groups(frame, [name], _RECORDS) for frame in (original, released))
+    def of(cls, before: pl.DataFrame, after: pl.DataFrame, name: str, making: ReleaseProvenance) -> ColumnComparison:
+        """By the values of the original and of the release, with their records."""
         values, labels = (typed(frame.select(name))[name] for frame in (before, after))
         treatment = {each: kind for each, kind in making.treatment.items() if each == name}
         words = Vocabulary.of(values.to_frame(), labels.to_frame(), treatment, making.policy)
@@ -182,29 +190,42 @@ def _among(labels: pl.Series, values: pl.Series) -> Mask:
     return numbers.is_between(pl.lit(ends.min()), pl.lit(ends.max())).fill_null(value=False).to_numpy()
 
 
-def records_beyond(original: pl.LazyFrame, released: pl.LazyFrame, names: Sequence[str], rows: int) -> int:
-    """How many records of the release have what these columns say together more often than the original has it.
+@dataclass(frozen=True)
+class CountedColumns:
+    """Both tables, by column or by what the columns that were left as they were say together: values and records."""
 
-    Of large tables the combinations are looked at whose fingerprint leaves a rest of nothing: the same in both.
-    """
-    read = {name: _readings(original, released, name) for name in names}
-    alike = {name: both for name, both in read.items() if both is not None}
-    if not alike:
-        return 0
+    original: Mapping[str, pl.DataFrame] = field(repr=False)
+    released: Mapping[str, pl.DataFrame] = field(repr=False)
+
+    def beyond(self) -> int:
+        """How many records of the release have what the unaltered columns say together more often than the original
+        has it."""
+        if _KEY not in self.original:
+            return 0
+        before, after = (side[_KEY].drop_nulls(_KEY) for side in (self.original, self.released))
+        both = after.join(before, on=_KEY, how="left", suffix="_before")
+        more = pl.col(_RECORDS).cast(pl.Int64) - pl.col(f"{_RECORDS}_before").fill_null(0).cast(pl.Int64)
+        return int(both.select(more.clip(0).sum()).item())
+
+
+def count_columns(
+    original: pl.LazyFrame, released: pl.LazyFrame, kept: Sequence[str], compared: Sequence[str], rows: int
+) -> CountedColumns:
+    """Of large tables the combinations are looked at whose fingerprint leaves a rest of nothing: the same in both."""
+    read = {name: _readings(original, released, name) for name in kept}
+    alike = [both for both in read.values() if both is not None]
+    names = [*compared, *([_KEY] if alike else [])]
+    if not names:
+        return CountedColumns({}, {})
     step = -(-rows // MOST_ROWS)
-    before, after = (
-        count_groups(
-            frame.select(pl.struct(both[place] for both in alike.values()).hash(0).alias(_KEY)).filter(
-                pl.col(_KEY) % step == 0
-            ),
-            [_KEY],
-            _RECORDS,
-        )
-        for place, frame in enumerate((original, released))
-    )
-    both = after.join(before, on=_KEY, how="left", suffix="_before")
-    more = pl.col(_RECORDS).cast(pl.Int64) - pl.col(f"{_RECORDS}_before").fill_null(0).cast(pl.Int64)
-    return int(both.select(more.clip(0).sum()).item())
+    sides = []
+    for place, frame in enumerate((original, released)):
+        if alike:
+            key = pl.struct(both[place] for both in alike).hash(0).alias(_KEY)
+            some = pl.when(pl.col(_KEY) % step == 0).then(_KEY)
+            frame = frame.select(*compared, key).with_columns(some)  # noqa: PLW2901
+        sides.append(count_separately(frame, names, _RECORDS))
+    return CountedColumns(*sides)
 
 
 def _readings(original: pl.LazyFrame, released: pl.LazyFrame, name: str) -> tuple[pl.Expr, pl.Expr] | None:

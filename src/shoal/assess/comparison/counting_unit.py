@@ -132,10 +132,17 @@ def in_order(
     """
     if not quasi:
         return False
-    pair = TablePair.of(original.select(quasi), released.select(quasi))
+    return is_aligned(TablePair.of(original.select(quasi), released.select(quasi)), quasi, policy)
+
+
+def is_aligned(pair: TablePair, quasi: tuple[str, ...], policy: Policy | None = None) -> bool:
+    """The same of tables that are in memory, with these columns among others."""
+    if not quasi:
+        return False
     if pair.rows_original != pair.rows_released:
         return False
-    match = Match.of(pair.released, pair.original, quasi, known_labels(policy, pair.original))
+    before, after = pair.original.select(quasi), pair.released.select(quasi)
+    match = Match.of(after, before, quasi, known_labels(policy, before))
     rows = np.arange(pair.released.height)
     if match.unread or not match.fits(rows, rows).all():
         return False

@@ -10,11 +10,12 @@ import polars as pl
 
 from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy, FlatHierarchy
+from shoal.io import Source
 from shoal.kernels.group_counts import count_groups
 from shoal.measurement.usefulness import Recode
 from shoal.policy import Policy
 from shoal.randomness import Randomness
-from shoal.schema import Column
+from shoal.schema import ROW, Column
 from shoal.schema.registry import did_you_mean
 from shoal.schema.type_detection import detect
 
@@ -22,7 +23,20 @@ MEASURING = Randomness(20889)
 """Fixed, so that the same tables give the same figures whenever they are measured; it protects nothing."""
 MOST_ROWS = 1_000_000
 """Of larger tables every second, third … record is compared."""
-_ROW = "__shoal_row"
+
+
+def height(frame: pl.LazyFrame) -> int:
+    return int(frame.select(pl.len()).collect(engine="streaming").item())
+
+
+def held(source: Source) -> tuple[pl.LazyFrame, int]:
+    """A table to be compared, and its number of records. One that will be compared whole, and so is held in memory in
+    any case, is read from its file once for all; of a larger one, each question reads what it needs.
+    """
+    frame = source.scan()
+    rows = getattr(source, "rows", None)
+    rows = height(frame) if rows is None else int(rows)
+    return (frame.collect(engine="streaming").lazy() if rows <= MOST_ROWS else frame), rows
 
 
 @dataclass(frozen=True)
@@ -37,17 +51,52 @@ class TablePair:
         return self.original.height < self.rows_original
 
     @classmethod
-    def of(cls, original: pl.LazyFrame, released: pl.LazyFrame, most: int = MOST_ROWS) -> TablePair:
+    def of(
+        cls,
+        original: pl.LazyFrame,
+        released: pl.LazyFrame,
+        most: int | None = None,
+        *,
+        rows: tuple[int, int] | None = None,
+    ) -> TablePair:
         """The columns that both have; of large tables the same part, row by row if they are equally long."""
-        names = tuple(released.collect_schema())
-        common = [name for name in names if name in original.collect_schema()]
+        rows = rows or (height(original), height(released))
+        part = ComparedPart.of(original, released, rows, most)
+        before, after = (part.of_table(frame).collect(engine="streaming") for frame in (original, released))
+        return cls(typed(before), typed(after), *rows)
+
+
+@dataclass(frozen=True)
+class ComparedPart:
+    """Which columns and rows of two tables are compared."""
+
+    columns: tuple[str, ...]
+    step: int
+    first: int
+
+    @classmethod
+    def of(
+        cls, original: pl.LazyFrame, released: pl.LazyFrame, rows: tuple[int, int], most: int | None = None
+    ) -> ComparedPart:
+        """The columns that both have; rows enough, but not more than ``most`` of the longer one."""
+        present = original.collect_schema()
+        common = tuple(name for name in released.collect_schema() if name in present)
         if not common:
             raise DataError("the original and the release have no column in common: they can't belong together")
-        rows = _height(original, "original"), _height(released, "release")
-        step = -(-max(rows) // most)
+        for records, whose in zip(rows, ("original", "release"), strict=True):
+            if not records:
+                raise DataError(f"the {whose} has no records")
+        step = -(-max(rows) // (most or MOST_ROWS))
         first = int(MEASURING.stream("compared rows").words(np.zeros(1, dtype=np.uint64))[0, 0] % step)
-        before, after = (_every(frame.select(common), step, first) for frame in (original, released))
-        return cls(typed(before), typed(after), *rows)
+        return cls(common, step, first)
+
+    def has(self, row: pl.Expr) -> pl.Expr:
+        """Whether a row of that number is among them."""
+        return row % self.step == self.first
+
+    def of_table(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        narrow = frame.select(self.columns)
+        return narrow if self.step == 1 else narrow.with_row_index(ROW).filter(self.has(pl.col(ROW))).drop(ROW)
 
 
 def typed(frame: pl.DataFrame) -> pl.DataFrame:
@@ -129,20 +178,6 @@ def need_columns(frame: pl.DataFrame | pl.LazyFrame, names: Sequence[str], whose
 def _declared(policy: Policy, name: str) -> dict[str, Column]:
     said = policy.attributes[name].declared(name)
     return {} if said is None else {name: said}
-
-
-def _height(frame: pl.LazyFrame, whose: str) -> int:
-    rows = int(frame.select(pl.len()).collect(engine="streaming").item())
-    if not rows:
-        raise DataError(f"the {whose} has no records")
-    return rows
-
-
-def _every(frame: pl.LazyFrame, step: int, first: int) -> pl.DataFrame:
-    """Each record whose number leaves that rest; all of them where the step is one."""
-    if step > 1:
-        frame = frame.with_row_index(_ROW).filter(pl.col(_ROW) % step == first).drop(_ROW)
-    return frame.collect(engine="streaming")
 
 
 def _read(values: pl.Series, column: Column) -> pl.Series:

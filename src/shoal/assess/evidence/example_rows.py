@@ -18,10 +18,10 @@ import numpy as np
 import polars as pl
 
 from shoal.assess.comparison.paired_tables import MEASURING
-from shoal.assess.evidence.made_up_values import is_prose, made_up, pattern_of, unknown_to
 from shoal.hierarchy.base import TOP
 from shoal.hierarchy.labels.masks import shape_of
 from shoal.hierarchy.labels.spans import Spans, date_spans, number_spans
+from shoal.kernels.look_alikes import is_prose, made_up, pattern_of, unknown_to
 from shoal.measurement.usefulness.distribution_bins import LEAST_RECORDS
 from shoal.policy import EVERYTHING_ELSE, Policy
 from shoal.policy.treatment import Treatment, treatments

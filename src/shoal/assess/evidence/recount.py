@@ -192,7 +192,7 @@ def source_measurement(counts: Counts, population: pl.DataFrame | None) -> Measu
     people = counts.people_in(np.arange(counts.size), counts.size)
     there = counts.records > 0
     classes = Classes(
-        counts.records, people, attributes=counts.attributes, cells=counts.codes, pairs=counts.shared
+        counts.records, people, attributes=counts.attributes, cells=counts.codes.astype(np.int64), pairs=counts.shared
     ).only(there)
     before = Measurement(counts.total_records, 0, classes, counts.total_people)
     if population is None:

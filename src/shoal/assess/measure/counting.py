@@ -18,13 +18,13 @@ from shoal.assess.measure.request import MeasureRequest
 from shoal.errors import DataError, FieldName, InputError
 from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.value_order import ValueOrder
-from shoal.kernels.group_counts import count_groups
-from shoal.measurement import Measurement, SensitiveKnowledge, measure_classes
+from shoal.measurement import Measurement, SensitiveKnowledge
+from shoal.measurement.risk.equivalence_classes import classes_of, count_people
 from shoal.measurement.risk.linear_sensitivity import SensitiveCells
 from shoal.measurement.risk.wildcard_matches import WildcardMeasurement
 from shoal.policy import Policy
 from shoal.policy.checks import anatomised
-from shoal.schema import Column, Columns
+from shoal.schema import Column, Columns, Counts
 from shoal.schema.registry import did_you_mean
 from shoal.schema.type_detection import detect
 
@@ -49,15 +49,19 @@ class CountedTable:
 
 
 def count_table(
-    frame: pl.LazyFrame, request: MeasureRequest, context: ReleaseContext | None, original: pl.LazyFrame | None
+    frame: pl.LazyFrame,
+    request: MeasureRequest,
+    context: ReleaseContext | None,
+    original: pl.LazyFrame | None,
+    rows: tuple[int, int] | None = None,
 ) -> CountedTable:
+    """``rows`` are those of the original and of the table, where they are known."""
     present = tuple(frame.collect_schema())
     request = _without_cut_off(request, present)
     _refuse_unknown(request, present)
-    doubts = () if original is None else _together(frame, original, request, context)
+    doubts = () if original is None else _together(frame, original, request, context, rows)
     unit = _counting_unit(frame, request, context, original)
-    columns = _columns(frame, request)
-    measurement = _classes(unit, request, columns)
+    measurement, columns = _classes(unit, request)
     _refuse_nothing_to_measure(measurement, request, columns)
     records = None if context is None else context.records
     if records is not None:
@@ -69,7 +73,7 @@ def count_table(
     groups = sensitive_groups(unit.frame, request.quasi, columns, request.rules, unit.person) if request.rules else {}
     before = None
     if original is not None:
-        before = _classes(_likewise(original, request, unit), request, _columns(original, request), original=True)
+        before, _ = _classes(_likewise(original, request, unit), request, original=True)
         if records is None:
             measurement = _beside_source(measurement, before, request.policy)
     not_measured: dict[str, str] = {}
@@ -80,12 +84,16 @@ def count_table(
 
 
 def _together(
-    frame: pl.LazyFrame, original: pl.LazyFrame, request: MeasureRequest, context: ReleaseContext | None
+    frame: pl.LazyFrame,
+    original: pl.LazyFrame,
+    request: MeasureRequest,
+    context: ReleaseContext | None,
+    rows: tuple[int, int] | None,
 ) -> tuple[str, ...]:
     names = (*request.quasi, *request.sensitive)
     _refuse_absent(names, tuple(original.collect_schema()), "the original")
     making = ReleaseProvenance.of(request.policy, None if context is None else context.folder)
-    return require_compatible(original, frame, making, names)
+    return require_compatible(original, frame, making, names, rows)
 
 
 def _counting_unit(
@@ -169,14 +177,18 @@ def _refuse_nothing_to_measure(measurement: Measurement, request: MeasureRequest
         raise DataError(f"column '{empty[0]}' has no values at all", advice="leave it out")
 
 
-def _classes(unit: CountingUnit, request: MeasureRequest, columns: Columns, *, original: bool = False) -> Measurement:
-    frame = unit.frame
+def _classes(
+    unit: CountingUnit, request: MeasureRequest, *, original: bool = False
+) -> tuple[Measurement, dict[str, Column]]:
+    """In one pass over the table: what its sensitive attributes are is told by the values that were counted."""
+    counts = count_people(unit.frame, (*request.quasi, *request.sensitive), unit.person)
+    columns = _columns(counts, request)
     known = {
-        name: SensitiveKnowledge(ValueOrder(column, _bound(frame, request.policy, column)))
+        name: SensitiveKnowledge(ValueOrder(column, _bound(counts, request.policy, column)))
         for name, column in columns.items()
     }
-    measurement = measure_classes(frame, request.quasi, unit.person, request.sensitive, known, original=original)
-    return _with_missing_read(unit.people(measurement), request)
+    measurement = classes_of(counts, request.quasi, request.sensitive, known, original=original)
+    return _with_missing_read(unit.people(measurement), request), columns
 
 
 def _with_missing_read(measurement: Measurement, request: MeasureRequest) -> Measurement:
@@ -186,26 +198,30 @@ def _with_missing_read(measurement: Measurement, request: MeasureRequest) -> Mea
     return WildcardMeasurement.of(measurement, empty_too=True) if request.options.missing == "wildcard" else measurement
 
 
-def _columns(frame: pl.LazyFrame, request: MeasureRequest) -> dict[str, Column]:
+def _columns(counts: Counts, request: MeasureRequest) -> dict[str, Column]:
     """The value types of the sensitive attributes: as the policy declares those that its models look at, else as found.
 
     What no model looks at may have been changed before it was released; what was declared need not fit it any more.
     """
-    if not request.sensitive:
-        return {}
     policy = request.policy
     modelled = () if policy is None else policy.modelled
     declared = {} if policy is None else {name: policy.attributes[name].declared(name) for name in modelled}
     known = {name: column for name, column in declared.items() if column is not None}
-    return detect(frame, request.sensitive, known)
+    return {name: _column(counts.value_counts(name), name, known) for name in request.sensitive}
 
 
-def _bound(frame: pl.LazyFrame, policy: Policy | None, column: Column) -> BoundHierarchy | None:
+def _column(counted: pl.DataFrame, name: str, declared: Columns) -> Column:
+    """A type that all distinct values have is the type of the column."""
+    column = detect(counted.lazy().select(pl.col("value").alias(name)), [name], declared)[name]
+    missing = counted.filter(pl.col("value").is_null())["records"].sum()
+    return replace(column, rows=int(counted["records"].sum()), missing=int(missing))
+
+
+def _bound(counts: Counts, policy: Policy | None, column: Column) -> BoundHierarchy | None:
     """The hierarchy of an attribute that the policy's models look at."""
     if policy is None or column.name not in policy.modelled:
         return None
     hierarchy = policy.attributes[column.name].hierarchy
     if hierarchy is None:
         return None
-    counted = count_groups(frame, [column.name], "records").rename({column.name: "value"})
-    return hierarchy.resolve(policy.folder).bind(column, counted)
+    return hierarchy.resolve(policy.folder).bind(column, counts.value_counts(column.name))

@@ -11,22 +11,24 @@ from math import inf
 
 import polars as pl
 
-from shoal.assess.comparison.paired_tables import TablePair
+from shoal.assess.comparison.paired_tables import held
 from shoal.assess.measure.counting import CountedTable, count_table
 from shoal.assess.measure.release_context import ReleaseContext
 from shoal.assess.measure.request import MeasureRequest
 from shoal.assess.measure.risk_assessment import assess_table, attackers_in
 from shoal.assess.measure.thresholds import ThresholdEvidence
 from shoal.assess.measure.usefulness import cells_beside, measure_pair
-from shoal.assess.read_back.file_comparison import read_back_files
+from shoal.assess.read_back.file_comparison import ComparedRecords, read_back_files
 from shoal.io import Source, explained
 from shoal.io.frames import as_lazy, source_at
+from shoal.io.sources import bytes_of
 from shoal.measurement import Measurement
 from shoal.measurement.formal_models import FormalFigures, measure_formal
 from shoal.privacy import Classes, ModelFinding
 from shoal.results.measured_table import MeasuredTable
 from shoal.results.release_folder import ReleaseFolder
 from shoal.results.risk_assessment import RiskAssessment
+from shoal.schema.progress import Monitor
 
 
 def measure(
@@ -39,18 +41,25 @@ def measure(
 
 
 def measure_data(
-    data: str | ReleaseFolder | Source, request: MeasureRequest, *, original: str | Source | None = None
+    data: str | ReleaseFolder | Source,
+    request: MeasureRequest,
+    *,
+    original: str | Source | None = None,
+    monitor: Monitor | None = None,
 ) -> MeasuredTable:
-    """A table that lies somewhere; a source is taken as it is, without a manifest."""
+    """A table that lies somewhere; a source is taken as it is, without a manifest. ``monitor`` hears of the phases."""
     source, context = _opened(data, request)
     if context is not None and context.people is not None and request.person is None:
         request = request.model_copy(update={"person": context.people.person})
     with explained(source):
         if original is None:
-            return _measure(source.scan(), request, context, None)
+            return _measure(source.scan(), request, context, None, monitor, bytes_of(source))
         before = source_at(original) if isinstance(original, str) else original
         with explained(before):
-            return _measure(source.scan(), request, context, before.scan())
+            reads = [size for each in (source, before) if (size := bytes_of(each)) is not None]
+            (frame, rows), (was, rows_before) = held(source), held(before)
+            whole = sum(reads) if len(reads) == 2 else None
+            return _measure(frame, request, context, was, monitor, whole, (rows_before, rows))
 
 
 def _opened(data: str | ReleaseFolder | Source, request: MeasureRequest) -> tuple[Source, ReleaseContext | None]:
@@ -62,10 +71,19 @@ def _opened(data: str | ReleaseFolder | Source, request: MeasureRequest) -> tupl
     return source_at(folder.data), context
 
 
-def _measure(
-    frame: pl.LazyFrame, request: MeasureRequest, context: ReleaseContext | None, original: pl.LazyFrame | None
+def _measure(  # noqa: PLR0913, PLR0917  # two tables, what is asked of them, who listens
+    frame: pl.LazyFrame,
+    request: MeasureRequest,
+    context: ReleaseContext | None,
+    original: pl.LazyFrame | None,
+    monitor: Monitor | None = None,
+    reads: int | None = None,
+    rows: tuple[int, int] | None = None,
 ) -> MeasuredTable:
-    counted = count_table(frame, request, context, original)
+    """``rows`` are those of the original and of the table, where they are known."""
+    monitor = monitor or Monitor()
+    with monitor.phase("count", reads):
+        counted = count_table(frame, request, context, original, rows)
     found = MeasuredTable(
         counted.measurement,
         models=(),
@@ -77,28 +95,33 @@ def _measure(
         read_back=None if context is None else context.read_back,
     )
     if original is not None and counted.before is not None:
-        found = _compared(found, counted, counted.before, (original, frame), request)
-    assessed = assess_table(frame, counted.measurement, request.quasi, counted.options)
-    formal = measure_formal(_with_population(counted.measurement), counted.columns)
+        with monitor.phase("compare", reads):
+            compared = ComparedRecords.of(original, counted.unit.frame, rows)
+            found = _compared(found, counted, counted.before, original, compared, request)
+    with monitor.phase("assess"):
+        assessed = assess_table(frame, counted.measurement, request.quasi, counted.options)
+        formal = measure_formal(_with_population(counted.measurement), counted.columns)
     found = replace(found, assessed=assessed, formal=formal)
     return replace(found, models=_findings(found, assessed, formal, counted, request))
 
 
-def _compared(
+def _compared(  # noqa: PLR0913, PLR0917  # two tables, and what was found in them
     found: MeasuredTable,
     counted: CountedTable,
     before: Measurement,
-    tables: tuple[pl.LazyFrame, pl.LazyFrame],
+    original: pl.LazyFrame,
+    compared: ComparedRecords,
     request: MeasureRequest,
 ) -> MeasuredTable:
-    """With what was lost on the way from the first of two tables to the second, and what the first gives back."""
-    attackers, pair = attackers_in(before, counted.options), TablePair.of(*tables)
+    """With what was lost on the way from the original to the table, and what the original gives back."""
+    attackers = attackers_in(before, counted.options)
+    k = counted.measurement.k
     return replace(
         found,
         attackers_before=attackers,
-        usefulness=measure_pair(pair, request.options.circumstances, request.policy),
+        usefulness=measure_pair(compared.pair, request.options.circumstances, request.policy),
         cells=cells_beside(counted.measurement, before, request.policy),
-        read_back=read_back_files(counted.unit, tables[0], request.quasi, request.policy, counted.measurement.k),
+        read_back=read_back_files(counted.unit, original, request.quasi, request.policy, k, compared=compared),
     )
 
 

@@ -7,11 +7,12 @@ learnt from the original alone, by columns that both have: what a value goes wit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import polars as pl
 
-from shoal.assess.comparison.counting_unit import CountingUnit, in_order
-from shoal.assess.comparison.paired_tables import bound_hierarchies
+from shoal.assess.comparison.counting_unit import CountingUnit, is_aligned
+from shoal.assess.comparison.paired_tables import ComparedPart, TablePair, bound_hierarchies, height, typed
 from shoal.assess.read_back.judgement import EXEMPT, LOOKED_AT, is_accepted
 from shoal.kernels.arrays import Integers
 from shoal.measurement.read_back import DisclosureRule, KnownQuasi, Levels, ReadBack, TrainingRecords
@@ -20,6 +21,7 @@ from shoal.measurement.read_back.recount import class_sizes, disclosures_in, res
 from shoal.measurement.read_back.search import search
 from shoal.policy import Policy
 from shoal.policy.treatment import Treatment, treatments
+from shoal.schema import ROW
 from shoal.schema.hidden_columns import HIDDEN
 
 
@@ -31,21 +33,21 @@ def read_back_files(  # noqa: PLR0913  # two tables, and how they are counted
     k: int | None,
     *,
     accepted: bool = True,
+    compared: ComparedRecords | None = None,
 ) -> ReadBack | None:
     """``whom`` is the release and how its people are counted, ``k`` what was counted in it, else its classes are.
 
     Without ``accepted``, what the policy accepts is left out. None where the original lacks all quasi-identifiers.
+    What was ``compared`` already is not read again.
     """
     was = original.collect_schema()
     quasi = tuple(name for name in quasi if name in was)
     if not quasi:
         return None
     released = whom.frame
-    aligned = in_order(original, released.select(tuple(original_columns(released, whom))), quasi, policy)
-    rows = int(released.select(pl.len()).collect(engine="streaming").item())
-    every = max(1, -(-rows // LOOKED_AT))
-    after = _every(released, every)
-    before = _every(original, every)
+    compared = compared or ComparedRecords.of(original, released, names=quasi)
+    aligned = is_aligned(compared.pair, quasi, policy)
+    every, before, after = compared.every, compared.before, compared.after
     people = None if whom.person is None else _numbered(after[whom.person])
     taught = people
     if not aligned:
@@ -72,16 +74,50 @@ def read_back_files(  # noqa: PLR0913  # two tables, and how they are counted
     )
 
 
+@dataclass(frozen=True)
+class ComparedRecords:
+    """Some records of two tables: those that are compared, and those that readings are learnt from."""
+
+    pair: TablePair
+    every: int
+    """One of so many records is in the two tables below."""
+    before: pl.DataFrame = field(repr=False)
+    after: pl.DataFrame = field(repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        original: pl.LazyFrame,
+        released: pl.LazyFrame,
+        rows: tuple[int, int] | None = None,
+        *,
+        names: Sequence[str] | None = None,
+    ) -> ComparedRecords:
+        """By these columns, else by all that both have. Each table is read once, if its number of rows is known."""
+        rows = rows or (height(original), height(released))
+        every = max(1, -(-rows[1] // LOOKED_AT))
+        of_both = (original, released) if names is None else (original.select(names), released.select(names))
+        part = ComparedPart.of(*of_both, rows)
+        (was, before), (now, after) = (_read(frame, part, every) for frame in (original, released))
+        return cls(TablePair(was, now, *rows), every, before, after)
+
+
+def _read(frame: pl.LazyFrame, part: ComparedPart, every: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The part of a table that is compared, and one of so many records, in one pass."""
+    if part.step == every == 1:
+        whole = frame.collect(engine="streaming")
+        return typed(whole.select(part.columns)), whole
+    row = pl.col(ROW)
+    some = frame.with_row_index(ROW).filter(part.has(row) | (row % every == 0)).collect(engine="streaming")
+    return typed(some.filter(part.has(row)).select(part.columns)), some.filter(row % every == 0).drop(ROW)
+
+
 def _accepted(readings: Sequence[ColumnReading], policy: Policy) -> tuple[int, ...]:
     return tuple(
         place
         for place, one in enumerate(readings)
         if is_accepted(one, policy.read_back.accept, policy.quasi_identifiers)
     )
-
-
-def original_columns(released: pl.LazyFrame, whom: CountingUnit) -> list[str]:
-    return [name for name in released.collect_schema() if name != whom.person]
 
 
 def _lesson(  # noqa: PLR0913, PLR0917  # what is learnt from
@@ -115,7 +151,3 @@ def _tellers(after: pl.DataFrame, quasi: Sequence[str], whom: CountingUnit) -> t
 
 def _numbered(people: pl.Series) -> Integers:
     return people.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
-
-
-def _every(frame: pl.LazyFrame, step: int) -> pl.DataFrame:
-    return (frame if step == 1 else frame.gather_every(step)).collect(engine="streaming")

@@ -11,7 +11,8 @@ import typer
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import ASSESS
 from shoal.cli.terminal.options import Json, refuse_for_multi_table
-from shoal.cli.terminal.output import progress, tell
+from shoal.cli.terminal.output import tell
+from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def attack(
     opened = reader.open_all({"released": released, "original": original, "auxiliary": auxiliary, "control": control})
     table = opened.pop("released", None)
     request = AttackRequest(**opened, roles=roles, trials=trials, seed=seed)
-    with progress() as monitor:
+    with progress(silent=json) as monitor, monitor.phase("read"):
         found = attack_data(folder, request, table=table, progress=monitor.progress("attack"))
     tell(found, print_attacks, as_json=json)
     finish(f"shoal attack {release}", found.findings(bounds, safe=safe), junit)
@@ -96,7 +97,7 @@ def _attack_tables(
     from shoal.results.attack_report import attack_bounds
 
     bounds = attack_bounds(require)
-    with progress() as monitor:
+    with progress(silent=as_json) as monitor, monitor.phase("read"):
         found = attack_tables(
             tables,
             original,

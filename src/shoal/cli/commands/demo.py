@@ -10,7 +10,8 @@ import typer
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import LEARN
 from shoal.cli.terminal.options import Json
-from shoal.cli.terminal.output import print_json, progress
+from shoal.cli.terminal.output import print_json
+from shoal.cli.terminal.progress_view import progress
 
 if TYPE_CHECKING:
     from shoal.release import Release

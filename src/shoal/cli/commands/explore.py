@@ -11,8 +11,9 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.lists import listed, numbers
 from shoal.cli.terminal.options import Input, Json, PolicyFile
-from shoal.cli.terminal.output import print_json, progress
+from shoal.cli.terminal.output import print_json
 from shoal.cli.terminal.pages import refuse_page
+from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 
@@ -52,7 +53,7 @@ def explore(
         refuse_page(html)
     chosen = own.added(Policy.load(policy))
     source = reader.open_for(chosen, input)
-    with progress() as monitor:
+    with progress(silent=json) as monitor, monitor.phase("count"):
         exploration = explore_policy(chosen, source, request, monitor, stoppable=True)
     if html is not None and exploration.complete:
         _write_page(exploration, html)

@@ -12,6 +12,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import ASSESS
 from shoal.cli.terminal.options import Json, refuse_for_multi_table
 from shoal.cli.terminal.output import print_json, tell, warn
+from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.errors import InputError
 
@@ -159,7 +160,8 @@ def measure(
         release=folder,
         by_records=by_records,
     )
-    measured = measure_data(opened.get("data", folder), request, original=opened.get("original"))
+    with progress(silent=json) as monitor:
+        measured = measure_data(opened.get("data", folder), request, original=opened.get("original"), monitor=monitor)
     for doubt in measured.doubts:
         warn(doubt)
     if lines is not None:
@@ -195,9 +197,10 @@ def _measure_tables(
     from shoal.cli.terminal.ci_gates import finish
     from shoal.cli.views.multi_table import print_measured
 
-    measured = measure_tables(
-        tables, require, options=options, original=original, by_records=by_records, reader=reader.options
-    )
+    with progress(silent=as_json) as monitor, monitor.phase("measure tables"):
+        measured = measure_tables(
+            tables, require, options=options, original=original, by_records=by_records, reader=reader.options
+        )
     tell(measured, print_measured, as_json=as_json)
     if tables.manifest is not None and not as_json:
         typer.echo(f"  more of a single table: shoal measure {Path(tables.place) / 'TABLE'}; --json has all of it.")

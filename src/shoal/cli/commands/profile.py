@@ -10,6 +10,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import FIND
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json
+from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.errors import InputError
@@ -36,6 +37,7 @@ def profile(
     from shoal.discover import profile as profile_table
     from shoal.discover.safe_harbor import check_safe_harbor
     from shoal.io import explained
+    from shoal.io.sources import bytes_of
     from shoal.scan.annotators import annotate_by
     from shoal.scan.policy_suggestion import holds_tables
     from shoal.scan.profile_report import ProfileReport, find_sets
@@ -48,9 +50,9 @@ def profile(
         return
     known = own.chosen()
     source = reader.open(f"{data}#{table}" if table else data)
-    with explained(source):
-        frame = source.scan()
-        found = profile_table(frame, annotate=annotate_by(recognisers=known), recognisers=known)
+    with explained(source), progress(silent=json) as monitor, monitor.phase("read", bytes_of(source)):
+        frame, columns = source.scan(), monitor.progress("columns")
+        found = profile_table(frame, annotate=annotate_by(recognisers=known), recognisers=known, progress=columns)
         asked = ProfileReport(
             found,
             find_sets(frame, found, max_size, person) if sets else None,
@@ -72,7 +74,8 @@ def _profile_tables(data: str, reader: ReaderFlags, own: RecogniserFlags, *, as_
     from shoal.scan.policy_suggestion import as_tables, profile_tables_at
 
     known = own.chosen()
-    found = profile_tables_at(data, annotate_by(recognisers=known), reader.options, known)
+    with progress(silent=as_json) as monitor, monitor.phase("profile tables"):
+        found = profile_tables_at(data, annotate_by(recognisers=known), reader.options, known)
     for one in found.tables.values():
         reader.tell(one.source)
     joined = domains(as_tables(found), found.constrained)

@@ -10,7 +10,8 @@ import typer
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import RELEASE
 from shoal.cli.terminal.options import Input, Json, PolicyFile
-from shoal.cli.terminal.output import note, print_json, progress
+from shoal.cli.terminal.output import note, print_json
+from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.cli.vault.connection import KeyFileOption, PersonOption, PlaceOption, ServiceOption, secrets_for
@@ -68,7 +69,7 @@ def run(
         raise InputError("--explore: tries are made on this machine", advice="shoal explore takes a part of the data")
     strangers = None if control is None else read_table(reader.open(control), "control group")
     policies = chosen.tables.values() if isinstance(chosen, MultiTablePolicy) else [chosen]
-    with secrets_for(policies, vault, person, key_file, service) as secrets, progress() as monitor:
+    with secrets_for(policies, vault, person, key_file, service) as secrets, progress(silent=json) as monitor:
         options = RunOptions(
             output=output,
             engine=engine,

@@ -9,8 +9,9 @@ import typer
 
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import FIND
-from shoal.cli.terminal.output import print_json, print_table, progress
+from shoal.cli.terminal.output import print_json, print_table
 from shoal.cli.terminal.pages import refuse_page
+from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 
@@ -57,7 +58,7 @@ def scan(
     if html is not None:
         refuse_page(html)
     annotate = without_own_replacements(annotate_by(threshold, known, kind=kind))
-    with progress() as monitor:
+    with progress(silent=json) as monitor, monitor.phase("scan"):
         found = scan_places(
             places,
             annotate,

@@ -15,7 +15,8 @@ import typer
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import RELEASE
 from shoal.cli.terminal.options import Json
-from shoal.cli.terminal.output import note, print_json, progress, say, warn
+from shoal.cli.terminal.output import note, print_json, say, warn
+from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.cli.vault.connection import PLACE, KeyFileOption, PersonOption, PlaceOption, ServiceOption, VaultConnection
 from shoal.errors import InputError, printable
@@ -134,7 +135,9 @@ def scrub(  # a Typer command has one parameter for each option
         cleaner = FileScrubber(scrubber, account, encoding, STACK_TRACE if records else None, _carrier)
         left_out: list[LeftOutFile] = []
         if tree is None:
-            _clean(cleaner, list(zip(given, targets, strict=True)), done)
+            shown = None in targets or STDIN in given
+            with progress(silent=json or shown) as monitor, monitor.phase("scrub", _size(given)):
+                _clean(cleaner, list(zip(given, targets, strict=True)), done)
         else:
             left_out = _clean_tree(cleaner, *tree)
     _say(account, left_out, as_json=json)
@@ -161,6 +164,14 @@ def _clean_tree(cleaner: FileScrubber, folder: Path, target: Path) -> list[LeftO
     if work.telling_names:
         warn(f"{target}: the names of {work.telling_names} file(s) or folder(s) may tell of people; they were kept")
     return work.left_out
+
+
+def _size(files: list[Path]) -> int | None:
+    """Bytes; None where one of them is a stream."""
+    try:
+        return sum(file.stat().st_size for file in files)
+    except OSError:
+        return None
 
 
 def _clean(cleaner: FileScrubber, jobs: list[tuple[Path, Path | None]], done: list[Path]) -> None:

@@ -11,11 +11,13 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.flags import flag
 from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.output import print_json
+from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 
 if TYPE_CHECKING:
     from shoal.discover.suggestion.policy_draft import Suggestion
+    from shoal.schema.progress import Monitor
 
 
 def suggest(
@@ -54,9 +56,10 @@ def suggest(
         raise TargetError(f"{output}: exists already", advice="--force replaces it")
     if output is not None and not output.parent.is_dir():
         raise TargetError(f"{output}: its folder does not exist")
-    found = _suggested(
-        data, UseCase(use_case), output, reader, own, person=person, name=name, keep_joinable=keep_joinable
-    )
+    with progress(silent=json) as monitor:
+        found = _suggested(
+            data, UseCase(use_case), output, reader, own, monitor, person=person, name=name, keep_joinable=keep_joinable
+        )
     if output is not None:
         from shoal.io import write_atomic
 
@@ -75,6 +78,7 @@ def _suggested(
     output: Path | None,
     reader: ReaderFlags,
     own: RecogniserFlags,
+    monitor: Monitor,
     *,
     person: str | None,
     name: str | None,
@@ -101,11 +105,12 @@ def _suggested(
     if holds_tables(data):
         if person is not None:
             raise InputError("--person is about one table, and there are several")
-        tables = profile_tables_at(data, reader=reader.options, recognisers=known)
+        with monitor.phase("profile tables"):
+            tables = profile_tables_at(data, reader=reader.options, recognisers=known)
         return suggest_multi_table(tables, title, case, folder, keep_joinable=keep_joinable, style=flag)
     if keep_joinable:
         raise InputError("--keep-joinable is about several tables, and there is one")
-    table = profiled(data, reader.open(data), reader.options, known)
+    table = profiled(data, reader.open(data), reader.options, known, monitor=monitor)
     source = table.source_setting(folder)
     named = [beside(path, folder) for path in files]
     return suggest_table(table.profile, name=title, use_case=case, source=source, person=person, recognisers=named)

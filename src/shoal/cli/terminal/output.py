@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 import typer
 
 from shoal.cli.terminal.console import is_quiet
 from shoal.cli.terminal.flags import flag, with_flags
-from shoal.cli.terminal.signals import command_token
 from shoal.cli.terminal.streams import last_words
 from shoal.errors import BugError, PolicyError, ShoalError, printable, styled
 
 if TYPE_CHECKING:
-    from shoal.schema.progress import Monitor, ProgressEvent
+    pass
 
 PIPED_WIDTH = 120
 """Columns of a table that goes to a file or a pipe."""
@@ -113,28 +111,3 @@ def _error_dict(error: ShoalError) -> dict[str, Any]:
             for problem in error.problems
         ]
     return described
-
-
-@contextmanager
-def progress() -> Iterator[Monitor]:
-    """A progress line on stderr, if that is a terminal; signals that ask the command to end stop the work."""
-    from shoal.schema.progress import Advanced, Monitor
-
-    cancel = command_token()
-    if not sys.stderr.isatty() or is_quiet():
-        yield Monitor(cancel=cancel)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
-
-        def show(event: ProgressEvent) -> None:
-            if isinstance(event, Advanced):
-                if event.task not in tasks:
-                    tasks[event.task] = bar.add_task(event.task, total=event.total)
-                bar.update(tasks[event.task], completed=event.done, total=event.total)
-
-        yield Monitor(show, cancel)

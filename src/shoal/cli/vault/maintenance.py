@@ -12,9 +12,11 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.terminal.options import Json
-from shoal.cli.terminal.output import print_json, print_table, progress
+from shoal.cli.terminal.output import print_json, print_table
+from shoal.cli.terminal.progress_view import progress
 from shoal.cli.vault.connection import VaultConnection, need_terminal
 from shoal.cli.vault.domains import DomainName
+from shoal.cli.vault.re_identification import moment_of
 from shoal.errors import InputError, SourceError, TargetError
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 Pseudonyms = Annotated[list[str], typer.Argument(metavar="PSEUDONYM", help="One or several.")]
 Reason = Annotated[str, typer.Option(help="Why, in words; kept in the audit trail.")]
 BackupFile = Annotated[Path, typer.Argument(metavar="FILE", help="The backup.")]
+
+_MOMENTS = frozenset({"until"})
+"""Details that are seconds since 1970."""
 
 
 def rotate(
@@ -243,7 +248,9 @@ def _moment(since: str | None) -> datetime.datetime | None:
 
 def _details(entry: AuditEntry) -> str:
     return "; ".join(
-        f"{key.replace('_', ' ')}: {_words(told)}" for key, told in entry.details.items() if told is not None
+        f"{key.replace('_', ' ')}: {moment_of(told) if key in _MOMENTS else _words(told)}"
+        for key, told in entry.details.items()
+        if told is not None
     )
 
 

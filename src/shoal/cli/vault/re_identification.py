@@ -114,7 +114,7 @@ def approve(
 
 
 def _print_request(one: RevealRequest) -> None:
-    typer.echo(f"request {one.id} by {one.person}, until {_moment(one.until)}")
+    typer.echo(f"request {one.id} by {one.person}, until {moment_of(one.until)}")
     typer.echo(f"  reason:     {one.reason}")
     typer.echo(f"  pseudonyms: {', '.join(one.pseudonyms)} (domain '{one.domain}')")
     typer.echo(f"  approvals:  {_given(one)}")
@@ -138,7 +138,7 @@ def _print_waiting(vault: Vault, asked: RevealRequest, *, as_json: bool) -> None
     if as_json:
         print_json({"request": _asked(asked), "may_approve": others, "revealed": None})
         return
-    typer.echo(f"request {asked.id} waits for approvals: {_given(asked)}, until {_moment(asked.until)}")
+    typer.echo(f"request {asked.id} waits for approvals: {_given(asked)}, until {moment_of(asked.until)}")
     typer.echo(f"who can approve: {', '.join(others) or 'nobody yet; shoal vault admit NAME --right approve'}")
     typer.echo(f"then: shoal vault reveal --request {asked.id}")
 
@@ -159,7 +159,7 @@ def _asked(one: RevealRequest) -> dict[str, Any]:
         "person": one.person,
         "reason": one.reason,
         "pseudonyms": list(one.pseudonyms),
-        "until": _moment(one.until),
+        "until": moment_of(one.until),
         "approved_by": list(one.approved_by),
         "needed": one.needed,
         "granted": one.granted,
@@ -171,5 +171,9 @@ def _given(one: RevealRequest) -> str:
     return f"{len(one.approved_by)} of {one.needed}{by}"
 
 
-def _moment(seconds: int) -> str:
+def moment_of(seconds: int) -> str:
+    """
+    >>> moment_of(1794938893)
+    '2026-11-17T18:08+00:00'
+    """
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).isoformat(timespec="minutes")

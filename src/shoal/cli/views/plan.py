@@ -24,7 +24,7 @@ def print_plan(described: PlanDescription, title: str) -> None:
 def _heading(described: PlanDescription, title: str) -> str:
     if not described.bound:
         return f"{title}: what the policy alone tells"
-    return f"{title}: {count(described.records or 0, 'record')} of {described.source}"
+    return f"{title}: {count(described.records or 0, 'record')} of {described.source}, on {described.engine}"
 
 
 def _row(column: ColumnDescription) -> tuple[str, ...]:
@@ -34,21 +34,12 @@ def _row(column: ColumnDescription) -> tuple[str, ...]:
 
 
 def _step(step: StepDescription) -> str:
-    return f"{_words(step)} ({', '.join(_circumstances(step))})"
-
-
-def _words(step: StepDescription) -> str:
-    given = ", ".join(f"{key} {_value(value)}" for key, value in step.parameters.items() if value is not None)
-    return f"{step.technique}: {given}" if given else step.technique
-
-
-def _value(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_value(inner)}" for key, inner in value.items())
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"{step.words} ({', '.join(_circumstances(step))})"
 
 
 def _circumstances(step: StepDescription) -> Iterator[str]:
+    if step.number is not None:
+        yield f"step {step.number}"
     yield "the solver chooses" if step.chosen_by == "solver" else step.stage
     if step.clause:
         yield step.clause
@@ -59,6 +50,11 @@ def _circumstances(step: StepDescription) -> Iterator[str]:
 
 
 def _lines(described: PlanDescription) -> Iterator[str]:
+    if described.recipient is not None:
+        yield f"for:      {described.recipient}"
+    for column in described.columns:
+        if column.read_by:
+            yield f"read:     {column.name}: by {'; '.join(column.read_by)}"
     for step in described.table:
         yield f"table:    {_step(step)}"
     for model in described.models:

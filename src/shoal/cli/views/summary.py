@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import inf, nan
 
 import typer
@@ -25,8 +24,7 @@ def print_release(release: Release) -> None:
     cells = f", {starred:,} cells starred in others" if starred else ""
     typer.echo(f"{manifest.data.rows:,} records written, {suppressed:,} suppressed{cells}")
     if solution is not None and manifest.solution is not None and solution.levels:
-        heights = manifest.solution.heights
-        levels = ", ".join(_level(name, level, heights) for name, level in solution.levels.items())
+        levels = ", ".join(_level(name, level, manifest) for name, level in solution.levels.items())
         optimal = "the least loss possible" if solution.optimal else "the least loss found"
         if release.nothing_left:
             optimal = "NOTHING is left that tells records apart"
@@ -52,9 +50,13 @@ def print_release(release: Release) -> None:
         typer.echo(f"report:   {release.folder / 'report.html'}")
 
 
-def _level(name: str, level: int, heights: Mapping[str, int]) -> str:
-    """The highest level of an attribute is a star, and called so."""
-    return f"{name} {level} (*)" if level == heights.get(name) else f"{name} {level}"
+def _level(name: str, level: int, manifest: Manifest) -> str:
+    """With what the level does to values; the highest one of an attribute is a star, and called so."""
+    if manifest.solution is not None and level == manifest.solution.heights.get(name):
+        return f"{name} {level} (*)"
+    column = (manifest.columns or {}).get(name)
+    meanings = {} if column is None else {one.level: one.meaning for one in column.levels}
+    return f"{name} {level} ({meanings[level]})" if level in meanings else f"{name} {level}"
 
 
 def verdict(release: Release) -> tuple[ModelFinding, ...]:

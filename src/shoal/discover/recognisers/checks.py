@@ -43,9 +43,13 @@ def phone_length(value: str) -> bool:
     return 8 <= len(_digits(value)) <= 15
 
 
+_WHOLE_PHONE_AND_MORE = re.compile(r"\+[0-9]{11,15}[ ./-]+[0-9]")
+"""A number written without a gap is over at the first one: what follows is another."""
+
+
 def phone_digits(value: str) -> bool:
     """As many digits as a number has where its name has been said already."""
-    return 6 <= len(_digits(value)) <= 20
+    return not _WHOLE_PHONE_AND_MORE.match(value) and 6 <= len(_digits(value)) <= 20
 
 
 def card(value: str) -> bool:
@@ -64,11 +68,13 @@ def ip(value: str) -> bool:
 
 def phone(value: str) -> bool:
     """A number with its country code that is long enough for the country."""
+    if _WHOLE_PHONE_AND_MORE.match(value):
+        return False
+    plain = _PLAIN_PHONE.fullmatch(value)
+    if plain and len(digits := _digits(plain[1])) in _phone_lengths(digits[:2]):
+        return True
     import phonenumbers
 
-    plain = _PLAIN_PHONE.fullmatch(value)
-    if plain and len(digits := _digits(plain[1])) in _phone_lengths().get(digits[:2], ()):
-        return True
     try:
         return phonenumbers.is_possible_number(phonenumbers.parse(re.sub("^(?:00|011)", "+", value)))
     except phonenumbers.NumberParseException:
@@ -76,17 +82,14 @@ def phone(value: str) -> bool:
 
 
 @cache
-def _phone_lengths() -> dict[str, frozenset[int]]:
-    """How many digits whole numbers have, by country codes of two digits: most numbers need no closer look."""
+def _phone_lengths(code: str) -> frozenset[int]:
+    """How many digits whole numbers have under a country code of two digits: most numbers need no closer look."""
     import phonenumbers
 
-    lengths = {}
-    for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items():
-        found = phonenumbers.PhoneMetadata.metadata_for_region(regions[0], None)
-        general = None if found is None else found.general_desc
-        if 10 <= code <= 99 and general is not None:
-            lengths[str(code)] = frozenset(2 + length for length in general.possible_length)
-    return lengths
+    regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE.get(int(code), ())
+    found = phonenumbers.PhoneMetadata.metadata_for_region(regions[0], None) if regions and len(code) == 2 else None
+    general = None if found is None else found.general_desc
+    return frozenset() if general is None else frozenset(2 + length for length in general.possible_length)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ Loss of a cell: (distinct values with the same label − 1) ÷ (distinct values 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 import polars as pl
@@ -17,6 +18,7 @@ from pydantic import AfterValidator, Field
 from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.bound_ladder import StarredLadder
 from shoal.hierarchy.classifications.classification import classification, classification_names
+from shoal.hierarchy.proposals import KNOWN, ColumnValues, HierarchyProposal, starred
 from shoal.schema.columns import Column
 from shoal.schema.registry import did_you_mean
 from shoal.schema.values import ValueType
@@ -33,6 +35,7 @@ class ClassificationHierarchy(Hierarchy):
     """Codes to the groups of a classification that comes with Shoal."""
 
     key = "classification"
+    turn = 20
     shorthand = "name"
 
     name: Annotated[str, AfterValidator(_known)]
@@ -41,6 +44,27 @@ class ClassificationHierarchy(Hierarchy):
     """Further values, each with a code or a name that is known: ``{Dengue: A90}``."""
     unknown: Literal["stop", "suppress"] = "stop"
     """What becomes of values that are not known: the run stops, or they are starred on every level."""
+
+    @classmethod
+    def propose(cls, values: ColumnValues) -> Iterator[HierarchyProposal]:
+        """Classifications that the column's name speaks of, and that know its values."""
+        if values.column.is_date:
+            return
+        number = values.column.type is ValueType.INTEGER
+        fitting = []
+        for name in classification_names():
+            one = classification(name)
+            if values.words & set(one.facts.columns.split()):
+                known = pl.Series([one.labels(text, number=number) is not None for text in values.texts])
+                if (share := values.share(known)) >= KNOWN:
+                    fitting.append((share, name))
+        for share, name in sorted(fitting, reverse=True):
+            facts = classification(name).facts
+            yield HierarchyProposal(
+                name if share == 1 else {"name": name, "unknown": "suppress"},
+                f"they are codes or names of: {facts.title}{starred(share, 'values')}",
+                facts.source,
+            )
 
     def refuse(self, column: Column) -> str | None:
         if column.is_date or column.type is ValueType.DECIMAL:

@@ -10,19 +10,26 @@ these dates; for columns with a time of day the same in microseconds.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
+import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
 from shoal.hierarchy.bands import Bands
 from shoal.hierarchy.base import Hierarchy
+from shoal.hierarchy.proposals import ColumnValues, HierarchyProposal
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
 
 MICROSECONDS = 86_400_000_000
+
+
+LONG_SPAN = 3 * 366
+"""Days from which on decades say something."""
 
 
 class Period(StrEnum):
@@ -52,6 +59,7 @@ class DateHierarchy(Hierarchy):
     """Dates to periods."""
 
     key = "dates"
+    turn = 10
     shorthand = "levels"
 
     levels: tuple[Period, ...] = Field((Period.MONTH, Period.QUARTER, Period.YEAR, Period.DECADE), min_length=1)
@@ -68,6 +76,15 @@ class DateHierarchy(Hierarchy):
                     f"{longer} after week: a week can lie in two of them, so week has to be the last level"
                 )
         return self
+
+    @classmethod
+    def propose(cls, values: ColumnValues) -> Iterator[HierarchyProposal]:
+        if not values.column.is_date:
+            return
+        days = values.column.dates(values.distinct["value"]).cast(pl.Date).dt.epoch("d")
+        long = int(np.ptp(days.to_numpy())) > LONG_SPAN
+        levels = ["month", "quarter", "year", "decade"] if long else ["month", "quarter", "year"]
+        yield HierarchyProposal(levels, "dates become months, quarters and years")
 
     def refuse(self, column: Column) -> str | None:
         if not column.is_date:

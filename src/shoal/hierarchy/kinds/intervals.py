@@ -10,7 +10,9 @@ Everybody in an interval looks alike in this attribute; open ends (``<18``, ``90
 from __future__ import annotations
 
 import itertools
+import math
 import string
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Self
@@ -21,6 +23,7 @@ from pydantic import Field, PlainSerializer, WithJsonSchema, field_validator, mo
 from shoal.errors import DataError
 from shoal.hierarchy.bands import Bands
 from shoal.hierarchy.base import Hierarchy, quotient
+from shoal.hierarchy.proposals import ColumnValues, HierarchyProposal
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
 
@@ -38,10 +41,17 @@ Number = Annotated[
 """A decimal number as it was written: 0.1 is one tenth, not the nearest binary fraction."""
 
 
+MOST = 0.98
+"""The share of records that lies between the ends of proposed intervals."""
+STEPS = 20
+"""Intervals on the lowest level, about."""
+
+
 class IntervalHierarchy(Hierarchy):
     """Numbers to intervals of growing width."""
 
     key = "intervals"
+    turn = 30
     shorthand = "widths"
 
     widths: tuple[Annotated[Number, Field(gt=0)], ...] = Field(min_length=1)
@@ -85,6 +95,27 @@ class IntervalHierarchy(Hierarchy):
         if self.low_label is not None and self.low_label == self.high_label:
             raise ValueError("low_label and high_label are the same")
         return self
+
+    @classmethod
+    def propose(cls, values: ColumnValues) -> Iterator[HierarchyProposal]:
+        """Round widths; between the ends lie nearly all records."""
+        if not values.is_measured:
+            return
+        numbers = values.column.numbers(values.distinct["value"]).cast(pl.Float64)
+        low, high = (_quantile(numbers, values.distinct["records"], share) for share in (1 - MOST, MOST))
+        if high <= low:
+            return
+        width = _round_width((high - low) / STEPS, whole=values.column.type is ValueType.INTEGER)
+        widths = [width, 2 * width, 4 * width]
+        parameters: dict[str, object] = {"widths": [_plain(one) for one in widths]}
+        first, last = math.floor(low / widths[-1]) * widths[-1], math.ceil(high / widths[-1]) * widths[-1]
+        found = numbers.to_numpy()
+        if found.min() < first:
+            parameters["low"] = _plain(first)
+        if found.max() > last + width:
+            parameters["high"] = _plain(last)
+        reason = f"numbers become intervals: nearly all records lie within {STEPS} or so of the narrowest"
+        yield HierarchyProposal(parameters, reason)
 
     def refuse(self, column: Column) -> str | None:
         if not column.is_number:
@@ -264,3 +295,23 @@ def _from(high: Decimal | None, *, whole: bool) -> str:
     if high is None:
         return ""
     return f"{high:.0f}+" if whole and high >= 0 else f"≥ {high.normalize():f}"
+
+
+def _quantile(numbers: pl.Series, records: pl.Series, share: float) -> float:
+    """The number that this share of the records does not exceed; numbers are in no order yet."""
+    table = pl.DataFrame({"number": numbers, "records": records}).sort("number")
+    reached = table["records"].cum_sum() >= share * int(records.sum())
+    return float(table["number"].filter(reached)[0])
+
+
+def _round_width(width: float, *, whole: bool) -> float:
+    """1, 2 or 5 times a power of ten, not below the width."""
+    power = 10.0 ** math.floor(math.log10(width))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= width * (1 - 1e-9))
+    return max(1.0, step) if whole else step
+
+
+def _plain(number: float) -> float:
+    """A whole number where it is one; otherwise without what binary fractions leave behind."""
+    tidy = float(f"{number:.10g}")
+    return int(tidy) if tidy.is_integer() else tidy

@@ -9,6 +9,7 @@ Loss of a cell: (distinct values with the same label − 1) ÷ (distinct values 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 import polars as pl
@@ -17,13 +18,17 @@ from pydantic import Field, field_validator
 from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.bound_ladder import StarredLadder
 from shoal.hierarchy.places.gazetteer import AREA_LEVELS, AreaLevel, Whereabouts, country_of_most, find_places
+from shoal.hierarchy.proposals import KNOWN, ColumnValues, HierarchyProposal, starred
 from shoal.schema.columns import Column
+
+SOURCE = "GeoNames; United Nations, M49; Zonal Councils of India; Urban Redevelopment Authority of Singapore"
 
 
 class PlacesHierarchy(Hierarchy):
     """Towns to states, zones, countries and regions of the world."""
 
     key = "places"
+    turn = 40
     shorthand = "levels"
 
     levels: tuple[AreaLevel, ...] = Field(AREA_LEVELS, min_length=1)
@@ -42,6 +47,21 @@ class PlacesHierarchy(Hierarchy):
         if sorted(set(places)) != places:
             raise ValueError(f"levels go from the smallest to the largest: {', '.join(AREA_LEVELS)}")
         return levels
+
+    @classmethod
+    def propose(cls, values: ColumnValues) -> Iterator[HierarchyProposal]:
+        if not values.is_named:
+            return
+        texts = values.texts
+        found = find_places(texts.to_list())
+        share = values.share(pl.Series([text in found for text in texts]))
+        levels = list(_telling(texts, found))
+        if share < KNOWN or not levels:
+            return
+        parameters: dict[str, object] = {"levels": levels} | ({} if share == 1 else {"unknown": "suppress"})
+        yield HierarchyProposal(
+            parameters, f"they are places, which become larger ones{starred(share, 'names')}", SOURCE
+        )
 
     def refuse(self, column: Column) -> str | None:
         return None if not (column.is_number or column.is_date) else "places are names, and these are numbers or dates"
@@ -67,3 +87,13 @@ class PlacesHierarchy(Hierarchy):
         return find_places(values, country) | {
             value: others[self.also[value]] for value in values if self.also.get(value) in others
         }
+
+
+def _telling(texts: pl.Series, found: Mapping[str, Whereabouts]) -> Iterator[AreaLevel]:
+    """Levels on which fewer areas are left than on the one below; where all lie in one, it says nothing."""
+    before = len({text for text in texts if text in found})
+    for level in AREA_LEVELS:
+        areas = len({getattr(found[text], level) for text in texts if text in found})
+        if 1 < areas < before:
+            yield level
+            before = areas

@@ -9,25 +9,37 @@ Loss of a cell: (distinct values that became one − 1) ÷ (distinct values − 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import polars as pl
 from pydantic import Field
 
 from shoal.hierarchy.base import TOP, Hierarchy
 from shoal.hierarchy.bound_ladder import StarredLadder
+from shoal.hierarchy.proposals import ColumnValues, HierarchyProposal
 from shoal.kernels.arrays import Mask
 from shoal.schema.columns import Column
+
+RARE = 10
 
 
 class RareHierarchy(Hierarchy):
     """Rare values to one group; common values stay as they are."""
 
     key = "rare"
+    turn = 60
     shorthand = "minimum"
 
     minimum: int = Field(10, ge=2)
     """Values with fewer records are rare."""
     label: str = Field("Others", min_length=1)
     """The name of the group."""
+
+    @classmethod
+    def propose(cls, values: ColumnValues) -> Iterator[HierarchyProposal]:
+        if values.is_named and values.share(values.distinct["records"] < RARE) < 1:
+            reason = f"values that fewer than {RARE} records have become one group"
+            yield HierarchyProposal({"minimum": RARE}, reason)
 
     def refuse(self, column: Column) -> str | None:
         return None

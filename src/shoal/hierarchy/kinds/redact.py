@@ -12,6 +12,7 @@ one, and a shorter value loses its characters only when the redaction reaches th
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
@@ -22,6 +23,7 @@ from pydantic import Field, field_validator
 from shoal.errors import DataError
 from shoal.hierarchy.base import BoundHierarchy, Hierarchy
 from shoal.hierarchy.bound_ladder import shares
+from shoal.hierarchy.proposals import ColumnValues, HierarchyProposal
 from shoal.kernels.arrays import Floats
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
@@ -38,6 +40,7 @@ class RedactionHierarchy(Hierarchy):
     """Characters redacted from one side, one more on each level."""
 
     key = "redact"
+    turn = 50
 
     side: Side = Side.RIGHT
     """The side from which characters are redacted."""
@@ -56,6 +59,16 @@ class RedactionHierarchy(Hierarchy):
         if steps is not None and any(more <= fewer for fewer, more in itertools.pairwise(steps)):
             raise ValueError("each level has to redact more characters than the one before, e.g. [1, 3, 6]")
         return steps
+
+    @classmethod
+    def propose(cls, values: ColumnValues) -> Iterator[HierarchyProposal]:
+        """Codes of one length, as postal codes are: the last characters go first."""
+        lengths = values.texts.str.len_chars().unique().to_list()
+        coded = bool(values.texts.str.contains(r"^[\w-]*\d[\w-]*$").all())
+        if values.is_named and len(lengths) == 1 and 3 <= lengths[0] <= 12 and coded:
+            half = max(2, lengths[0] // 2)
+            steps = sorted({1, half, lengths[0] - 1})
+            yield HierarchyProposal({"steps": steps}, "codes of one length: their last characters go first")
 
     def refuse(self, column: Column) -> str | None:
         if column.type is ValueType.INTEGER or isinstance(column.storage, pl.String):

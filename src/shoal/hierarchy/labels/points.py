@@ -6,7 +6,7 @@ import datetime
 
 import polars as pl
 
-from shoal.schema.type_detection import DATE_FORMATS
+from shoal.schema.type_detection import DATE_FORMATS, YEAR
 
 _THOUSANDS = r"^[-+]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$"
 _OFFSET = r"([0-9]:[0-9]{2}(?::[0-9.]+)?)\s*[-+][0-9]{2}:?[0-9]{2}$"
@@ -57,6 +57,9 @@ def date_format(text: pl.Series) -> str:
     """The format that fits most of the texts; the first of those that fit equally well."""
     best, most = DATE_FORMATS[0], -1
     distinct = text.drop_nulls().unique()
+    distinct = distinct.filter(distinct.str.contains(YEAR))
+    if distinct.is_empty():
+        return best
     for form in DATE_FORMATS:
         read = len(distinct) - _read_as(distinct, form).null_count()
         if read > most:

@@ -155,7 +155,18 @@ def measure_classes(  # noqa: PLR0913  # a table and what is known of it
     original: bool = False,
 ) -> Measurement:
     """Group the table by its quasi-identifiers, in one streaming pass, and read the figures off the classes."""
-    counts = _counted(frame, (*quasi, *sensitive), person)
+    return classes_of(count_people(frame, (*quasi, *sensitive), person), quasi, sensitive, known, original=original)
+
+
+def classes_of(
+    counts: Counts,
+    quasi: tuple[str, ...],
+    sensitive: tuple[str, ...] = (),
+    known: Mapping[str, SensitiveKnowledge] | None = None,
+    *,
+    original: bool = False,
+) -> Measurement:
+    """The same of a table that was counted by its quasi-identifiers and sensitive attributes."""
     classes, where = counts.project(quasi)
     released = pl.DataFrame([*classes.frame(), pl.Series("records", classes.records)])
     starred = np.zeros(classes.size, dtype=bool) if original else _all_starred(classes)
@@ -179,7 +190,8 @@ def measure_classes(  # noqa: PLR0913  # a table and what is known of it
     )
 
 
-def _counted(frame: pl.LazyFrame, attributes: tuple[str, ...], person: str | None) -> Counts:
+def count_people(frame: pl.LazyFrame, attributes: tuple[str, ...], person: str | None) -> Counts:
+    """Distinct combinations with their records and people, in one streaming pass."""
     if not attributes:
         people = pl.len() if person is None else pl.col(person).n_unique()
         total = frame.select(pl.len().alias("records"), people.alias("people")).collect(engine="streaming")

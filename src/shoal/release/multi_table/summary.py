@@ -17,7 +17,7 @@ from shoal.policy.release_kind import ReleaseKind
 from shoal.policy.vault_needs import warnings_without_vault
 from shoal.randomness import now
 from shoal.release.destinations import Release
-from shoal.report.multi_table import JoinedFacts, MultiTableFacts, ReferenceFacts, TableFacts
+from shoal.report.multi_table import JoinedFacts, JoinedKeyFacts, MultiTableFacts, ReferenceFacts, TableFacts
 from shoal.results.multi_table_manifest import MultiTableManifest
 
 
@@ -73,7 +73,6 @@ class MultiTableRelease:
         )
 
     def _joined_facts(self) -> JoinedFacts:
-        found = [finding for release in self.releases.values() for finding in release.manifest.models]
         joined, worst = self.joined, self.joined.worst
         return JoinedFacts(
             k=None if worst is None else worst.k,
@@ -81,9 +80,20 @@ class MultiTableRelease:
             met=joined.met,
             accepted=joined.accepted,
             words=in_words(joined),
-            tables_met=all(finding.met for finding in found) if found else None,
+            tables_met=self._tables_met(),
+            keys=tuple(
+                JoinedKeyFacts(one.columns, one.tables, one.k, one.people, one.alone) for one in joined.result().by_key
+            ),
             models=tuple((one.name, f"{one.required:g}", f"{one.achieved:.4g}", one.met) for one in joined.models),
         )
+
+    def _tables_met(self) -> bool | None:
+        """By models, the declared harm and attacks: what a table's own report is not green for."""
+        manifests = [release.manifest for release in self.releases.values()]
+        found = [model.met for one in manifests for model in one.models]
+        found += [one.assessment.within for one in manifests if one.assessment is not None]
+        found += [not attack.found for one in manifests for attack in one.attacks or ()]
+        return all(found) if found else None
 
 
 def warnings_of(

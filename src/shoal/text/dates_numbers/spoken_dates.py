@@ -87,6 +87,14 @@ _PARTICLES = frozenset(sections_in("context")["particles"])
 _LEADING = frozenset(_LISTS["before an age"])
 
 
+_WEEKDAYS = frozenset(word.lower() for section in ("weekdays", "short weekdays") for word in _LISTS[section])
+
+
+def is_weekday(text: str) -> bool:
+    """Whether it names a day of the week and no date."""
+    return text.lower() in _WEEKDAYS
+
+
 def word_before(text: str, start: int) -> str:
     """The word before a place and a blank, in small letters; nothing if there is no blank."""
     words = text[max(0, start - 16) : start].split()

@@ -12,17 +12,19 @@ True
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, resources
 from pkgutil import iter_modules
 
 from shoal.discover.recognisers import default_recognisers
-from shoal.text.lexicon.kept_tables import kept_words
+from shoal.kernels.derived_files import Sections, kept_or_made
+from shoal.text.lexicon.kept_tables import kept_words, tables_key
+from shoal.text.lexicon.sharded_table import ShardedTable
 from shoal.text.scoped_cache import cached_in_scope
 
 LARGE_CITY = 100_000
@@ -96,35 +98,26 @@ def in_small_letters(text: str) -> str:
 class Lexicon:
     """All lists as one table."""
 
-    entries: dict[str, int]
-    by_kinds: Mapping[int, Sequence[str]]
-    """The same the other way round."""
+    entries: ShardedTable
 
     def kinds(self, phrase: str) -> int:
         return self.entries.get(folded(phrase), 0)
 
-    def of_kind(self, kind: int) -> Iterator[str]:
+    def of_kind(self, kind: int) -> Sequence[str]:
         """The folded phrases of a kind."""
-        return (phrase for kinds, phrases in self.by_kinds.items() if kinds & kind for phrase in phrases)
+        return kept_words(f"of_kind_{kind}", lambda: (phrase for phrase, kinds in self.entries.items() if kinds & kind))
 
 
 @cache
 def lexicon() -> Lexicon:
     """Read once, on first use."""
-    lines = kept_words("lexicon", _lines_by_kinds)
-    by_kinds = {int(kinds): phrases for line in lines for kinds, *phrases in (line.split("\t"),)}
-    entries: dict[str, int] = {}
-    for kinds, phrases in by_kinds.items():
-        entries.update(dict.fromkeys(phrases, kinds))
-    return Lexicon(entries, by_kinds)
+    kept = kept_or_made("lexicon", tables_key(), _written)
+    return Lexicon(ShardedTable(kept["phrases"], json.loads(kept["places"])))
 
 
-def _lines_by_kinds() -> Iterator[str]:
-    """A line for all phrases that are of the same kinds."""
-    by_kinds: defaultdict[int, list[str]] = defaultdict(list)
-    for phrase, kinds in _read_lists().items():
-        by_kinds[kinds].append(phrase)
-    return ("\t".join((str(kinds), *phrases)) for kinds, phrases in by_kinds.items())
+def _written() -> Sections:
+    data, places = ShardedTable.of(_read_lists()).written()
+    return {"phrases": data, "places": json.dumps(places, ensure_ascii=False).encode()}
 
 
 def _read_lists() -> dict[str, int]:

@@ -76,7 +76,7 @@ def _kind(field: LogField, value: str) -> str | None:
                 field.is_quoted or recogniser.key != "address"
             ):
                 return recogniser.type
-        elif any(map(str.isdigit, value)) and re.fullmatch(_python(recogniser.pattern), value.upper()):
+        elif any(map(str.isdigit, value)) and re.fullmatch(recogniser.pattern, value.upper()):
             return recogniser.type
     return None
 
@@ -115,8 +115,3 @@ def _by_name() -> dict[str, list[Recogniser]]:
             for name in (*recogniser.names, *recogniser.called):
                 known.setdefault(name, []).append(recogniser)
     return known
-
-
-@cache
-def _python(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

@@ -129,18 +129,18 @@ def _is_labelled(text: str, span: Span, recogniser: Recogniser) -> bool:
     before = text[max(0, span.start - NEAR) : span.start].rpartition("\n")[2]
     behind = text[span.end : span.end + NEAR // 2].partition("\n")[0]
     near = f" {' '.join(_WORD.findall(f'{before} {behind}'.lower()))} "
-    return any(f" {word} " in near for word in _labels(recogniser.key))
+    return any(f" {word} " in near for word in _labels()[recogniser.key])
 
 
 @cache
-def _labels(key: str) -> frozenset[str]:
-    recogniser = _recognisers()[key]
-    said = (
-        *recogniser.names,
-        *recogniser.called,
-        *((recogniser.text.after + recogniser.text.context) if recogniser.text else ()),
-    )
-    return frozenset(" ".join(_WORD.findall(word.lower())) for word in said) - {""}
+def _labels() -> dict[str, frozenset[str]]:
+    """What the values of each recogniser are called, by its key."""
+    labels = {}
+    for one in default_recognisers():
+        in_text = one.text.after + one.text.context if one.text else ()
+        called = (" ".join(_WORD.findall(word.lower())) for word in (*one.names, *one.called, *in_text))
+        labels[one.key] = frozenset(filter(None, called))
+    return labels
 
 
 def _again(text: str, told: Sequence[Span]) -> Iterator[Span]:

@@ -12,9 +12,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FULL_WIDTH = range(0xFF01, 0xFF5F)
 _HALVES = re.compile("[\ud800-\udfff]")
@@ -24,9 +26,12 @@ LAST = 0x20000
 
 def as_read(text: str) -> str:
     """The text with every character in its plain form."""
-    if text.isascii() or _others().isdisjoint(text):
+    if text.isascii():
         return text
-    return text.translate(_forms())
+    forms = _forms()
+    for other in _others().intersection(set(text)):
+        text = text.replace(other, forms[ord(other)])
+    return text
 
 
 @cache
@@ -68,4 +73,6 @@ def without_halves(text: str) -> str:
 
 def first_bytes(data: bytes) -> NDArray[np.bool_]:
     """Which bytes of UTF-8 begin a character."""
+    import numpy as np
+
     return np.asarray((np.frombuffer(data, np.uint8) & 0xC0) != 0x80)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
-import numpy as np
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick, Implementation
 
 from shoal.text.matching.character_forms import first_bytes
@@ -61,11 +60,8 @@ class ContextWords:
 
 
 def _lowered(text: str) -> str:
-    """In small letters, character for character."""
-    lowered = text.lower()
-    if len(lowered) == len(text):
-        return lowered
-    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
+    """In small letters, character for character: of all letters, only the İ becomes two."""
+    return "İ".join([part.lower() for part in text.split("İ")])
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -124,6 +120,8 @@ class ContextPositions:
                 for start, end in pieces
                 if bisect_left(starts, start - reach) < bisect_left(starts, end + reach)
             ]
+        import numpy as np
+
         found = np.array(starts)
         first = np.searchsorted(found, np.fromiter((start for start, _ in pieces), np.int64, len(pieces)) - reach)
         last = np.searchsorted(found, np.fromiter((end for _, end in pieces), np.int64, len(pieces)) + reach)
@@ -131,6 +129,8 @@ class ContextPositions:
 
     def in_bytes(self, data: bytes) -> ContextPositions:
         """The same over the text as bytes. As bytes are no characters, more than what is near may count as near."""
+        import numpy as np
+
         places = np.append(np.flatnonzero(first_bytes(data)), len(data)).tolist()
         moved = ((word, places[start], places[end]) for word, start, end in self._found)
         return ContextPositions(moved, self._asked, self._reach * LONGEST_CHARACTER)

@@ -10,7 +10,6 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-import numpy as np
 import re2  # type: ignore[import-untyped]
 
 from shoal.discover.recognisers.expressions import LinearOnUse, re2_options, spans
@@ -31,7 +30,7 @@ REMEMBERED = 50_000
 SHORT = 4096
 WORTH_A_CALL = 400
 """An engine reads so many bytes in the time that one more call takes."""
-ZERO, TEN = np.uint8(ord("0")), np.uint8(10)
+ZERO, TEN = ord("0"), 10
 _STRETCH = re.compile(rb"[0-9](?:[^0-9]{0,%d}+[0-9])++" % APART)
 
 
@@ -108,7 +107,9 @@ def _by_search(data: bytes, start: int, end: int) -> list[ByteRange]:
 
 
 def _by_arrays(data: bytes, start: int, end: int) -> list[ByteRange]:
-    digits = np.flatnonzero(np.frombuffer(data, np.uint8, end - start, start) - ZERO < TEN) + start
+    import numpy as np
+
+    digits = np.flatnonzero(np.frombuffer(data, np.uint8, end - start, start) - np.uint8(ZERO) < TEN) + start
     cuts = np.flatnonzero(np.diff(digits) > APART + 1)
     first, last = np.append(0, cuts + 1), np.append(cuts, digits.size - 1)
     enough = last - first + 1 >= FEWEST_DIGITS

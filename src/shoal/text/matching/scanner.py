@@ -16,11 +16,9 @@ import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-import numpy as np
 import re2  # type: ignore[import-untyped]
-from numpy.typing import NDArray
 
 from shoal.discover.recognisers.expressions import LOW_LINE, LinearOnUse, re2_options, spans, within_edges
 from shoal.errors import InputError, install_advice
@@ -34,6 +32,10 @@ from shoal.text.matching.prefilter import (
     Matches,
     NumberPrefilter,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["EngineName", "PatternScanner", "hyperscan", "within_edges"]
 
@@ -92,7 +94,7 @@ class PatternScanner:
         data = as_read(text).encode("utf-8", "replace").translate(_SIGNS)
         if near is not None and not plain:
             near = near.in_bytes(data)
-        starts = () if plain else np.flatnonzero(first_bytes(data))
+        starts = () if plain else first_bytes(data).nonzero()[0]
         for start, end in _blocks(data):
             found = self._in_block(data, near, start, end)
             yield from found if plain else _in_characters(found, starts)
@@ -116,6 +118,8 @@ def _blocks(data: bytes) -> Iterator[ByteRange]:
 
 
 def _in_characters(matches: Matches, starts: Sequence[int] | NDArray[np.int64]) -> Iterator[Match]:
+    import numpy as np
+
     for place, found in matches:
         moved = np.searchsorted(starts, np.array(found, np.int64))
         yield place, [(start, end) for start, end in moved.tolist()]

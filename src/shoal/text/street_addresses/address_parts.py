@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from shoal.text.lazy_patterns import lazy_pattern
-from shoal.text.lexicon.capitalised_runs import LETTER, UPPER
+from shoal.text.lexicon.capitalised_runs import LETTER, UPPER, plain_form
 from shoal.text.lexicon.gazetteers import PLACE, LexiconKind, lexicon, sections_in
 from shoal.text.spans import Span
 
@@ -233,21 +233,25 @@ class AddressForms(NamedTuple):
 
 
 @cache
-def address_forms(*, small: bool) -> AddressForms:
-    """``small`` for texts that have no capitals."""
+def address_forms(*, small: bool, plain: bool) -> AddressForms:
+    """``small`` for texts that have no capitals, ``plain`` for those in ASCII."""
     flags = re.IGNORECASE if small else re.NOFLAG
+
+    def form(pattern: str, flags: re.RegexFlag = flags) -> re.Pattern[str]:
+        return lazy_pattern(plain_form(pattern) if plain else pattern, flags)
+
     return AddressForms(
-        tuple((lazy_pattern(pattern, flags), score, gate) for pattern, score, gate in _CORES),
-        lazy_pattern(_NAME_AND_NUMBER, flags),
+        tuple((form(pattern), score, gate) for pattern, score, gate in _CORES),
+        form(_NAME_AND_NUMBER),
         (
-            lazy_pattern(_TOWN_AND_CODE, flags),
-            lazy_pattern(_TOWN_AND_LONG_CODE, flags),
-            lazy_pattern(_CODE_AND_TOWN, flags),
+            form(_TOWN_AND_CODE),
+            form(_TOWN_AND_LONG_CODE),
+            form(_CODE_AND_TOWN),
         ),
-        lazy_pattern(GAP + UNIT, re.IGNORECASE),
-        lazy_pattern(GAP + rf"(?:(?:[A-Z]{{1,3}}|{_EMPTY})[ ,\n]{{1,3}})?" + CODE, flags),
-        lazy_pattern(GAP + rf"(?:[A-Z]{{2,3}}|{_EMPTY})(?!\w)", flags),
-        lazy_pattern(GAP + TOWN, flags),
+        form(GAP + UNIT, re.IGNORECASE),
+        form(GAP + rf"(?:(?:[A-Z]{{1,3}}|{_EMPTY})[ ,\n]{{1,3}})?" + CODE),
+        form(GAP + rf"(?:[A-Z]{{2,3}}|{_EMPTY})(?!\w)"),
+        form(GAP + TOWN),
         small,
     )
 

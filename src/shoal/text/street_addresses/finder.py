@@ -53,7 +53,7 @@ def addresses(text: str) -> list[Span]:
 
 def _found(text: str) -> Iterator[Span]:
     small = text.islower()
-    known = address_forms(small=small)
+    known = address_forms(small=small, plain=text.isascii())
     found = hints(text)
     for first, past in small_windows(text) if small else windows(text, found):
         opened = ALL_GATES if small else opened_gates(text, first, past)

@@ -64,9 +64,8 @@ def _street(text: str, start_of_number: int) -> Iterator[Span]:
     ends = len(words[-1]) >= LEAST_LETTERS and words[-1].endswith(_endings())
     placed = _PLACED.search(text[max(0, start - 12) : start])
     if known or (ends and placed) or (placed and not words[-1].isascii()):
-        yield whole_address(
-            text, start, number.end(), STREET if known or ends else PLACED_STREET, address_forms(small=True)
-        )
+        forms = address_forms(small=True, plain=text.isascii())
+        yield whole_address(text, start, number.end(), STREET if known or ends else PLACED_STREET, forms)
 
 
 def _no_everyday(words: list[str]) -> bool:

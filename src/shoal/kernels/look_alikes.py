@@ -1,8 +1,9 @@
 """Values that look like those of a column and are none of them: made from what most of its values look like.
 
 The pattern of a column is what at least ten of its values have in common: where letters, digits and signs stand, and
-the characters that all of these share (the P of ``P5535230``, the zeros of rounded numbers). The rest is drawn anew, so
-that letters can be read aloud and mean nothing. What happens to be a value of the column after all is thrown away.
+such characters that all of these share as can be no word (the P of ``P5535230``, the zeros of rounded numbers). The
+rest is drawn anew, so that letters can be read aloud and mean nothing. What happens to be a value of the column after
+all is thrown away.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from shoal.measurement.usefulness.distribution_bins import LEAST_RECORDS
 from shoal.randomness import Randomness, Stream
 
+LEAST: Final = 10
+"""Values that have to look alike for a pattern to be told."""
 LONGEST: Final = 40
 """Longer texts are prose: nothing is made up for them."""
 LOOKED_AT: Final = 1_000
@@ -40,20 +42,31 @@ def pattern_of(values: pl.Series) -> str | None:
     None where too few values look alike, or they are long.
 
     >>> pattern_of(pl.Series([f"P{number}" for number in range(100, 120)]))
-    '\\\\P\\\\1dd'
+    '\\\\Pddd'
     """
     texts = values.drop_nulls().cast(pl.String).alias("text").head(LOOKED_AT)
     shapes = texts.filter((texts != "") & (texts.str.len_chars() <= LONGEST)).to_frame().with_columns(shape=_SHAPE)
     counted = shapes.group_by("shape").len("alike").sort("alike", "shape", descending=[True, False]).head(1)
-    if counted.is_empty() or counted["alike"].item() < LEAST_RECORDS:
+    if counted.is_empty() or counted["alike"].item() < LEAST:
         return None
     shape = counted["shape"].item()
     same = shapes.filter(pl.col("shape") == shape)["text"].to_list()
     shared = [{text[place] for text in same} for place in range(len(shape))]
-    return "".join(
-        "\\" + next(iter(chars)) if len(chars) == 1 else " " if kind == "." else kind
-        for kind, chars in zip(shape, shared, strict=True)
-    )
+    kept = ["".join(chars) if len(chars) == 1 else "" for chars in shared]
+    return "".join(_place(shape, kept, place) for place in range(len(shape)))
+
+
+def _place(shape: str, kept: list[str], place: int) -> str:
+    """Of the characters that all values share, those that can be no word: signs, zeros, letters that stand alone or
+    cover others, as in ``XXXX``.
+    """
+    char, kind = kept[place], shape[place]
+    if kind == ".":
+        return f"\\{char}" if char else " "
+    if kind == "d":
+        return "\\0" if char == "0" else kind
+    beside = [at for at in (place - 1, place + 1) if 0 <= at < len(shape) and shape[at] in "lu"]
+    return f"\\{char}" if char and all(kept[at] == char for at in beside) else kind
 
 
 def is_prose(values: pl.Series) -> bool:

@@ -1,0 +1,99 @@
+"""``shoal scrub`` as a user calls it, process to process: one line through a pipe, and mixed prose of ten sources.
+
+CPU seconds of the process that is started, with all that it loads. The line is measured with what an earlier call has
+kept (``shoal.kernels.derived_files``) and without. The prose is that of the shared data: tweets, an encyclopaedia,
+court decisions, clinical reports in Spanish, sentences with made-up people; each source is one letter. What it costs to
+start is taken off, as it is a row of its own. The yardstick is one pass of Python's ``re`` over the same words.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import statistics
+import subprocess
+import sys
+from collections.abc import Mapping
+from math import nan
+from pathlib import Path
+
+from benchmarks.cpu import cpu_seconds
+from benchmarks.result import Result
+
+LINE = "Call Asha Menon on +91 98450 12345\n"
+ROUNDS = 3
+BEST_START = 0.8
+LEAST_SPEED = 1.0
+"""Megabytes a second."""
+SOURCES = {
+    "text_dev": ("btc.jsonl", "meddocan_dev.jsonl", "wikigold.jsonl", "wnut17_dev.jsonl"),
+    "tab_dev_113": ("tab_dev_113.jsonl",),
+    "presidio_research": ("generated_large.json", "synth_dataset_v2.json"),
+}
+WORD = re.compile(r"\w+")
+
+
+def run(folder: Path, _rows: int) -> list[Result]:
+    started = _one_line(folder)
+    bare = _cpu([sys.executable, "-c", "pass"], "", {})
+    anew = _cpu(_shoal(), LINE, {"SHOAL_CACHE": "off"})
+    rows = [
+        Result("shoal scrub, one line", f"{started:.2f} CPU s", f"bare Python {bare:.2f} s", started, BEST_START, "s"),
+        Result(
+            "shoal scrub, one line, nothing kept", f"{anew:.2f} CPU s", f"bare Python {bare:.2f} s", anew, None, "s"
+        ),
+    ]
+    shared = Path(os.environ.get("SHOAL_SHARED", Path(__file__).resolve().parents[2] / "shared")) / "data"
+    if not shared.is_dir():
+        print("shoal scrub, prose: LEFT OUT, no shared data: set SHOAL_SHARED", file=sys.stderr, flush=True)
+        return [*rows, Result("shoal scrub, prose: LEFT OUT, no shared data", "", "", nan, None, "")]
+    return [*rows, _prose(folder, _letters(shared), started)]
+
+
+def _one_line(folder: Path) -> float:
+    """With what the call before has kept."""
+    kept = {"SHOAL_CACHE": str(folder / "kept")}
+    _cpu(_shoal(), LINE, kept)
+    return statistics.median(_cpu(_shoal(), LINE, kept) for _ in range(ROUNDS))
+
+
+def _prose(folder: Path, letters: Mapping[str, str], started: float) -> Result:
+    source, target = folder / "letters", folder / "letters-scrubbed"
+    source.mkdir(exist_ok=True)
+    for name, text in letters.items():
+        (source / f"{name}.txt").write_text(text, encoding="utf-8")
+    files = [str(source / f"{name}.txt") for name in letters]
+    megabytes = sum(len(text.encode()) for text in letters.values()) / 1e6
+    kept = {"SHOAL_CACHE": str(folder / "kept")}
+    spent = _cpu([*_shoal(), *files, "-o", f"{target}{os.sep}"], "", kept) - started
+    words = cpu_seconds(lambda: [WORD.findall(text) for text in letters.values()])
+    measured = f"{megabytes / spent:.2f} MB/s of {megabytes:.1f} MB"
+    return Result(
+        "shoal scrub, mixed prose, a MB", measured, f"re {megabytes / words:.0f} MB/s", spent / megabytes,
+        1 / LEAST_SPEED, "s",
+    )  # fmt: skip
+
+
+def _letters(shared: Path) -> dict[str, str]:
+    found = {}
+    for folder, names in SOURCES.items():
+        for name in names:
+            text = (shared / folder / name).read_text(encoding="utf-8")
+            lines = text.splitlines()
+            read = json.loads(text) if name.endswith(".json") else [json.loads(line) for line in lines if line.strip()]
+            found[name.partition(".")[0]] = "\n".join(one.get("text") or one["full_text"] for one in read)
+    return found
+
+
+def _shoal() -> list[str]:
+    return [sys.executable, "-m", "shoal", "scrub"]
+
+
+def _cpu(command: list[str], given: str, setting: Mapping[str, str]) -> float:
+    """CPU seconds of a process and of those that it starts."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, input=given, check=True, capture_output=True, text=True, env={**os.environ, **setting})
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
