@@ -29,7 +29,7 @@ AMERICAN = re.compile(
 NAMES = re.compile(
     r"Big Personal Data Anonymization|Aggregate query answering on anonymized tables"
     r"|ARX[^.\n]{0,40}Discernability|`[^`\n]*`|https?://\S+"
-    r"|(?:World Health|International Labour) Organization|--no-color|no-color\.org|\(\?:proxy-\)\?authorization"
+    r"|(?:Health|Labour) Organization|--no-color|no-color\.org|\(\?:proxy-\)\?authorization"
     r"|\bspark(?:\.\w+)+|<style.*?</style>|style=\"[^\"]*\"|\b[\w-]*color(?:\s*[:=]|-scheme)|\.\w+\(|\| *\w+",
     re.DOTALL,
 )
