@@ -39,7 +39,7 @@ from dataclasses import dataclass, field, replace
 from shoal.discover.column_profile import Profile
 from shoal.discover.role_resolution import person_in
 from shoal.discover.suggestion.policy_yaml import attribute_lines, comment, setting
-from shoal.discover.suggestion.purpose import Purpose, read_purpose
+from shoal.discover.suggestion.purpose import StatedPurpose, read_purpose
 from shoal.discover.suggestion.technique_choice import TechniqueChoice, choose, needed_only, without_quasi
 from shoal.discover.table_links import LinkableTable, TableColumn, domains, in_telling_order
 from shoal.errors import DataError, FieldName, FieldStyle, FieldText, styled
@@ -97,7 +97,7 @@ class TablePolicyDraft:
     use_case: UseCase
     person: str | None
     choices: dict[str, TechniqueChoice]
-    purpose: Purpose | None = None
+    purpose: StatedPurpose | None = None
     protected: tuple[str, ...] = ()
     """Sensitive attributes of which those who look alike have to differ."""
     further_notes: tuple[str, ...] = ()

@@ -34,7 +34,7 @@ STEM = 5
 
 
 @dataclass(frozen=True)
-class Purpose:
+class StatedPurpose:
     """What somebody wants to do with the data, as far as the columns go."""
 
     text: str
@@ -45,7 +45,7 @@ class Purpose:
     aggregates_suffice: bool = False
 
 
-def read_purpose(text: str, columns: Sequence[str]) -> Purpose:
+def read_purpose(text: str, columns: Sequence[str]) -> StatedPurpose:
     """
     >>> found = read_purpose("diabetes by age", ["Age", "City", "Diabetes(Yes/No)"])
     >>> found.needs, found.groups, found.aggregates_suffice
@@ -60,7 +60,7 @@ def read_purpose(text: str, columns: Sequence[str]) -> Purpose:
         )
     groups = tuple(name for name in needs if _names(by, name))
     wants_figures = bool(STATISTICS & set(said)) or (bool(by) and bool(asked))
-    return Purpose(text, needs, groups, wants_figures and not RECORDS & set(said))
+    return StatedPurpose(text, needs, groups, wants_figures and not RECORDS & set(said))
 
 
 def _around_by(said: list[str]) -> tuple[list[str], str, list[str]]:
