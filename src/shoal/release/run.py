@@ -23,6 +23,7 @@ from shoal.engine.selection import make_engine
 from shoal.errors import InputError
 from shoal.io import Source, explained
 from shoal.io.frames import FrameSource, as_lazy, is_spark
+from shoal.plan.perturbation_proportion import proportion_warnings
 from shoal.plan.roll_up import RollUpStep
 from shoal.policy import Policy
 from shoal.policy.sources import source_of
@@ -32,7 +33,6 @@ from shoal.release.destinations import Destination, FolderDestination, MemoryDes
 from shoal.release.further_files import remove_aside
 from shoal.release.identities import has_identities, keep_identities
 from shoal.release.manifest_building import RunFindings, build_manifest
-from shoal.release.perturbation_proportion import proportion_warnings
 from shoal.release.pipeline import ReleasePipeline, RunPhase
 from shoal.release.report_facts import report_facts
 from shoal.release.request import RunRequest
