@@ -31,7 +31,12 @@ def called(commands: Sequence[Sequence[str]], folder: Path) -> list[Done]:
         capture_output=True,
         text=True,
         cwd=folder,
-        env={"PYTHONPATH": ":".join(filter(None, sys.path)), "PATH": "/usr/bin:/bin", "HOME": str(folder)},
+        env={
+            "PYTHONPATH": ":".join(filter(None, sys.path)),
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(folder),
+            "SHOAL_CACHE": f"{folder}.cache",
+        },
         check=False,
     )
     found = [Done(*json.loads(line)) for line in done.stdout.splitlines()]

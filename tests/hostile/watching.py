@@ -82,6 +82,7 @@ class Watched:
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
             "PATH": "/usr/bin:/bin",
             "HOME": str(self._folder),
+            "SHOAL_CACHE": f"{self._folder}.cache",
         }
         kept = {name: os.environ[name] for name in ("SHOAL_READER_SECONDS", "SHOAL_DEBUG") if name in os.environ}
         self._process = subprocess.Popen(

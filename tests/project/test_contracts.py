@@ -49,7 +49,7 @@ def house(tmp_path: Path) -> Path:
     for room in ("", *ROOMS, "engine/polars", "engine/spark", "crypto/hazmat"):
         (package / room).mkdir(parents=True, exist_ok=True)
         (package / room / "__init__.py").touch()
-    for module in ("errors.py", "randomness.py"):
+    for module in ("errors.py", "randomness.py", "lazy_exports.py"):
         (package / module).touch()
     return tmp_path
 

@@ -20,6 +20,7 @@ INSIDE = {
     "io/formats/json_lines.py": "under the hidden name that the mechanism gives",
     "io/databases/spool.py": "a file that never has a name",
     "vault/rollback_guard.py": "under the hidden name that the mechanism gives; and a lock, which stays empty",
+    "examples/practice.py": "into memory, which the mechanism writes",
     "examples/hospital.py": "under the hidden name that the mechanism gives",
     "release/destinations.py": "into a folder in the making",
     "release/multi_table/run.py": "into a folder in the making",
