@@ -102,6 +102,7 @@ KEYS_OF_OURS = {
     "shoal.text.spacy_finder._loaded": "the name of a model",
     "shoal.scrub.surrogates._known": "a locale",
     "shoal.privacy.models.population_uniqueness._too_many": "sizes of classes",
+    "shoal.hierarchy.classifications.classification.classification": "the name of a classification",
 }
 """What module-level caches may be asked for by text: names that the program or the policy's author gave, no data."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import newcomer
 from shoal.examples import documents, hospital
 
 pytest.importorskip("pikepdf", reason="the extra 'documents' is not installed: pip install 'shoal[documents]'")
@@ -25,8 +26,8 @@ SECRETS = ("4111 1111", "9426 0532", "1678 0693", "71149", "35654", "17913", "@e
 
 
 def commands(root: Path) -> list[str]:
-    fences = re.findall(r"^```console\n(.*?)^```$", (root / PAGE).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    return [line.removeprefix("$ ") for fence in fences for line in fence.splitlines()]
+    steps = newcomer.steps((root / PAGE).read_text(encoding="utf-8"))
+    return [step.command for step in steps if isinstance(step, newcomer.Typed)]
 
 
 def follow(lines: list[str], folder: Path) -> dict[str, tuple[int, str]]:
@@ -51,6 +52,9 @@ def follow(lines: list[str], folder: Path) -> dict[str, tuple[int, str]]:
 @pytest.fixture(scope="module")
 def said(root: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, tuple[int, str]], Path]:
     folder = tmp_path_factory.mktemp("tutorial")
+    for step in newcomer.steps((root / PAGE).read_text(encoding="utf-8")):
+        if isinstance(step, newcomer.Fence):
+            (folder / str(step.title)).write_text(step.text, encoding="utf-8")
     lines = [line for line in commands(root) if not line.startswith("pdftotext") or shutil.which("pdftotext")]
     return follow(lines, folder), folder
 

@@ -71,7 +71,7 @@ def phone(value: str) -> bool:
     if _WHOLE_PHONE_AND_MORE.match(value):
         return False
     plain = _PLAIN_PHONE.fullmatch(value)
-    if plain and len(digits := _digits(plain[1])) in _phone_lengths(digits[:2]):
+    if plain and len(digits := _digits(plain[1])) in _phone_lengths(int(digits[:2])):
         return True
     import phonenumbers
 
@@ -82,12 +82,12 @@ def phone(value: str) -> bool:
 
 
 @cache
-def _phone_lengths(code: str) -> frozenset[int]:
+def _phone_lengths(code: int) -> frozenset[int]:
     """How many digits whole numbers have under a country code of two digits: most numbers need no closer look."""
     import phonenumbers
 
-    regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE.get(int(code), ())
-    found = phonenumbers.PhoneMetadata.metadata_for_region(regions[0], None) if regions and len(code) == 2 else None
+    regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE.get(code, ())
+    found = phonenumbers.PhoneMetadata.metadata_for_region(regions[0], None) if regions and code > 9 else None
     general = None if found is None else found.general_desc
     return frozenset() if general is None else frozenset(2 + length for length in general.possible_length)
 
