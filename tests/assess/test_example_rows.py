@@ -7,7 +7,7 @@ import pytest
 
 import shoal
 from shoal.assess.evidence.example_rows import example_rows
-from shoal.kernels.look_alikes import made_up, pattern_of, unknown_to
+from shoal.kernels.look_alikes import is_prose, made_up, pattern_of, unknown_to
 from shoal.policy import Policy
 from shoal.randomness import Randomness
 
@@ -120,3 +120,11 @@ def test_letters_can_be_read_aloud_and_numbers_do_not_begin_with_nothing() -> No
         assert word[0].isupper()
         assert any(letter in "aeiou" for letter in word)
         assert number[0] != "0"
+
+
+@pytest.mark.parametrize(
+    "values", [[["a", "b"]] * 20, [{"a": 1}] * 20, [b"\x00\xff"] * 20], ids=["lists", "records", "bytes"]
+)
+def test_nothing_is_made_up_for_what_is_no_text(values: list[object]) -> None:
+    assert pattern_of(pl.Series(values)) is None
+    assert not is_prose(pl.Series(values))

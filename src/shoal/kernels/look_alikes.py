@@ -44,7 +44,7 @@ def pattern_of(values: pl.Series) -> str | None:
     >>> pattern_of(pl.Series([f"P{number}" for number in range(100, 120)]))
     '\\\\Pddd'
     """
-    texts = values.drop_nulls().cast(pl.String).alias("text").head(LOOKED_AT)
+    texts = _texts(values).alias("text")
     shapes = texts.filter((texts != "") & (texts.str.len_chars() <= LONGEST)).to_frame().with_columns(shape=_SHAPE)
     counted = shapes.group_by("shape").len("alike").sort("alike", "shape", descending=[True, False]).head(1)
     if counted.is_empty() or counted["alike"].item() < LEAST:
@@ -69,9 +69,15 @@ def _place(shape: str, kept: list[str], place: int) -> str:
     return f"\\{char}" if char and all(kept[at] == char for at in beside) else kind
 
 
+def _texts(values: pl.Series) -> pl.Series:
+    """Of lists, records, bytes and objects there are none: nothing is made up for them."""
+    plain = not (values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object))
+    return values.drop_nulls().head(LOOKED_AT).cast(pl.String) if plain else pl.Series(dtype=pl.String)
+
+
 def is_prose(values: pl.Series) -> bool:
     """Whether most values are longer than anything that is made up."""
-    lengths = values.drop_nulls().cast(pl.String).head(LOOKED_AT).str.len_chars()
+    lengths = _texts(values).str.len_chars()
     return len(lengths) > 0 and bool((lengths > LONGEST).mean() > 1 / 2)  # type: ignore[operator]  # a share
 
 
