@@ -26,7 +26,7 @@ TASKS = [
     *("rotate", "revoke", "reissue", "shred", "verify", "audit", "backup", "restore"),
     *("people", "admit", "dismiss", "decrypt"),
 ]
-COMMON = {"--vault", "--person", "--key-file", "--service", "--json"}
+COMMON = {"--quiet", "--no-color", "--vault", "--person", "--key-file", "--service", "--json"}
 
 
 def commands() -> dict[str, set[str]]:
