@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from shoal.discover.profile import profile
+from shoal.discover.table_profile import profile
 from tests.source_documents.tables import TABLES, WorkedTable
 
 from shoal.discover.suggestion.policy_draft import suggest
