@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from shoal.discover.table_profile import profile
 from tests.source_documents.tables import TABLES, WorkedTable
 
 from shoal.discover.suggestion.policy_draft import suggest
+from shoal.discover.table_profile import profile
 from shoal.policy import Policy, UseCase
 from shoal.schema import Role
 
