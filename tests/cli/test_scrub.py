@@ -110,7 +110,7 @@ def test_in_place_and_twice(call, letter):
     ("arguments", "said"),
     [
         (["nobody.txt"], "there is no such file"),
-        (["."], "is a folder"),
+        (["."], "goes to another folder"),
         (["letter.txt", "letter.txt", "-o", "x/"], "the same name"),
         (["letter.txt", "b.txt"], "need a folder"),
         (["letter.txt", "-o", "letter.txt"], "--in-place"),

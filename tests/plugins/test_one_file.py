@@ -18,7 +18,7 @@ pytestmark = pytest.mark.requirement("T-28")
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "add-a-technique.md").read_text(encoding="utf-8")
-FILES = re.compile(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILES = re.compile(r"^`([^`\n]+)`:\n\n(?:<!--.*?-->\n)?```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = re.compile(r"^\$ python (.*)$", re.MULTILINE)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from shoal.api.arguments import Data, choice_from, flag_from, is_place, recognisers_from, share_from, source_from
@@ -14,8 +15,9 @@ from shoal.discover.table_profile import SAMPLE
 from shoal.discover.table_profile import profile as profile_frame
 from shoal.discover.text_mentions import Annotate
 from shoal.errors import InputError
-from shoal.io import explained
+from shoal.io import Source, explained
 from shoal.policy import UseCase
+from shoal.release.suggestion_trial import try_out
 from shoal.scan.annotators import THRESHOLD, annotate_by
 from shoal.scan.findings import Scan
 from shoal.scan.policy_suggestion import (
@@ -72,6 +74,7 @@ def suggest(
     use_case: UseCase | str = UseCase.EXTERNAL_SHARING,
     name: str | None = None,
     person: str | None = None,
+    purpose: str | None = None,
     source: object = None,
 ) -> Suggestion:
     """A policy that runs as it is: a role and a technique for each column, with the reason as a comment.
@@ -81,30 +84,43 @@ def suggest(
         use_case: what the release is for, a `UseCase` or its name.
         name: what the policy is called; else by the data.
         person: the column that names the person, where it is not found.
+        purpose: what the data is for, as in "diabetes by age": what that needs is kept, the rest is left out.
         source: what the policy is to say of where the data is; else the path that was given.
 
     Returns:
-        The draft: `text` as YAML, `policy` ready for `anonymise`.
+        The draft: `text` as YAML, `policy` ready for `anonymise`. It has been tried on the table, unless that is large
+        or only its profile was given: what it costs stands in its head.
     """
     case = UseCase(choice_from(use_case, map(str, UseCase), "use_case"))
-    for argument, given in {"name": name, "person": person}.items():
+    for argument, given in {"name": name, "person": person, "purpose": purpose}.items():
         if given is not None and not isinstance(given, str):
             raise InputError("has to be text", field=argument)
     if isinstance(data, str | Path):
-        return _suggest_at(str(data), case, name, person, source)
-    found = data if isinstance(data, Profile) else profile(data, annotate=None)
-    return suggest_for(found, name=name or "table", use_case=case, source=source, person=person)
+        return _suggest_at(str(data), case, name, source, person=person, purpose=purpose)
+    found, table = (data, None) if isinstance(data, Profile) else (profile(data), source_from(data, "data"))
+    settings = partial(suggest_for, found, name=name or "table", use_case=case, source=source)
+    return _tried(partial(settings, person=person, purpose=purpose), table)
 
 
-def _suggest_at(place: str, case: UseCase, name: str | None, person: str | None, source: object) -> Suggestion:
+def _suggest_at(
+    place: str, case: UseCase, name: str | None, source: object, *, person: str | None, purpose: str | None
+) -> Suggestion:
     title, here = name or policy_name(place), Path().resolve()
     if holds_tables(place):
-        if person is not None:
-            raise InputError("is about one table, and there are several", field="person")
+        for argument, given in {"person": person, "purpose": purpose}.items():
+            if given is not None:
+                raise InputError("is about one table, and there are several", field=argument)
         return suggest_multi_table(profile_tables_at(place), title, case, here)
     table = profiled(place)
     said = table.source_setting(here) if source is None else source
-    return suggest_for(table.profile, name=title, use_case=case, source=said, person=person)
+    draft = partial(suggest_for, table.profile, name=title, use_case=case, source=said, person=person, purpose=purpose)
+    return _tried(draft, table.source)
+
+
+def _tried(draft: Callable[..., Suggestion], source: Source | None) -> Suggestion:
+    if source is None:
+        return draft()
+    return try_out(draft(), lambda protected, notes: draft(protected=protected, notes=notes), source)
 
 
 def scan(
