@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def profile(
         return profile_frame(source.scan(), sample=sample, annotate=reads, recognisers=recognisers)
 
 
-def suggest(
+def suggest(  # noqa: PLR0913  # one argument per wish
     data: Data | Profile,
     *,
     use_case: UseCase | str = UseCase.EXTERNAL_SHARING,
@@ -96,25 +96,25 @@ def suggest(
         if given is not None and not isinstance(given, str):
             raise InputError("has to be text", field=argument)
     if isinstance(data, str | Path):
-        return _suggest_at(str(data), case, name, source, person=person, purpose=purpose)
+        return _suggest_at(str(data), case, name, source, {"person": person, "purpose": purpose})
     found, table = (data, None) if isinstance(data, Profile) else (profile(data), source_from(data, "data"))
     settings = partial(suggest_for, found, name=name or "table", use_case=case, source=source)
     return _tried(partial(settings, person=person, purpose=purpose), table)
 
 
 def _suggest_at(
-    place: str, case: UseCase, name: str | None, source: object, *, person: str | None, purpose: str | None
+    place: str, case: UseCase, name: str | None, source: object, of_one_table: Mapping[str, str | None]
 ) -> Suggestion:
     title, here = name or policy_name(place), Path().resolve()
     if holds_tables(place):
-        for argument, given in {"person": person, "purpose": purpose}.items():
+        for argument, given in of_one_table.items():
             if given is not None:
                 raise InputError("is about one table, and there are several", field=argument)
         return suggest_multi_table(profile_tables_at(place), title, case, here)
     table = profiled(place)
     said = table.source_setting(here) if source is None else source
-    draft = partial(suggest_for, table.profile, name=title, use_case=case, source=said, person=person, purpose=purpose)
-    return _tried(draft, table.source)
+    draft = partial(suggest_for, table.profile, name=title, use_case=case, source=said)
+    return _tried(partial(draft, **of_one_table), table.source)
 
 
 def _tried(draft: Callable[..., Suggestion], source: Source | None) -> Suggestion:
