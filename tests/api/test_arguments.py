@@ -59,7 +59,10 @@ WRONG: dict[str, list[tuple[str, Any]]] = {
         ("data", 7), ("output", "x"), ("columns", "age"), ("columns", 7), ("replace", "x"), ("types", "ages of man"),
         ("types", 7), ("dates", "x"), ("ages", "x"), ("vault", 7), ("domain", 7), ("annotator", 7),
     ],
-    "suggest": [("data", 7), ("use_case", "x"), ("use_case", 7), ("name", 7), ("person", 7), ("person", "nobody"), ("purpose", 7)],
+    "suggest": [
+        ("data", 7), ("use_case", "x"), ("use_case", 7), ("name", 7), ("person", 7), ("person", "nobody"),
+        ("purpose", 7),
+    ],
 }  # fmt: skip
 LISTENERS = {"progress", "cancel", "source"}
 """Whoever gives these is a program: what it listens with is called, and what a policy says of its source is free."""

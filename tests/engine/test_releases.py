@@ -25,7 +25,7 @@ from shoal.vault import Passphrase, Vault
 pytestmark = pytest.mark.requirement("L-04", "D-01")
 
 SEED = 5
-BY_CHANCE = ("created", "timing", "peak_rss_mb")
+BY_CHANCE = ("created", "timing", "peak_rss_mb", "engine", "versions")
 NAMES = (*examples.NAMES, *declared_cases())
 
 Make = Callable[[Policy, str, str], Release]

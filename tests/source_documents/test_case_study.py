@@ -22,7 +22,7 @@ AGE, WEIGHT = "Age", "Weight(in kgs)"
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder in which everything was typed."""
     folder, page = tmp_path_factory.mktemp("case"), PAGE.read_text(encoding="utf-8")
-    for name, text in re.findall(r"`([\w.]+)`:\n\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+    for name, text in re.findall(r"`([\w.]+)`:\n\n```[^\n]+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
         (folder / name).write_text(text)
     lines = re.findall(r"^\$ (shoal .*)$", page, re.MULTILINE)
     for number, line in enumerate(lines):
