@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-FENCE = re.compile(r"^```(console|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(console|yaml)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ENDED = "-- exit "
 
 
