@@ -131,5 +131,5 @@ def test_keys_travel_and_show_nothing(keys: tuple[SecretKey, PublicKey]) -> None
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tenseal", None)
-    with pytest.raises(InputError, match=r"pip install shoal\[crypto\]"):
+    with pytest.raises(InputError, match=r'pip install "shoal\[crypto\]"'):
         SecretKey.new()

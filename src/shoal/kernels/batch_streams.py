@@ -5,30 +5,19 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
+from shoal.kernels.pass_listener import current_listener
+
 Batches = Callable[[], Iterator[pl.DataFrame]]
-
-_listener: ContextVar[Callable[[int], None] | None] = ContextVar("batch listener", default=None)
-
-
-@contextmanager
-def heard_by(listener: Callable[[int], None]) -> Iterator[None]:
-    """Inside, the listener is told by every pass over a table how many records it has read. What it raises ends it."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
 
 
 def told_batches(frame: pl.LazyFrame, records: int) -> Iterator[pl.DataFrame]:
     """The frame in batches of about so many records, in no particular order.
 
+    >>> from shoal.kernels.pass_listener import heard_by
     >>> told = []
     >>> with heard_by(told.append):
     ...     sum(batch.height for batch in told_batches(pl.LazyFrame({"a": [1, 2, 3]}), 100))
@@ -36,7 +25,7 @@ def told_batches(frame: pl.LazyFrame, records: int) -> Iterator[pl.DataFrame]:
     >>> told
     [3]
     """
-    done, listener = 0, _listener.get()
+    done, listener = 0, current_listener()
     for batch in frame.collect_batches(chunk_size=records, maintain_order=False, engine="streaming"):
         yield batch
         done += batch.height

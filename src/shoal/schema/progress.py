@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from shoal.errors import Cancelled
-from shoal.kernels.batch_streams import heard_by
+from shoal.kernels.pass_listener import heard_by
 
 Progress = Callable[[int, int | None], None]
 """How many steps are done, and of how many, if that is known. May raise ``Cancelled``, which a loop lets pass."""
