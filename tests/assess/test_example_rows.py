@@ -66,10 +66,7 @@ def test_what_is_before_fits_what_is_after(table: pl.DataFrame) -> None:
     before, after, _ = found["seen"][0]
     assert before.startswith(after)
     assert len(before) == 10
-    before, after, _ = found["place"][0]
-    assert after == "411xxx"
-    assert before.startswith("411")
-    assert before.isdigit()
+    assert found["place"][0] == ("a value of 411xxx", "411xxx", "a value of 411xxx")
     assert ("a value of Crafts", "Crafts", "a value of Crafts") in found["job"]
     assert set(found["illness"]) == {("a value", "the same", "a value")}
     assert {after for _, after, _ in found["id"]} == {"left out"}

@@ -19,9 +19,8 @@ import polars as pl
 
 from shoal.assess.comparison.paired_tables import MEASURING
 from shoal.hierarchy.base import TOP
-from shoal.hierarchy.labels.masks import shape_of
 from shoal.hierarchy.labels.spans import Spans, date_spans, number_spans
-from shoal.kernels.look_alikes import is_prose, made_up, pattern_of, unknown_to
+from shoal.kernels.look_alikes import is_prose, pattern_of, unknown_to
 from shoal.measurement.usefulness.distribution_bins import LEAST_RECORDS
 from shoal.policy import EVERYTHING_ELSE, Policy
 from shoal.policy.treatment import Treatment, treatments
@@ -131,7 +130,10 @@ def _generalised(tables: _TableBeginnings, name: str) -> tuple[ExampleCell, ...]
 
 
 def _fitting(tables: _TableBeginnings, name: str, label: str, at: float) -> ExampleCell:
-    """Something that the label could have been made of, told by the label alone."""
+    """Something that the label could have been made of, told by the label alone.
+
+    Of codes with covered characters there are few, and any that is made up may be somebody's: words stand instead.
+    """
     written = tables.policy.attributes[name].format or "%Y-%m-%d"
     texts = pl.Series([label])
     numbers, dates = number_spans(texts, -math.inf, math.inf), date_spans(texts)
@@ -140,8 +142,6 @@ def _fitting(tables: _TableBeginnings, name: str, label: str, at: float) -> Exam
     elif numbers.known[0]:
         value = _between(numbers, at)
         before = f"{value:.2f}" if "." in label else f"{round(value)}"
-    elif (shape := shape_of(label)) is not None:
-        before = _uncovered(label, shape[1], at)
     else:
         before = f"a value of {label}"
     return ExampleCell(before, label, before)
@@ -162,11 +162,3 @@ def _between(spans: Spans, at: float) -> float:
     if math.isinf(high):
         high = low + max(1.0, abs(low) / 5)
     return low + (high - low) * at
-
-
-def _uncovered(label: str, shown: tuple[tuple[int, int], ...], at: float) -> str:
-    """Digits in place of what covers them."""
-    visible = {place for start, stop in shown for place in range(start, stop)}
-    stream = MEASURING.stream("covered characters", label)
-    drawn = iter(made_up("d" * len(label), stream, int(at * 1000)))
-    return "".join(char if place in visible else next(drawn) for place, char in enumerate(label))
