@@ -19,7 +19,7 @@ def place_hierarchy(distinct: pl.Series) -> Setting | None:
     """A hierarchy for a column with these values; none where too few are known, or nothing lies between them and ``*``.
 
     >>> place_hierarchy(pl.Series(["Pune", "Nagpur", "Nashik", "Delhi", "Chennai", "Madurai"]))
-    {'places': {'levels': ['state', 'zone', 'country'], 'country': 'IN', 'unknown': 'suppress'}}
+    {'places': {'levels': ['state', 'country'], 'country': 'IN', 'unknown': 'suppress'}}
     """
     names = distinct.head(MOST).to_list()
     country = country_of_most(names)

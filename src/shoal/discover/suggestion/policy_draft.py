@@ -22,7 +22,7 @@ privacy:
 <BLANKLINE>
 solve:
   recoding: local            # each record is generalised as far as it has to be; global is easier to analyse
-  suppression_limit: 0.05    # at most this share of the records is starred out because they are too rare
+  suppression_limit: 0.34    # at most this share of the records is starred out because they are too rare
 <BLANKLINE>
 read_back: {found: suppress} # cells of other columns that would give back what was generalised are starred
 shuffle_rows: true           # the order of the records may tell what was generalised
