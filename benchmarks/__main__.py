@@ -7,11 +7,15 @@ import sys
 from pathlib import Path
 
 from benchmarks import (
+    composing,
     counting,
     fuzzing,
+    generating,
+    governing,
     measuring,
     memory,
     microaggregating,
+    private_answers,
     profiling,
     pseudonymising,
     reading_back,
@@ -25,6 +29,7 @@ from benchmarks import (
     sparking,
     starting,
     suda,
+    synthesising,
     vaulting,
     whole_commands,
 )
@@ -43,6 +48,11 @@ SUITES = {
     "microaggregate": microaggregating.run,
     "pseudonymise": pseudonymising.run,
     "vault": vaulting.run,
+    "composition": composing.run,
+    "registry": governing.run,
+    "private": private_answers.run,
+    "generate": generating.run,
+    "synth": synthesising.run,
     "profile": profiling.run,
     "report": reporting.run,
     "recognise": recognising.run,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -38,16 +39,19 @@ def chunk(first: int, rows: int) -> pl.DataFrame:
     )
 
 
-def csv_of(folder: Path, rows: int) -> Path:
-    path = folder / f"people-{rows}.csv"
+def written(path: Path, rows: int, made: Callable[[int, int], pl.DataFrame]) -> Path:
+    """The file, written chunk by chunk where it isn't there yet; ``made`` gets the first row and how many."""
     if not path.exists():
         partial = path.with_suffix(".partial")
         with partial.open("wb") as file:
             for first in range(0, rows, CHUNK):
-                part = chunk(first, min(CHUNK, rows - first))
-                part.write_csv(file, include_header=first == 0)
+                made(first, min(CHUNK, rows - first)).write_csv(file, include_header=first == 0)
         partial.rename(path)
     return path
+
+
+def csv_of(folder: Path, rows: int) -> Path:
+    return written(folder / f"people-{rows}.csv", rows, chunk)
 
 
 def quoted_csv_of(folder: Path, rows: int) -> Path:

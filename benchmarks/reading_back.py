@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -59,19 +59,10 @@ def _line(rounds: list[dict[str, Any]], name: str, unit: str) -> Result:
     return Result(name, told, f"counting {theirs:.2f} {unit}", statistics.median(ratios), 0.5)
 
 
-@dataclass(frozen=True)
-class _Watch:
-    """Seconds on the clock, and of all threads, since it was made."""
-
-    clock: float
-    cpu: float
-
-    @classmethod
-    def start(cls) -> _Watch:
-        return cls(time.perf_counter(), time.process_time())
-
-    def stop(self) -> tuple[float, float]:
-        return time.perf_counter() - self.clock, time.process_time() - self.cpu
+def _stopwatch() -> Callable[[], tuple[float, float]]:
+    """Tells the seconds on the clock, and of all threads, since it was made."""
+    clock, cpu = time.perf_counter(), time.process_time()
+    return lambda: (time.perf_counter() - clock, time.process_time() - cpu)
 
 
 class _TimedSample(OutputSample):
@@ -90,17 +81,17 @@ class _Timed(ReleasePipeline[Any]):
 
     sample: _TimedSample | None = None
     counted: tuple[float, float] = (0.0, 0.0)
-    began: _Watch
+    began: Callable[[], tuple[float, float]]
     start: Callable[[], Any]
 
     def rewrite(self, *given: Any, **named: Any) -> Any:
-        self.began = _Watch.start()
+        self.began = _stopwatch()
         return super().rewrite(*given, **named)
 
     def _before(self, *given: Any, **named: Any) -> Any:
         """The last thing that counting does."""
         made = super()._before(*given, **named)
-        self.counted = self.began.stop()
+        self.counted = self.began()
         return made
 
     def _sample(self, records: int) -> OutputSample | None:
@@ -114,9 +105,9 @@ class _Timed(ReleasePipeline[Any]):
 
 
 def _timed(work: Callable[[], object]) -> tuple[float, float]:
-    watch = _Watch.start()
+    taken = _stopwatch()
     work()
-    return watch.stop()
+    return taken()
 
 
 def one_round(policy: str, source: str) -> dict[str, dict[str, float]]:

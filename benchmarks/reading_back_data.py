@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from benchmarks.data import CHUNK, EDUCATION, POLICY, csv_of
+from benchmarks.data import EDUCATION, POLICY, csv_of, written
 
 CODED = 15
 MEASURED, DATED = 6, 3
@@ -87,17 +87,7 @@ def _telling(first: int, rows: int) -> pl.DataFrame:
 
 
 def _written(name: str, chunk: Callable[[int, int], pl.DataFrame]) -> Callable[[Path, int], Path]:
-    def file(folder: Path, rows: int) -> Path:
-        path = folder / f"{name}-{rows}.csv"
-        if not path.exists():
-            partial = path.with_suffix(".partial")
-            with partial.open("wb") as out:
-                for first in range(0, rows, CHUNK):
-                    chunk(first, min(CHUNK, rows - first)).write_csv(out, include_header=first == 0)
-            partial.rename(path)
-        return path
-
-    return file
+    return lambda folder, rows: written(folder / f"{name}-{rows}.csv", rows, chunk)
 
 
 _BANDS = "{role: quasi, hierarchy: {intervals: {widths: [5, 10, 20]}}}"

@@ -35,6 +35,10 @@ def paired(work: Callable[[], float], yardstick: Callable[[], float], rounds: in
     return ratio, statistics.median(mine for mine, _ in pairs), statistics.median(theirs for _, theirs in pairs)
 
 
+def _short(figure: float) -> str:
+    return f"{figure:.2f}" if abs(figure) >= 1 else f"{figure:.4f}"
+
+
 def print_results(results: list[Result]) -> None:
     header = ("benchmark", "Shoal", "yardstick", "figure", "goal", "")
     rows = [header, tuple("-" * len(cell) for cell in header)]
@@ -42,7 +46,7 @@ def print_results(results: list[Result]) -> None:
         goal = "" if result.goal is None else f"≤ {result.goal:g}"
         verdict = "" if result.goal is None else "holds" if result.holds else "MISSED"
         rows.append(
-            (result.name, result.measured, result.yardstick, f"{result.figure:.2f} {result.unit}", goal, verdict)
+            (result.name, result.measured, result.yardstick, f"{_short(result.figure)} {result.unit}", goal, verdict)
         )
     widths = [max(len(row[place]) for row in rows) for place in range(len(header))]
     for row in rows:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.cpu import FinishedProcess, run_process
 from benchmarks.data import POLICY, csv_of, parquet_of, quoted_csv_of
-from benchmarks.result import Result, paired, seconds
+from benchmarks.result import Result, paired
 
 ROUNDS = 5
 
@@ -24,62 +25,58 @@ def run(folder: Path, rows: int) -> list[Result]:
 
 def _against_copy(kind: str, folder: Path, source: Path, goal: float | None, whole_goal: float | None) -> list[Result]:
     """The rewriting alone against the copying alone; and the whole command against a whole process that copies."""
-    whole: list[float] = []
-    copies: list[float] = []
+    whole: list[FinishedProcess] = []
+    copies: list[FinishedProcess] = []
 
     def shoal() -> float:
-        manifest, elapsed = release(folder, source)
-        whole.append(elapsed)
+        manifest, process = release(folder, source)
+        whole.append(process)
         return float(manifest["timing"]["rewrite_s"])
 
     def polars() -> float:
-        within, elapsed = copy(source, folder / f"copy{source.suffix}")
-        copies.append(elapsed)
-        return within
+        copies.append(copy(source, folder / f"copy{source.suffix}"))
+        return float(copies[-1].output)
 
     ratio, mine, theirs = paired(shoal, polars, ROUNDS)
-    both = statistics.median(one / other for one, other in zip(whole, copies, strict=True))
     size = source.stat().st_size / 1e6
+    name = f"whole run {kind}, process to process"
     return [
         Result(f"rewrite {kind}, {size:.0f} MB", f"{mine:.2f} s", f"Polars copy {theirs:.2f} s", ratio, goal),
-        Result(
-            f"whole run {kind}, process to process",
-            f"{statistics.median(whole):.2f} s",
-            f"Polars copy {statistics.median(copies):.2f} s",
-            both,
-            whole_goal,
-        ),
+        _compared(name, whole, copies, lambda one: one.seconds, "s", whole_goal),
+        _compared(f"{name}: CPU", whole, copies, lambda one: one.cpu_seconds, "s", whole_goal),
+        _compared(f"{name}: peak memory", whole, copies, lambda one: one.peak_bytes / 1e9, "GB", None),
     ]
 
 
-def copy(source: Path, target: Path) -> tuple[float, float]:
-    """The seconds of copying, and of the whole process that does it, as Shoal's run has one of its own."""
+def _compared(  # noqa: PLR0913, PLR0917  # what was measured of both, and what it should be
+    name: str,
+    mine: list[FinishedProcess],
+    theirs: list[FinishedProcess],
+    figure: Callable[[FinishedProcess], float],
+    unit: str,
+    goal: float | None,
+) -> Result:
+    """The median of the pairs' ratios, which other work on the machine moves less than it moves either figure."""
+    ratio = statistics.median(figure(one) / figure(other) for one, other in zip(mine, theirs, strict=True))
+    ours, copied = (statistics.median(map(figure, runs)) for runs in (mine, theirs))
+    return Result(name, f"{ours:.2f} {unit}", f"Polars copy {copied:.2f} {unit}", ratio, goal)
+
+
+def copy(source: Path, target: Path) -> FinishedProcess:
+    """A process of its own, as Shoal's run has one, which tells the seconds of the copying alone."""
     scan, sink = ("scan_csv", "sink_csv") if source.suffix == ".csv" else ("scan_parquet", "sink_parquet")
     code = (
         f"import polars as pl, time; t = time.perf_counter(); pl.{scan}({str(source)!r}).{sink}({str(target)!r}); "
         "print(time.perf_counter() - t)"
     )
-    told = ""
-
-    def call() -> None:
-        nonlocal told
-        told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-
-    elapsed = seconds(call)
+    done = run_process([sys.executable, "-c", code], target.parent)
     target.unlink()
-    return float(told), elapsed
+    return done
 
 
-def release(folder: Path, source: Path, *options: str) -> tuple[dict[str, dict[str, float]], float]:
+def release(folder: Path, source: Path, *options: str) -> tuple[dict[str, dict[str, float]], FinishedProcess]:
     policy = folder / "policy.yaml"
     policy.write_text(POLICY, encoding="utf-8")
     command = [sys.executable, "-m", "shoal", "run", str(policy), "--input", str(source), "--json", "--force"]
-    output = ""
-
-    def call() -> None:
-        nonlocal output
-        command_with_target = [*command, *options, "--output", str(folder / "release")]
-        output = subprocess.run(command_with_target, check=True, capture_output=True, text=True).stdout
-
-    elapsed = seconds(call)
-    return json.loads(output), elapsed
+    done = run_process([*command, *options, "--output", str(folder / "release")], folder)
+    return json.loads(done.output), done

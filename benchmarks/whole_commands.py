@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-import resource
 import statistics
-import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from math import nan
 from pathlib import Path
 
 import polars as pl
 
 from benchmarks.adult import EIGHT
+from benchmarks.cpu import run_process
 from benchmarks.data import POLICY, chunk
 from benchmarks.result import Result
+from benchmarks.watched_source import WatchedSource
 from shoal.assess.comparison.paired_tables import MOST_ROWS
 from shoal.assess.measure.request import MeasureRequest
 from shoal.assess.measure.table_measurement import measure_data
-from shoal.kernels.batch_streams import streamed
 from shoal.policy import Policy
 
 ROUNDS = 3
@@ -47,45 +44,17 @@ def _adult(folder: Path) -> Result:
     words = ["run", policy, "--input", data / "adult.csv", "--output", folder / "adult-release", "--force", "--json"]
     command = [sys.executable, "-m", "shoal", *map(str, words)]
     imported = [sys.executable, "-c", "import polars"]
-    took, bare = (statistics.median(used(one, folder) for _ in range(ROUNDS)) for one in (command, imported))
+    took, bare = (
+        statistics.median(run_process(one, folder).cpu_seconds for _ in range(ROUNDS)) for one in (command, imported)
+    )
     return Result(name, f"{took:.2f} s", f"import polars {bare:.2f} s", took, MOST_CPU_SECONDS, "s")
-
-
-def used(command: list[str], folder: Path) -> float:
-    """CPU seconds of a command and all its children. As an installed package it finds its modules compiled."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environment["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, capture_output=True, env=environment)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-@dataclass
-class _WatchedSource:
-    """A table whose passes are counted where it is read."""
-
-    table: pl.DataFrame
-    label: str = "people"
-    passes: int = 0
-    rows: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.rows = self.table.height
-
-    def scan(self) -> pl.LazyFrame:
-        return streamed(self._batches, self.table.schema)
-
-    def _batches(self) -> Iterator[pl.DataFrame]:
-        self.passes += 1
-        yield from self.table.iter_slices(SLICE)
 
 
 def _passes(rows: int) -> Result:
     people = chunk(0, rows).select("age", "sex", "postal", "diagnosis").with_columns(pl.col("age").cast(pl.String))
     low = pl.col("age").cast(pl.Int64) // 10 * 10
     labels = (low.cast(pl.String) + "-" + (low + 9).cast(pl.String)).alias("age")
-    original, released = _WatchedSource(people), _WatchedSource(people.with_columns(labels))
+    original, released = WatchedSource(people, SLICE), WatchedSource(people.with_columns(labels), SLICE)
     lines = [
         line for line in POLICY.splitlines() if not (line.startswith("  ") and line.split(":")[0].strip() in LEFT_OUT)
     ]

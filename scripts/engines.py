@@ -101,7 +101,7 @@ def page() -> str:
     if missing := set(named) - set(found):
         raise SystemExit(f"no policy of {EXAMPLES.with_suffix('.yaml')} uses {', '.join(sorted(missing))}")
     lines = [f"| `{name}` | yes | yes | {_listed(found[name])} |" for name in sorted(named)]
-    models = [f"| `{name}` | yes | yes |" for name in privacy_models.names()]
+    models = [f"| `{name}` | yes | {'no' if model.one_file_only else 'yes'} |" for name, model in privacy_models]
     return "\n".join([HEAD.rstrip(), TECHNIQUES, *lines, MODELS, *models, TAIL])
 
 

@@ -28,19 +28,19 @@ SOURCE = ROOT / "src" / "shoal"
 PAGE = ROOT / "docs" / "explanation" / "rooms.md"
 PICTURES = ROOT / "docs" / "images"
 FLOORS = {
-    "doors": ("cli", "api", "examples"),
-    "use cases": ("release", "secure_aggregation", "assess", "scan"),
+    "doors": ("cli", "api", "server", "examples"),
+    "use cases": ("govern", "synthetic_release", "release", "curator", "secure_aggregation", "assess", "scan"),
     "telling": ("report", "results"),
     "judging": ("measurement", "attack"),
-    "acting": ("plan", "solve", "scrub"),
+    "acting": ("plan", "synth", "solve", "scrub", "dp"),
     "knowing": ("policy", "discover", "text"),
     "means": ("techniques", "privacy", "hierarchy", "pseudonyms", "vault", "ledger"),
-    "ground": ("engine", "documents", "io", "crypto", "schema", "sandbox", "kernels"),
+    "ground": ("engine", "documents", "io", "crypto", "schema", "sandbox", "kernels", "geonames"),
 }
 """From the top. A room imports from its own floor and those below it; the contract says in which order exactly."""
 MOST_FILES, MOST_ROOMS, MOST_SHARED = 25, 10, 0.03
 HOPS = {"run": 20, "measure": 12}
-DOORS = ("cli", "api")
+DOORS = ("cli", "api", "server")
 """May know every room."""
 
 

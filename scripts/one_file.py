@@ -160,7 +160,8 @@ def _commands() -> list[Thing]:
     package = importlib.import_module("shoal.cli.commands")
     return [
         Thing(module.name, module.name, frozenset({module.name}))
-        for module in pkgutil.iter_modules(package.__path__, "shoal.cli.commands.")
+        for module in pkgutil.walk_packages(package.__path__, "shoal.cli.commands.")
+        if not module.ispkg
     ]
 
 

@@ -9,8 +9,9 @@ and local generalisation at the full k.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 
 import polars as pl
@@ -33,8 +34,12 @@ class Curve:
     name: str
     promise: str
     colour: str
-    losses: tuple[float, ...]
-    """Per record and attribute, 0 to 1; one for each k."""
+    loss: Callable[[int], float]
+    """By k, per record and attribute, 0 to 1."""
+
+    @cached_property
+    def losses(self) -> tuple[float, ...]:
+        return tuple(self.loss(k) for k in SIZES)
 
 
 def curves(shared: Path) -> list[Curve]:
@@ -55,21 +60,13 @@ def curves(shared: Path) -> list[Curve]:
         _, member = judge(wanted, solution.cells, ~solution.withheld)
         return information_loss(wanted, member, numeric=numeric) / cells
 
-    once, average, every, half = (
-        tuple(losses)
-        for losses in (
-            [clustered(k, second_level=False) for k in SIZES],
-            [clustered(k, second_level=True) for k in SIZES],
-            [clustered(k, second_level=True, worse_than=0) for k in SIZES],
-            [clustered(k // 2, second_level=False) for k in SIZES],
-        )
-    )
+    once, twice = (partial(clustered, second_level=second) for second in (False, True))
     return [
         Curve("one pass", "k", "#b3261e", once),
-        Curve("second level", "k ÷ 2", "#b26a00", average),
-        Curve("one pass at k ÷ 2", "k ÷ 2", "#777777", half),
-        Curve("second level, all clusters", "k ÷ 2", "#1565c0", every),
-        Curve("local generalisation", "k", "#00796b", tuple(local(k) for k in SIZES)),
+        Curve("second level", "k ÷ 2", "#b26a00", twice),
+        Curve("one pass at k ÷ 2", "k ÷ 2", "#777777", lambda k: once(k // 2)),
+        Curve("second level, all clusters", "k ÷ 2", "#1565c0", partial(twice, worse_than=0)),
+        Curve("local generalisation", "k", "#00796b", local),
     ]
 
 

@@ -20,6 +20,7 @@ import engines
 from shoal.privacy import Figure, PrivacyModel, privacy_models
 from shoal.schema import Role, ValueType
 from shoal.schema.parameters import Parameters
+from shoal.schema.properties import Properties
 from shoal.techniques import TableTechnique, Technique, table_techniques, techniques
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -31,7 +32,13 @@ write them in a policy is in [Write a policy](../how-to/write-a-policy.md), how 
 
 The columns follow ISO/IEC 20889, table A.1: whether a record stays *truthful* (what it says after is still true of the
 person), and which of the three risks the technique lowers. Some techniques are of one attribute, others of the whole
-table.
+table. The standard lists formal privacy models in the same table; they stand [below the families](#models).
+"""
+MODELS_IN_A1 = """## Formal privacy models (ISO/IEC 20889, 10) { #models }
+
+What [a model](privacy-models.md) does when it is met. Solvers reach it by generalisation and suppression, so records
+stay truthful (microaggregation would not leave them so). The standard has a line for k-anonymity; others follow from
+what each of them bounds. Its line for differential privacy has no counterpart here: no such model comes with Shoal yet.
 """
 OVERVIEW = """| Key | Technique | Of | Truthful | Singling out | Linking | Inference | Random |
 |---|---|---|---|---|---|---|---|"""
@@ -79,6 +86,7 @@ def page() -> str:
     parts = [HEAD]
     for family, there in families.items():
         parts += [f"## {_family_title(family)}\n", OVERVIEW, *(_overview(key, entry) for key, entry in there), ""]
+    parts += [MODELS_IN_A1, OVERVIEW.replace("Technique", "Model"), *map(_model_in_a1, privacy_models), ""]
     for there in families.values():
         for key, entry in there:
             parts += _technique(key, entry)
@@ -103,8 +111,16 @@ def _clause(family: str) -> tuple[int, ...]:
 
 def _overview(key: str, entry: AnyTechnique) -> str:
     facts, on = entry.facts, "attribute" if issubclass(entry, Technique) else "table"
-    risks = f"{facts.singling_out} | {facts.linking} | {facts.inference}"
-    return f"| [`{key}`](#{key}) | {facts.title} | {on} | {_yes(facts.truthful)} | {risks} | {_yes(facts.random)} |"
+    return f"| [`{key}`](#{key}) | {facts.title} | {on} | {_properties(facts.properties)} | {_yes(facts.random)} |"
+
+
+def _model_in_a1(entry: tuple[str, type[PrivacyModel]]) -> str:
+    key, model = entry
+    return f"| [`{key}`](privacy-models.md#{key}) | {model.title} | table | {_properties(model.properties)} | no |"
+
+
+def _properties(what: Properties) -> str:
+    return f"{_yes(what.truthful)} | {what.singling_out} | {what.linking} | {what.inference}"
 
 
 def _technique(key: str, entry: AnyTechnique) -> Iterator[str]:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENT = "requirement"
@@ -31,6 +38,17 @@ def shared() -> Path:
     if not path.is_dir():
         pytest.skip("shared data absent: set SHOAL_SHARED to the folder with data/ and golden/")
     return path
+
+
+@pytest.fixture(scope="session")
+def browsers() -> Iterator[Callable[..., Browser]]:
+    """Starts Debian's Chromium. Playwright runs once in a process, so tests share it; a skip says what is absent."""
+    path = os.environ.get("SHOAL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("CHROMIUM ABSENT: no page is looked at (apt-get install chromium)")
+    playwright = pytest.importorskip("playwright.sync_api", reason="PLAYWRIGHT ABSENT: no page is looked at")
+    with playwright.sync_playwright() as driver:
+        yield partial(driver.chromium.launch, executable_path=path, args=["--no-sandbox", "--disable-gpu"])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

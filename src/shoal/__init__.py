@@ -20,10 +20,13 @@ The public names, all of them in ``shoal``; whatever else a page of the document
 | for | names |
 |---|---|
 | releasing | `Policy` says what is wanted, `anonymise` makes a `Release` of it; `UseCase` names what a release is for |
+| making up | `synthesise` makes a `SyntheticRelease`: records that nobody is behind, which tell the same story |
+| | `synthesise_tables` makes a `SyntheticTablesRelease`: tables that belong together as the real ones do |
 | before that | `check` finds what is wrong with a policy, `plan` says what it would do, `explore` tries other ones |
 | judging | `measure` reckons risk and usefulness, `attack` tries what an attacker would get |
 | knowing the data | `profile` says what a table holds, `suggest` drafts a policy, `scan` finds where personal data is |
 | text | `scrub` takes out what is personal; `Annotator` and `standard_annotator` find, a `Scrubber` replaces |
+| asking | a `Curator` answers questions with differential privacy, under a budget |
 | pseudonyms | a `Vault` keeps keys and identity mappings |
 | errors | `ShoalError` is the root of all |
 """
@@ -37,10 +40,13 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 __all__ = [
     "Annotator",
+    "Curator",
     "Policy",
     "Release",
     "Scrubber",
     "ShoalError",
+    "SyntheticRelease",
+    "SyntheticTablesRelease",
     "UseCase",
     "Vault",
     "anonymise",
@@ -54,6 +60,8 @@ __all__ = [
     "scrub",
     "standard_annotator",
     "suggest",
+    "synthesise",
+    "synthesise_tables",
 ]
 
 if TYPE_CHECKING:
@@ -61,19 +69,24 @@ if TYPE_CHECKING:
     from shoal.api.knowing import profile, scan, suggest
     from shoal.api.releasing import check, explore, plan
     from shoal.api.texts import scrub
+    from shoal.curator.curator import Curator
     from shoal.errors import ShoalError
     from shoal.policy import Policy, UseCase
     from shoal.release import Release, anonymise
     from shoal.scrub.scrubber import Scrubber, standard_annotator
+    from shoal.synthetic_release import SyntheticRelease, SyntheticTablesRelease, synthesise, synthesise_tables
     from shoal.text import Annotator
     from shoal.vault import Vault
 
 _HOMES = {
     "Annotator": "shoal.text",
+    "Curator": "shoal.curator.curator",
     "Policy": "shoal.policy",
     "Release": "shoal.release",
     "Scrubber": "shoal.scrub.scrubber",
     "ShoalError": "shoal.errors",
+    "SyntheticRelease": "shoal.synthetic_release",
+    "SyntheticTablesRelease": "shoal.synthetic_release",
     "UseCase": "shoal.policy",
     "Vault": "shoal.vault",
     "anonymise": "shoal.release",
@@ -87,6 +100,8 @@ _HOMES = {
     "scrub": "shoal.api.texts",
     "standard_annotator": "shoal.scrub.scrubber",
     "suggest": "shoal.api.knowing",
+    "synthesise": "shoal.synthetic_release",
+    "synthesise_tables": "shoal.synthetic_release",
 }
 _ROOMS = frozenset({"attack", "plan", "scan", "scrub"})
 """Functions that share their name with a folder of the package."""

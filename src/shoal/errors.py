@@ -8,7 +8,9 @@ ShoalError
 │   ├── TargetError           an output that can't be written
 │   ├── InfeasibleError       privacy models that can't be met on this data
 │   ├── AccessError           a key or a right that is lacking
-│   └── IntegrityError        something sealed that was altered, cut short or replaced by an older copy
+│   ├── IntegrityError        something sealed that was altered, cut short or replaced by an older copy
+│   └── RefusedQuestion       a question that the curator does not answer
+├── BudgetExhausted           a question that costs more than is left (exit code 1)
 ├── Cancelled                 work that was asked to stop, and did (exit code 130)
 └── BugError                  our mistake, please report it (exit code 3)
 
@@ -207,6 +209,19 @@ class IntegrityError(InputError):
     """Something sealed that was altered, cut short or replaced by an older copy; it is not answered from."""
 
     code = "SHOAL-170"
+
+
+class RefusedQuestion(InputError):  # noqa: N818  # nothing went wrong
+    """A question outside of what can be asked; nothing was read and nothing is spent."""
+
+    code = "SHOAL-180"
+
+
+class BudgetExhausted(ShoalError):  # noqa: N818  # nothing went wrong
+    """A question that costs more than is left; nothing was read and nothing is spent."""
+
+    code = "SHOAL-190"
+    exit_code = 1
 
 
 class Cancelled(ShoalError):  # noqa: N818  # nothing went wrong

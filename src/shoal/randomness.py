@@ -72,6 +72,12 @@ class Randomness:
         label = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in purpose)
         return Stream(HKDF(SHA256(), KEY_BYTES, salt=b"shoal randomness 1", info=label).derive(self._root))
 
+    def derived(self, *purpose: str) -> Randomness:
+        """Another root for a part of the run, in which equal names give other streams than here."""
+        part = Randomness(seed=0)
+        part.seeded, part._root = self.seeded, self.stream(*purpose).key
+        return part
+
 
 def _seed_bytes(seed: int) -> bytes:
     length = max(1, (seed.bit_length() + 8) // 8)

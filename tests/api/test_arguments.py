@@ -15,11 +15,22 @@ import shoal
 from shoal.errors import InputError, ShoalError
 
 TABLE = pl.DataFrame({"age": [31, 34, 52, 57], "city": ["Pune", "Goa", "Pune", "Goa"]})
+MANY = pl.DataFrame({"age": [20 + place % 50 for place in range(200)], "city": ["Pune", "Goa"] * 100})
 POLICY: dict[str, Any] = {
     "shoal": 1,
     "name": "staff",
     "attributes": {"age": {"role": "quasi"}, "city": {"role": "quasi"}},
     "privacy": [{"k_anonymity": {"k": 2}}],
+}
+VISITED = {
+    "people": pl.DataFrame({"id": range(60), "age": [20 + place % 50 for place in range(60)]}),
+    "visits": pl.DataFrame({"person": [one % 60 for one in range(150)], "fee": [one % 7 for one in range(150)]}),
+}
+VISITS = {
+    "shoal": 1,
+    "name": "ward",
+    "tables": {"people": {"key": "id"}, "visits": {}},
+    "references": [{"from": "visits.person", "to": "people.id"}],
 }
 RIGHT: dict[str, dict[str, Any]] = {
     "anonymise": {"data": TABLE, "policy": POLICY},
@@ -32,6 +43,8 @@ RIGHT: dict[str, dict[str, Any]] = {
     "scan": {"data": TABLE},
     "scrub": {"data": TABLE},
     "suggest": {"data": TABLE, "use_case": "internal-deidentified"},
+    "synthesise": {"data": MANY, "rows": 5, "seed": 1, "evidence": False},
+    "synthesise_tables": {"tables": VISITED, "description": VISITS, "seed": 1, "evidence": False},
 }
 """A call of each function that is right but for what a test changes."""
 WRONG: dict[str, list[tuple[str, Any]]] = {
@@ -61,7 +74,19 @@ WRONG: dict[str, list[tuple[str, Any]]] = {
     ],
     "suggest": [
         ("data", 7), ("use_case", "x"), ("use_case", 7), ("name", 7), ("person", 7), ("person", "nobody"),
-        ("purpose", 7),
+        ("purpose", 7), ("rules", 7),
+    ],
+    "synthesise": [
+        ("data", 7), ("method", "x"), ("method", 7), ("rows", 0), ("rows", "x"), ("epsilon", 0), ("epsilon", "x"),
+        ("delta", 2), ("seed", "x"), ("description", 7), ("where", 7), ("balance", 7), ("balance", "nobody"),
+        ("control", 7), ("output", 7), ("force", "perhaps"), ("evidence", "perhaps"), ("columns", ["age"]),
+        ("columns", 7), ("quasi", ["age"]), ("risky", 1), ("risky", "x"), ("weight", 2), ("weight", "x"),
+        ("dataset", 7), ("analyst", "asha"), ("analyst", 7), ("table", "visits"), ("table", 7),
+    ],
+    "synthesise_tables": [
+        ("tables", 7), ("description", 7), ("rows", 0), ("rows", "x"), ("seed", "x"), ("control", 7), ("require", 7),
+        ("require", {"nothing": 1}), ("output", 7), ("force", "perhaps"), ("evidence", "perhaps"),
+        ("save_model", "perhaps"), ("reader", 7),
     ],
 }  # fmt: skip
 LISTENERS = {"progress", "cancel", "source"}

@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 import shoal
@@ -37,15 +38,7 @@ POLICY: dict[str, Any] = {
     "privacy": [{"k_anonymity": {"k": 2}}],
 }
 FINDER = Annotator()
-TEXT = """
-shoal: 1
-name: staff
-attributes:
-  name: {role: direct}
-  age: {role: quasi, hierarchy: {intervals: {widths: [10, 20]}}}
-  ill: {role: sensitive}
-privacy: [{k_anonymity: {k: 2}}]
-"""
+TEXT = yaml.safe_dump(POLICY, sort_keys=False)
 
 
 def table() -> pl.DataFrame:
@@ -134,6 +127,7 @@ def test_every_function_takes_every_kind_of_table(kind: str, files: Path) -> Non
     assert shoal.scan(data).identifying == 8
     assert shoal.suggest(data, use_case="internal-deidentified").policy.attributes.keys() == {"name", "age", "ill"}
     assert shoal.check(POLICY, data).against_data
+    assert shoal.check(shoal.suggest(data, use_case="internal-deidentified"), data).against_data
     assert shoal.plan(POLICY, data).records == 8
     assert shoal.explore(POLICY, data, ks=[2], limits=[0], recodings=["global"])[0].found is not None
     released = shoal.anonymise(table(), POLICY, seed=1)
@@ -241,3 +235,12 @@ def _types_as_mypy_sees_them() -> None:
     assert_type(shoal.scrub("x"), ScrubOutcome)
     assert_type(shoal.scrub(Path("x"), output="y"), ScrubAccount)
     assert_type(shoal.explore({}), Exploration)
+
+
+def test_a_suggestion_runs_as_it_is() -> None:
+    people = pl.DataFrame({"name": [f"Person {n}" for n in range(60)], "age": [20 + n % 30 for n in range(60)]})
+    draft = shoal.suggest(people)
+    released = shoal.anonymise(people, draft, seed=1)
+    assert released.data.equals(shoal.anonymise(people, draft.policy, seed=1).data)
+    assert released.risk.k >= 5
+    assert shoal.plan(draft, people).records == 60

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.assess.exploration import ExplorationSetting, explore, grid, own_setting
-from shoal.engine.polars import PolarsEngine
+from shoal.engine.polars.counting import count
 from shoal.errors import InfeasibleError, InputError, PolicyError
 from shoal.policy import Policy
 from shoal.results.exploration import Exploration, ExplorationOutcome, ExplorationTrial, frontier, steps
@@ -112,13 +112,12 @@ def test_other_kinds_of_recoding_are_measured_alike(recoding: str) -> None:
 
 def test_the_data_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    count = PolarsEngine.counts
 
-    def counting(self: PolarsEngine, *arguments: object) -> object:
+    def counting(*arguments: object) -> object:
         calls.append(arguments)
-        return count(self, *arguments)  # type: ignore[arg-type]  # passed on as it came
+        return count(*arguments)  # type: ignore[arg-type]  # passed on as it came
 
-    monkeypatch.setattr(PolarsEngine, "counts", counting)
+    monkeypatch.setattr("shoal.engine.polars.counting.count", counting)
     assert len(explore(policy(), staff(), ks=[2, 3, 4, 5], limits=[0, 0.1])) == 16
     assert len(calls) == 1
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-
 import numpy as np
 import polars as pl
 import pytest
+from benchmarks.watched_source import WatchedSource
 
 from shoal.assess.comparison import compatibility, paired_tables
 from shoal.assess.measure.request import MeasureRequest
 from shoal.assess.measure.table_measurement import measure_data
 from shoal.assess.read_back import file_comparison
-from shoal.kernels.batch_streams import streamed
 from shoal.policy import Policy
 from shoal.results.measured_table import MeasuredTable
 
@@ -28,26 +25,6 @@ attributes:
   pay: {role: insensitive}
 privacy: [{l_diversity: {attribute: illness, l: 2, kind: distinct}}]
 """)
-
-
-@dataclass
-class WatchedSource:
-    """A table of which every pass over its records is counted."""
-
-    table: pl.DataFrame
-    label: str = "people"
-    passes: int = 0
-    rows: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.rows = self.table.height
-
-    def scan(self) -> pl.LazyFrame:
-        return streamed(self._batches, self.table.schema)
-
-    def _batches(self) -> Iterator[pl.DataFrame]:
-        self.passes += 1
-        yield from self.table.iter_slices(500)
 
 
 def people() -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -67,7 +44,7 @@ def measured(original: WatchedSource, released: WatchedSource) -> MeasuredTable:
 
 def watched() -> tuple[WatchedSource, WatchedSource]:
     original, released = people()
-    return WatchedSource(original), WatchedSource(released)
+    return WatchedSource(original, 500), WatchedSource(released, 500)
 
 
 def test_a_table_that_is_compared_whole_is_read_once() -> None:

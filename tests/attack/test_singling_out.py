@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.attack.attacks.singling_out import singling_out
+from shoal.attack.ground_truth.targets import TrialDesign
 from shoal.attack.matching.predicates import Predicate, PredicateOperator, PredicateTable, ReleasedAttribute
 from shoal.errors import DataError
 from shoal.randomness import Randomness
@@ -32,7 +33,7 @@ def people(size: int, seed: int = 1) -> pl.DataFrame:
 
 def test_a_table_that_was_only_de_identified_singles_people_out() -> None:
     table = people(2000)
-    attack = singling_out(table, table, BY, control=people(2000, seed=2), randomness=Randomness(1))
+    attack = singling_out(table, table, BY, TrialDesign(Randomness(1), control=people(2000, seed=2), trials=2000))
     assert attack.details is not None
     assert attack.details["precision"] == 1.0  # what isolates a released record isolates a person: they are the same
     assert attack.success.share > 0.2
@@ -44,7 +45,7 @@ def test_a_table_that_was_only_de_identified_singles_people_out() -> None:
 def test_a_ten_anonymous_table_isolates_nobody() -> None:
     """Every combination stands ten times, so every predicate is met by at least ten records."""
     table = pl.concat([people(200)] * 10)
-    attack = singling_out(table, table, BY, randomness=Randomness(1))
+    attack = singling_out(table, table, BY, TrialDesign(Randomness(1), trials=2000))
     assert attack.success.right == 0
     assert attack.success.trials > 500
     assert not attack.found
@@ -54,7 +55,7 @@ def test_generalised_labels_are_tested_by_what_they_cover() -> None:
     """The one released record of an age band isolates its person only where nobody else has an age of the band."""
     original = pl.DataFrame({"age": [25, 25, 33, 47, 48]})
     release = pl.DataFrame({"age": ["20-29", "20-29", "30-39", "40-49", "*"]})
-    attack = singling_out(release, original, ["age"], randomness=Randomness(1))
+    attack = singling_out(release, original, ["age"], TrialDesign(Randomness(1), trials=2000))
     # Tried: the three rarest labels, 30-39, 40-49 and *. The band of 47 covers 48 as well, * covers all.
     assert (attack.success.right, attack.success.trials) == (1, 3)
     assert attack.details is not None
@@ -64,7 +65,7 @@ def test_generalised_labels_are_tested_by_what_they_cover() -> None:
 def test_all_starred_isolates_nobody() -> None:
     table = people(100)
     attack = singling_out(
-        table.with_columns(pl.lit("*").alias(name) for name in BY), table, BY, randomness=Randomness(1)
+        table.with_columns(pl.lit("*").alias(name) for name in BY), table, BY, TrialDesign(Randomness(1), trials=2000)
     )
     assert attack.success.right == 0
 
@@ -72,21 +73,21 @@ def test_all_starred_isolates_nobody() -> None:
 def test_extreme_numbers_are_tried() -> None:
     """Everybody is one of a pair but for the tallest: only "at least the largest" and its own value find her."""
     table = pl.DataFrame({"height": [150, 150, 160, 160, 199]})
-    attack = singling_out(table, table, ["height"], randomness=Randomness(1))
+    attack = singling_out(table, table, ["height"], TrialDesign(Randomness(1), trials=2000))
     assert (attack.success.right, attack.success.trials) == (2, 3)
 
 
 def test_identifiers_are_not_guessed() -> None:
     """A column of different words isolates everybody, and nobody could have named the words beforehand."""
     table = pl.DataFrame({"name": [f"person {number}" for number in range(500)]})
-    attack = singling_out(table, table, ["name"], randomness=Randomness(1), trials=400)
+    attack = singling_out(table, table, ["name"], TrialDesign(Randomness(1), trials=400))
     assert attack.success.share == 1.0
     assert attack.baseline.right == 0
 
 
 def test_the_same_seed_gives_the_same_attack() -> None:
     table = people(300)
-    runs = [singling_out(table, table, BY, randomness=Randomness(seed), trials=200) for seed in (1, 1, 2)]
+    runs = [singling_out(table, table, BY, TrialDesign(Randomness(seed), trials=200)) for seed in (1, 1, 2)]
     assert runs[0] == runs[1]
     assert runs[0] != runs[2]
     assert runs[0].success.trials <= 200
@@ -142,11 +143,11 @@ def test_what_cannot_be_attacked() -> None:
         ((table, table.clear(), BY), "no rows"),
     ):
         with pytest.raises(DataError, match=message):
-            singling_out(*arguments, randomness=Randomness(1))
+            singling_out(*arguments, TrialDesign(Randomness(1), trials=2000))
     with pytest.raises(DataError, match="the control group has no column"):
-        singling_out(table, table, BY, control=table.drop("age"), randomness=Randomness(1))
+        singling_out(table, table, BY, TrialDesign(Randomness(1), control=table.drop("age"), trials=2000))
 
 
 def test_one_row_and_a_column_without_values() -> None:
     one = pl.DataFrame({"age": [34], "zip": pl.Series([None], dtype=pl.String)})
-    assert singling_out(one, one, ["age", "zip"], randomness=Randomness(1)).success.share == 1.0
+    assert singling_out(one, one, ["age", "zip"], TrialDesign(Randomness(1), trials=2000)).success.share == 1.0

@@ -13,6 +13,7 @@ from shoal.attack.attacks.distance_linking import distance_linking, within_devia
 from shoal.attack.attacks.linking import linking
 from shoal.attack.attacks.probabilistic_linking import CandidatePairs
 from shoal.attack.attacks.singling_out import singling_out
+from shoal.attack.ground_truth.targets import TrialDesign
 from shoal.attack.matching.agreement_weights import Weights
 from shoal.attack.matching.predicates import PredicateOperator, PredicateTable, ReleasedAttribute
 from shoal.randomness import Randomness
@@ -160,7 +161,7 @@ def test_predicates_that_single_out_as_anonymeter_prints_them() -> None:
     "c1 = 0 and c2 = a" is met by two, "c1 = 2 and c2 = c" by one.
     """
     letters = pl.DataFrame({"col1": ["a", "b", "c", "d"]})
-    assert singling_out(letters, letters, ["col1"], randomness=Randomness(1)).success == Rate(4, 4)
+    assert singling_out(letters, letters, ["col1"], TrialDesign(Randomness(1), trials=2000)).success == Rate(4, 4)
     numbers = PredicateTable.released(
         [ReleasedAttribute.of(pl.Series([1, 1])), ReleasedAttribute.of(pl.Series([2, 3]))]
     )

@@ -9,6 +9,7 @@ import pytest
 from shoal.attack import Rate
 from shoal.attack.attacks.inference import homogeneity, skewness
 from shoal.attack.codes.frequency_analysis import PairedColumn, cumulative, frequency, sorting
+from shoal.attack.ground_truth.targets import TrialDesign
 from shoal.kernels.check_characters import verhoeff_digits
 from shoal.randomness import Randomness
 
@@ -33,12 +34,12 @@ def test_homogeneity_of_the_inpatients() -> None:
         pl.Series("zip", ["130**"] * 4 + ["1485*"] * 4 + ["130**"] * 4),
         pl.Series("age", ["< 30"] * 4 + ["≥ 40"] * 4 + ["3*"] * 4),
     )
-    everybody = homogeneity(released, inpatients, ["zip", "age"], "condition", randomness=ONE)
+    everybody = homogeneity(released, inpatients, ["zip", "age"], "condition", TrialDesign(ONE))
     assert everybody.success == Rate(4, 12)
     assert everybody.details is not None
     assert everybody.details["precision"] == 1
     for person, known in ((8, 1), (2, 0)):
-        alone = homogeneity(released, inpatients[person], ["zip", "age"], "condition", randomness=ONE)
+        alone = homogeneity(released, inpatients[person], ["zip", "age"], "condition", TrialDesign(ONE))
         assert alone.success == Rate(known, 1)
 
 
@@ -56,7 +57,7 @@ def test_skewness_of_the_virus_tests(positive: int, believed: float, right: int)
             "virus": ["+"] * positive + ["-"] * (50 - positive) + ["+"] * other + ["-"] * (9950 - other),
         }
     )
-    guessed = skewness(table, table, ["class"], "virus", randomness=ONE, trials=10_000)
+    guessed = skewness(table, table, ["class"], "virus", TrialDesign(ONE, trials=10_000))
     assert (guessed.success, guessed.baseline) == (Rate(right, 10_000), Rate(9900, 10_000))
     assert guessed.details is not None
     assert guessed.details["gain"] == pytest.approx(believed - 0.01)
@@ -79,10 +80,10 @@ def test_similarity_of_the_stomach_diseases() -> None:
         pl.Series("age", ["2*"] * 3 + ["≥ 40"] * 3 + ["3*"] * 3),
     )
     groups = pl.DataFrame({"disease": stomach + lungs, "of": ["stomach"] * 3 + ["lungs"] * 3})
-    guessed = skewness(released, patients, ["zip", "age"], "disease", randomness=ONE, known={"disease": groups})
+    guessed = skewness(released, patients, ["zip", "age"], "disease", TrialDesign(ONE), known={"disease": groups})
     assert guessed.details is not None
     assert guessed.details["similar"] == pytest.approx(3 / 9)
-    assert homogeneity(released, patients, ["zip", "age"], "disease", randomness=ONE).success == Rate(0, 9)
+    assert homogeneity(released, patients, ["zip", "age"], "disease", TrialDesign(ONE)).success == Rate(0, 9)
 
 
 @pytest.mark.requirement("R-05")

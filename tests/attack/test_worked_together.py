@@ -17,6 +17,7 @@ from shoal.attack.attacks.linkability import linkability
 from shoal.attack.attacks.membership_by_density import NARROWER, density, membership_by_density
 from shoal.attack.codes.code_recipes import Codes, recognise
 from shoal.attack.ground_truth.record_order import recovered
+from shoal.attack.ground_truth.targets import TrialDesign
 from shoal.attack.matching.value_parts import read_parts
 from shoal.attack.registry import attack_keys
 from shoal.attack.result import LEVEL, holm, holm_adjusted
@@ -65,7 +66,7 @@ def test_linkability_as_anonymeter_prints_it(neighbours: int, linked: int) -> No
     original = pl.DataFrame({"col0": [0, 0, 4, 0], "col1": [0, 1, 9, 4]})
     release = pl.DataFrame({"col0": [0, 1, 4, 9], "col1": [0, 1, 4, 9]})
     found = linkability(
-        release, original, (["col0"], ["col1"]), randomness=Randomness(1), neighbours=neighbours, trials=4
+        release, original, (["col0"], ["col1"]), TrialDesign(Randomness(1), trials=4), neighbours=neighbours
     )
     assert found.success == Rate(linked, 4)
     assert found.baseline.share == pytest.approx(1 - comb(4 - neighbours, neighbours) / comb(4, neighbours))
@@ -74,8 +75,7 @@ def test_linkability_as_anonymeter_prints_it(neighbours: int, linked: int) -> No
 def test_linkability_without_the_own_record() -> None:
     """Everybody's own record is the only one that links; left out, nobody is linked."""
     table = pl.DataFrame({"a": range(40), "b": [each * 7 % 41 for each in range(40)], "who": range(40)})
-    given = {"randomness": Randomness(1), "owner": "who"}
-    found = linkability(table, table, (["a"], ["b"]), **given)  # type: ignore[arg-type]
+    found = linkability(table, table, (["a"], ["b"]), TrialDesign(Randomness(1), owner="who"))
     assert (found.success.share, found.control and found.control.share) == (1, 0)
     assert found.left_out
 
@@ -94,9 +94,9 @@ def test_the_half_where_the_release_is_denser_as_domias_says() -> None:
     """Van Breugel et al.: "in" of those whose ratio is above the median. Members lie where only the release is."""
     lots = np.random.default_rng(2)
     members, others = (pl.DataFrame({"x": lots.normal(centre, 1, 200)}) for centre in (10, 0))
-    found = membership_by_density(members, members, ["x"], control=others, randomness=Randomness(1))
+    found = membership_by_density(members, members, ["x"], TrialDesign(Randomness(1), control=others))
     assert found.success == Rate(200, 200)
-    same = membership_by_density(others, members, ["x"], control=members.reverse(), randomness=Randomness(1))
+    same = membership_by_density(others, members, ["x"], TrialDesign(Randomness(1), control=members.reverse()))
     assert not same.found
 
 
@@ -104,7 +104,7 @@ def test_what_a_tree_has_not_learnt_from_it_does_not_know() -> None:
     """Everybody is alone with an age and has a value that follows from nothing else."""
     lots = np.random.default_rng(3)
     table = pl.DataFrame({"age": range(200), "ill": lots.choice(list("ABCDE"), 200), "who": range(200)})
-    found = learned(table, table, ["age"], "ill", randomness=Randomness(1), owner="who")
+    found = learned(table, table, ["age"], "ill", TrialDesign(Randomness(1), owner="who"))
     assert found.success.share > 0.95
     assert found.control is not None and found.control.share < 0.4
     assert found.left_out and found.found

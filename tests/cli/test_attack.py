@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 from tests.support.commands import Call
+from tests.support.policies import policy_text
 
 from shoal.assess.attack import table_attack
 
@@ -19,20 +21,13 @@ pytestmark = pytest.mark.requirement("R-04")
 SHY = "Zyxwvut"
 """A value that stands in the data and must never stand in any message."""
 QI = ("--qi", "age,city", "--sensitive", "ill", "--trials", "200", "--seed", "1")
-POLICY = """\
-shoal: 1
-name: clinic
-source: people.csv
-attributes:
-  name: {role: direct, technique: suppress}
-  age: {role: quasi, hierarchy: {intervals: {widths: [10, 20, 40]}}}
-  city: {role: quasi}
-  ill: {role: sensitive}
-privacy:
-  - k_anonymity: {k: 10}
-solve:
-  suppression_limit: 0.05
-"""
+POLICY = policy_text(
+    "people.csv",
+    "privacy: [{k_anonymity: {k: 10}}]\nsolve: {suppression_limit: 0.05}\n",
+    direct="name",
+    quasi="age city",
+    sensitive="ill",
+)
 
 
 def people(size: int = 400, first: int = 0) -> pl.DataFrame:
@@ -78,6 +73,20 @@ def test_a_file_without_names_gives_people_away(shoal: Call) -> None:
     assert "attacks found something" in done.stdout
     assert "no control group" in done.stdout
     assert SHY not in done.stdout
+
+
+def test_the_original_is_found_by_its_name_and_checksum(shoal: Call) -> None:
+    assert shoal("run", "policy.yaml", "--output", "release", "--seed", "1").code == 0
+    call = ("attack", "release", "--trials", "50", "--seed", "1", "--json")
+    found = shoal(*call)
+    assert found.code == 0, found.stderr
+    assert found.stdout == shoal(*call, "--original", "people.csv").stdout
+    assert re.search(r"\b0%\s+0% to", shoal(*call[:-1]).stdout), "an interval from nothing begins with nothing"
+    people(399).write_csv("people.csv")
+    other = shoal(*call[:-1])
+    assert (other.code, other.stdout) == (2, "")
+    assert other.stderr.startswith("error [SHOAL-100]: --original: is not known: no file with the name and checksum")
+    assert shoal("attack", "nameless.csv", *QI).code == 2
 
 
 def test_a_release_of_ten_alike_gives_nobody_away(shoal: Call) -> None:

@@ -19,6 +19,7 @@ from shoal.cli import app as command_line
 from shoal.cli import commands, discovery
 from shoal.cli.discovery import CommandEntry, CommandTable, own_commands, plugin_commands
 from shoal.errors import BugError, InputError
+from shoal.schema import registry
 
 HELP = (
     "run explore check scan profile suggest normalise measure attack scrub demo vault shares homomorphic".split()  # noqa: SIM905
@@ -44,13 +45,14 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
     def add(attribute: str) -> None:
         point = EntryPoint("outside", f"outside:{attribute}", discovery.PLUGINS)
-        monkeypatch.setattr(discovery, "entry_points", lambda *, group: [point] if group == discovery.PLUGINS else [])
+        monkeypatch.setattr(registry, "plugins", lambda group: [point] if group == discovery.PLUGINS else [])
 
     return add
 
 
 def test_each_file_is_a_command_and_the_help_has_its_order() -> None:
-    files = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    found = pkgutil.walk_packages(commands.__path__, f"{commands.__name__}.")
+    files = [module.name.rpartition(".")[2] for module in found if not module.ispkg]
     assert sorted(entry.name for entry in own_commands()) == sorted(files)
     named = [entry.name for entry in own_commands() if entry.name in HELP]
     assert named == HELP

@@ -10,26 +10,20 @@ from pathlib import Path
 
 import pytest
 from tests.support.commands import Call, Ended
+from tests.support.policies import policy_text
 
 from shoal.assess.exploration import ExplorationSetting, PolicyExplorer
 from shoal.results.exploration import ExplorationTrial
 
 pytestmark = pytest.mark.requirement("S-11")
 
-POLICY = """\
-shoal: 1
-name: clinic
-source: clinic.csv
-attributes:
-  name: {role: direct}
-  age: {role: quasi, hierarchy: {intervals: {widths: [10, 20, 40]}}}
-  pin: {role: quasi, hierarchy: {redact: {side: right, char: "x"}}}
-  diagnosis: {role: sensitive}
-privacy:
-  - k_anonymity: {k: 3}
-solve:
-  suppression_limit: 0.1
-"""
+POLICY = policy_text(
+    "clinic.csv",
+    "privacy: [{k_anonymity: {k: 3}}]\nsolve: {suppression_limit: 0.1}\n",
+    direct="name",
+    quasi="age pin",
+    sensitive="diagnosis",
+)
 
 SHY = "Zyxwvut"
 """A value that stands in the data and must never stand in any output."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Call
+from tests.support.policies import policy_text
 
 pytestmark = pytest.mark.requirement("S-05", "R-03", "V-05")
 
@@ -129,10 +130,8 @@ def test_a_table_of_the_population_is_a_gate(call: Call, tmp_path: Path) -> None
 
 
 def test_records_are_never_called_people(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "policy.yaml").write_text(
-        "shoal: 1\nname: firms\nperson: owner\nattributes:\n  owner: {role: direct}\n  region: {role: quasi}\n"
-        "privacy: [{k_anonymity: {k: 3}}]\n"
-    )
+    rest = "person: owner\nprivacy: [{k_anonymity: {k: 3}}]\n"
+    (tmp_path / "policy.yaml").write_text(policy_text("firms.csv", rest, direct="owner", quasi="region"))
     refused = call("measure", "firms.csv", "--policy", "policy.yaml")
     assert refused.code == 2
     assert "no column 'owner', so people can't be counted by it" in refused.stderr
@@ -143,10 +142,8 @@ def test_records_are_never_called_people(call: Call, tmp_path: Path) -> None:
 
 
 def test_a_model_that_cannot_be_measured_is_not_met(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "policy.yaml").write_text(
-        "shoal: 1\nname: firms\nattributes: {region: {role: quasi}}\n"
-        "privacy: [{k_anonymity: {k: 3}}, {k_map: {k: 5, population: away.csv}}]\n"
-    )
+    rest = "privacy: [{k_anonymity: {k: 3}}, {k_map: {k: 5, population: away.csv}}]\n"
+    (tmp_path / "policy.yaml").write_text(policy_text("firms.csv", rest, quasi="region"))
     ended = call("measure", "firms.csv", "--policy", "policy.yaml")
     assert ended.code == 1
     assert "k_map can't be measured: away.csv: there is no such file" in ended.stdout

@@ -40,6 +40,7 @@ KEYS = {
     "suppressed",
     "table",
     "models",
+    "rules",
     "solve",
     "passes",
     "plan",
@@ -205,3 +206,12 @@ def test_a_plan_that_is_refused_is_written_with_the_reason(call: Call, tmp_path:
 
 def test_a_page_has_the_name_of_one(call: Call) -> None:
     assert "has to end in .html" in call("plan", "policy.yaml", "--html", "plan.txt", "--json").stdout
+
+
+def test_a_level_that_the_policy_fixes_is_not_said_to_be_the_solvers_choice(call: Call) -> None:
+    Path("fixed.yaml").write_text(POLICY.replace("0.1}", "0.1, levels: {age: 1, pin: [0, 2]}}"))
+    found = call("plan", "fixed.yaml", "--json").found
+    assert [column(found, name)["steps"][-1]["chosen_by"] for name in ("age", "pin")] == ["policy", "solver"]
+    shown = " ".join(call("plan", "fixed.yaml").stdout.split())
+    assert "levels 1 (" in shown
+    assert "the policy fixes it" in shown

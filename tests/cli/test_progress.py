@@ -34,7 +34,9 @@ COMMANDS = {
     "profile": (["profile", "people.csv"], "columns"),
     "suggest": (["suggest", "people.csv", "-o", "made.yaml"], "columns"),
     "scan": (["scan", "people.csv"], "scan"),
+    "scan of a text": (["scan", "long.log"], "scan, 1 of 1  .*of 132 kB"),
     "scrub": (["scrub", "letter.txt", "-o", "clean.txt"], "scrub"),
+    "scrub of a long text": (["scrub", "long.log", "-o", "clean.log"], "scrub  .*of 132 kB"),
     "attack": (["attack", "people.csv", "--original", "people.csv", "--qi", "age,city"], "attack"),
     "run": (["run", "policy.yaml", "--output", "out"], "(count|solve|report|evidence)"),
 }
@@ -46,6 +48,7 @@ def folder(tmp_path: Path) -> Path:
     table = {"age": [20 + row % 50 for row in rows], "city": [f"town {row % 7}" for row in rows]}
     pl.DataFrame(table).write_csv(tmp_path / "people.csv")
     (tmp_path / "letter.txt").write_text("Dear Asha Rao, call 98450 12345.\n" * 50)
+    (tmp_path / "long.log").write_text("Dear Asha Rao, call 98450 12345.\n" * 4_000)
     (tmp_path / "policy.yaml").write_text(
         "shoal: 1\nname: one\nsource: people.csv\nattributes:\n"
         "  age: {role: quasi, hierarchy: {intervals: [10]}}\n  city: {role: quasi}\nprivacy: [{k_anonymity: {k: 3}}]\n"
@@ -74,7 +77,7 @@ def on_terminal(folder: Path, arguments: list[str]) -> str:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_long_command_says_what_it_does(command: str, folder: Path) -> None:
     arguments, phase = COMMANDS[command]
-    assert re.search(rf"{phase}  .*\d", on_terminal(folder, arguments)), command
+    assert re.search(rf"{phase}(  |, ).*\d", on_terminal(folder, arguments)), command
 
 
 def test_a_measurement_says_its_phases_on_a_terminal_but_not_with_json_nor_quiet(folder: Path) -> None:
@@ -122,6 +125,20 @@ def test_without_a_total_or_beyond_an_estimate_there_is_a_rate_and_no_question_m
         view = view_at(0.0, 10.0)
         view(Advanced("scrub", 5_000_000, total))
         assert view.line() == "scrub  5,000,000, 500,000/s, 10 s"
+
+
+def test_a_text_is_told_in_bytes() -> None:
+    view = view_at(0.0, 4.0)
+    view(Advanced("scrub", 2_000_000, 50_000_000, "bytes"))
+    assert view.line() == "scrub  ────────────────────────  2.0 MB of 50.0 MB, 500 kB/s, 1:36 min left"
+
+
+def test_a_task_goes_on_where_another_came_between() -> None:
+    view = view_at(0.0, 50.0, 60.0, 100.0)
+    view(Advanced("scan", 1, 10))
+    view(Advanced("scan, 2 of 10", 1_000_000, 2_000_000, "bytes"))
+    view(Advanced("scan", 2, 10))
+    assert view.line() == "scan  ━━━━────────────────────  2 of 10, 50 s each, 6:40 min left"
 
 
 def test_slow_steps_say_how_long_each_takes() -> None:

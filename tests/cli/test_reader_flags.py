@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.policies import policy_text
 
 from .conftest import Call
 
@@ -12,18 +13,13 @@ pytestmark = pytest.mark.requirement("D-01")
 
 HEADER = "name;ward;age;fee\n"
 LINES = "".join(f"Zoë {n};{'BC'[n % 2]};{20 + n % 40};{n + 1}.100,25\n" for n in range(80))
-POLICY = """\
-shoal: 1
-name: visits
-source: visits.csv
-attributes:
-  name: {role: direct, technique: suppress}
-  ward: {role: quasi}
-  age: {role: quasi, hierarchy: {intervals: {widths: [10, 20, 40]}}}
-  fee: {role: insensitive, technique: {round: {base: 100}}}
-privacy: [{k_anonymity: {k: 2}}]
-solve: {suppression_limit: 0.2}
-"""
+POLICY = policy_text(
+    "visits.csv",
+    "  fee: {role: insensitive, technique: {round: {base: 100}}}\n"
+    "privacy: [{k_anonymity: {k: 2}}]\nsolve: {suppression_limit: 0.2}\n",
+    direct="name",
+    quasi="ward age",
+)
 SAID = ("--encoding", "cp1252", "--decimal", ",")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.policies import policy_text
 
 from shoal.discover.recognisers import PROJECT_FILE
 
@@ -23,14 +24,8 @@ badge:
   text: {score: 0.9}
   examples: [ZQ1234 is hers]
 """
-POLICY = """\
-shoal: 1
-name: visits
-source: visits.csv
-attributes:
-  worn: {role: direct, technique: suppress}
-  remark: {role: insensitive, technique: {scrub: {types: [badge, email], allow: [desk@clinic.in], deny: [Heron]}}}
-"""
+SCRUBBED = "technique: {scrub: {types: [badge, email], allow: [desk@clinic.in], deny: [Heron]}}"
+POLICY = policy_text("visits.csv", "", {"remark": SCRUBBED}, direct="worn", insensitive="remark")
 REMARK = "she is ZQ1234 of Heron, see desk@clinic.in or asha@clinic.in"
 
 
@@ -62,6 +57,28 @@ def test_files_are_used_where_they_are_named_or_lie_in_the_folder(call: Call, fo
     (folder / "own.yaml").rename(folder / PROJECT_FILE)
     assert set(found(call).values()) == {True}
     assert "shoal-recognisers.yaml: 1 recogniser(s) of your own are used" in call("scrub", "note.txt").stderr
+
+
+IN_TEXT_ONLY = r"""
+lists: {wards: [Nightingale, Curie]}
+bed: {title: a bed, role: quasi, because: visitors know it, text: {pattern: '<wards>-[0-9]{2}', score: 0.8}}
+trial: {title: a trial, role: quasi, because: few take part, text: {words: [Blue Heron, Red Kite], score: 0.7}}
+"""
+
+
+def test_what_a_file_knows_in_text_is_known_in_columns_too(call: Call, tmp_path: Path) -> None:
+    (tmp_path / PROJECT_FILE).write_text(IN_TEXT_ONLY, encoding="utf-8")
+    rows = [f"Curie-{n % 7:02};red kite;moved to Curie-{n % 9:02} for Red Kite\n" for n in range(60)]
+    (tmp_path / "moves.csv").write_text("place;of;note\n" + "".join(rows), encoding="utf-8")
+    columns = call("profile", "moves.csv", "--json").found["columns"]
+    assert [one["recognised"] for one in columns] == ["bed", "trial", None]
+    findings = call("scan", "moves.csv", "--json").found["findings"]
+    assert {(one["place"], one["type"]) for one in findings} >= {
+        ("column 'place'", "bed"),
+        ("column 'of'", "trial"),
+        ("texts in column 'note'", "bed"),
+        ("texts in column 'note'", "trial"),
+    }
 
 
 def test_a_run_uses_those_of_its_policy(call: Call, folder: Path) -> None:

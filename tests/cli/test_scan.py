@@ -195,7 +195,8 @@ def test_lines_are_counted_over_blocks(tmp_path: Path, longest: int) -> None:
 
 def test_ctrl_c_leaves_no_page(tmp_path: Path, drive: Path) -> None:
     code = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # the tests may be run where it is ignored
         "from shoal.scan import source_walk\n"
         "source_walk.scan_text = lambda *a, **k: (print('begun', flush=True), time.sleep(60))\n"
         "from shoal.cli import main\n"

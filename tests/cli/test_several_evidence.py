@@ -10,8 +10,12 @@ import polars as pl
 import pytest
 from tests.cli.conftest import Call
 
+from shoal.assess.multi_table.attack import attack_tables
+from shoal.assess.multi_table.table_set import table_set_at
 from shoal.policy.multi_table import MultiTablePolicy, load_any
 from shoal.release.multi_table.run import release_tables
+from shoal.results.release_folder import ReleaseFolder
+from shoal.schema.progress import Advanced, Monitor, PhaseStarted
 
 POLICY = """\
 shoal: 1
@@ -209,3 +213,23 @@ def test_a_run_is_safe_only_if_every_table_is_and_nobody_stands_out_by_joining(c
     parted = POLICY.replace(accepted, "").replace("{pseudonymise: {domain: people}}", "suppress")
     Path("policy.yaml").write_text(parted)
     assert "joined" not in call("run", "policy.yaml", "--output", "apart", "--seed", "1", "--safe").stderr
+
+
+def test_a_sample_is_said_to_be_one_and_drawn_again_by_its_seed(call: Call) -> None:
+    shown = call("attack", "out", "--original", "data", "--trials", "8", "--seed", "1")
+    assert "of 40 people joined_linking tried 8 (--trials" in shown.stdout
+    assert "a sample was drawn: of 40 people" in shown.stdout.partition("\npeople\n")[2].partition("\nvisits\n")[0]
+    again = [call("attack", "out", "--original", "data", "--trials", "8", "--seed", "1", "--json") for _ in range(2)]
+    assert again[0].found == again[1].found
+    assert "joined_linking tried" not in call("attack", "out", "--original", "data").stdout
+
+
+def test_every_table_is_a_phase_of_its_own(released: Path) -> None:
+    heard: list[object] = []
+    tables = table_set_at(ReleaseFolder.at(str(released / "out")), None, None)
+    assert tables is not None
+    attack_tables(tables, str(released / "data"), trials=8, monitor=Monitor(heard.append))
+    phases = [event.phase for event in heard if isinstance(event, PhaseStarted)]
+    assert phases == ["join", "attack beds", "attack people", "attack visits"]
+    told = {event.task: event.total for event in heard if isinstance(event, Advanced) and event.done}
+    assert {"attack people", "attack visits"} <= {task for task, total in told.items() if total}

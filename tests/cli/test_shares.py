@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import polars as pl
 import pytest
 import typer
+from tests.support.policies import policy_text
 
 import shoal
 from shoal.cli.commands.homomorphic import homomorphic, open_and_print
@@ -24,14 +25,11 @@ from shoal.secure_aggregation.homomorphic import encrypted_sum
 
 pytestmark = pytest.mark.requirement("T-23")
 
-POLICY = """
-shoal: 1
-name: apart
-attributes:
-  ward: {role: insensitive}
-  pay: {role: insensitive, technique: {share: {parties: 3, threshold: 2}}}
-  stay: {role: insensitive, technique: {encrypt: {scheme: homomorphic, key: "file:key"}}}
-"""
+APART = {
+    "pay": "technique: {share: {parties: 3, threshold: 2}}",
+    "stay": 'technique: {encrypt: {scheme: homomorphic, key: "file:key"}}',
+}
+POLICY = policy_text("in.csv", "", APART, insensitive="ward pay stay")
 PEOPLE = pl.DataFrame(
     {"ward": ["north", "south", "north", None], "pay": [10.5, 20.25, None, -1.0], "stay": [3, 4, 5, None]}
 )

@@ -12,17 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.support.policies import policy_text
 
 pytestmark = pytest.mark.requirement("T-02")
 
-POLICY = """\
-shoal: 1
-name: ended
-source: people.csv
-attributes:
-  age: {role: quasi, hierarchy: {intervals: {widths: [5, 10]}}}
-privacy: [{k_anonymity: {k: 2}}]
-"""
+POLICY = policy_text("people.csv", "privacy: [{k_anonymity: {k: 2}}]", quasi="age")
 WAYS = {
     "in Python": "time.sleep(600)",
     "in a long call": "hashlib.pbkdf2_hmac('sha512', b'', b'', 2**31 - 1)",

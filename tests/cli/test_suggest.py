@@ -37,6 +37,21 @@ def test_what_is_suggested_runs_and_meets_its_k(call: Call, tmp_path: Path) -> N
     assert ran.found["risk"]["k"] >= 5
 
 
+@pytest.mark.parametrize(
+    "label",
+    ["write to asha@clinic.in", "call +91 98450 12345 first", "seen by Dr Asha Rao", "PAN ACUPA7085R on file"],
+)
+def test_labels_that_name_people_are_left_out(call: Call, tmp_path: Path, label: str) -> None:
+    labels = [label, "seen at the desk", "sent home the same day", "comes again next week"]
+    rows = "".join(f"{20 + n % 9},{labels[n % 4]}\n" for n in range(200))
+    (tmp_path / "visits.csv").write_text("age,remark\n" + rows, encoding="utf-8")
+    assert call("suggest", "visits.csv", "-o", "policy.yaml").code == 0
+    assert call("run", "policy.yaml", "-o", "out").code == 0
+    assert "remark" not in (tmp_path / "out" / "data.csv").read_text(encoding="utf-8")
+    profiled = call("profile", "visits.csv", "--json").found["columns"][1]
+    assert (profiled["role"], profiled["technique"]) == ("direct", "suppress")
+
+
 def test_without_a_file_it_is_printed(call: Call, tmp_path: Path) -> None:
     ended = call("suggest", "patients.csv")
     assert ended.stdout.startswith("# A policy to start from: sharing with an outside party.")

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, Ended
+from tests.support.policies import policy_text
 
-POLICY = """\
-shoal: 1
-name: people
-source: people.csv
-{more}
-attributes:
-  age: {{role: quasi, hierarchy: {{intervals: {{widths: [10, 50]}}}}}}
-  town: {{role: quasi}}
-  ill: {{role: sensitive}}
-  code: {code}
-"""
+Release = Callable[..., Ended]
 
 
 @pytest.fixture
-def policy(tmp_path: Path) -> None:
+def release(call: Call, tmp_path: Path) -> Release:
+    """Four hundred people, run by a policy that says more; the end of the command."""
     pl.DataFrame(
         {
             "age": [20 + n % 40 for n in range(400)],
@@ -33,27 +26,26 @@ def policy(tmp_path: Path) -> None:
         }
     ).write_csv(tmp_path / "people.csv")
 
+    def run(more: str, *flags: str, code: str = "") -> Ended:
+        further = {"age": "hierarchy: {intervals: {widths: [10, 50]}}", "code": code}
+        text = policy_text("people.csv", more, further, quasi="age town", sensitive="ill", direct="code")
+        (tmp_path / "policy.yaml").write_text(text)
+        return call("run", "policy.yaml", "--output", "release", *flags)
 
-def write(at: Path, more: str, code: str = "{role: direct}") -> str:
-    (at / "policy.yaml").write_text(POLICY.format(more=more, code=code))
-    return "policy.yaml"
+    return run
 
 
 @pytest.mark.requirement("R-02")
-@pytest.mark.usefixtures("policy")
-def test_a_run_above_its_limit_ends_with_1(call: Call, tmp_path: Path) -> None:
-    write(tmp_path, "privacy: [{k_anonymity: {k: 5}}]\nassess: {harm: high}")
-    ended = call("run", "policy.yaml", "--output", "release")
+def test_a_run_above_its_limit_ends_with_1(release: Release, tmp_path: Path) -> None:
+    ended = release("privacy: [{k_anonymity: {k: 5}}]\nassess: {harm: high}")
     assert ended.code == 1
     assert "not met: reidentification: required 0.01" in ended.stderr
     assert (tmp_path / "release" / "release.json").exists()
 
 
 @pytest.mark.requirement("G-02", "R-04")
-@pytest.mark.usefixtures("policy")
-def test_a_public_release_is_attacked_without_being_asked(call: Call, tmp_path: Path) -> None:
-    write(tmp_path, "use_case: public\nassess: {harm: low}")
-    ended = call("run", "policy.yaml", "--output", "release", "--json", "--seed", "1")
+def test_a_public_release_is_attacked_without_being_asked(release: Release) -> None:
+    ended = release("use_case: public\nassess: {harm: low}", "--json", "--seed", "1")
     told = ended.found
     assert told["models"][0]["required"] == 11
     assert told["attacks"]
@@ -64,11 +56,9 @@ def test_a_public_release_is_attacked_without_being_asked(call: Call, tmp_path: 
 
 
 @pytest.mark.requirement("G-02", "R-05")
-@pytest.mark.usefixtures("policy")
-def test_a_public_release_that_attacks_break_ends_with_1(call: Call, tmp_path: Path) -> None:
+def test_a_public_release_that_attacks_break_ends_with_1(release: Release, tmp_path: Path) -> None:
     """Four digits of a number are left, and nobody else has them: whoever knows the number finds the record."""
-    write(tmp_path, "use_case: public", "{role: direct, technique: {mask: {keep_last: 4}}}")
-    ended = call("run", "policy.yaml", "--output", "release", "--seed", "1")
+    ended = release("use_case: public", "--seed", "1", code="technique: {mask: {keep_last: 4}}")
     told = json.loads((tmp_path / "release" / "release.json").read_text())
     assert any(attack["found"] for attack in told["attacks"])
     assert ended.code == 1
@@ -77,10 +67,8 @@ def test_a_public_release_that_attacks_break_ends_with_1(call: Call, tmp_path: P
 
 
 @pytest.mark.requirement("S-07")
-@pytest.mark.usefixtures("policy")
-def test_starring_everything_is_a_loud_line(call: Call, tmp_path: Path) -> None:
-    write(tmp_path, "privacy: [{k_anonymity: {k: 400}}]")
-    ended = call("run", "policy.yaml", "--output", "release")
+def test_starring_everything_is_a_loud_line(release: Release) -> None:
+    ended = release("privacy: [{k_anonymity: {k: 400}}]")
     assert ended.code == 0
     assert "warning: NOTHING is left that tells records apart" in ended.stderr
     assert "NOTHING is left that tells records apart" in ended.stdout
@@ -90,12 +78,10 @@ def test_starring_everything_is_a_loud_line(call: Call, tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("R-06")
-@pytest.mark.usefixtures("policy")
-def test_constant_columns_have_no_detail_to_keep(call: Call, tmp_path: Path) -> None:
+def test_constant_columns_have_no_detail_to_keep(release: Release, tmp_path: Path) -> None:
     """The town is the same for all: half of the cells lose nothing, and that is no detail kept."""
     pl.read_csv(tmp_path / "people.csv").with_columns(town=pl.lit("A")).write_csv(tmp_path / "people.csv")
-    write(tmp_path, "privacy: [{k_anonymity: {k: 5}}]\nsolve: {levels: {age: 2, town: 0}}")
-    found = call("run", "policy.yaml", "--output", "release", "--json").found
+    found = release("privacy: [{k_anonymity: {k: 5}}]\nsolve: {levels: {age: 2, town: 0}}", "--json").found
     assert found["solution"]["levels"] == {"age": 2, "town": 0}
     assert found["utility"]["detail_kept"] == pytest.approx(1 - 2 * found["utility"]["loss"])
     page = (tmp_path / "release" / "report.html").read_text()

@@ -71,6 +71,57 @@ def test_every_proposal_gives_reasons(patients: dict[str, ColumnProfile]) -> Non
     assert all(found.proposal.reasons for found in patients.values())
 
 
+PASSPORTS = {
+    "United States": ["A12345678", "B20481632", "512345678"],
+    "India": ["M1234567", "P7654321", "S2040813"],
+    "Germany": ["C01X00T47", "CFGHJ1230", "L01X00T48"],
+    "United Kingdom": ["123456789", "987654321", "204081632"],
+    "Japan": ["TK1234567", "TR7654321", "TZ2040816"],
+    "Spain": ["PAB123456", "XDD098765", "AAA204081"],
+}
+
+
+@pytest.mark.parametrize("name", ["passport", "PASSPORT_NO", "Pasaporte", "traveldocument passport"])
+@pytest.mark.parametrize("country", PASSPORTS)
+def test_a_passport_is_no_countrys(country: str, name: str) -> None:
+    found = only(list[str | None](PASSPORTS[country]), name)
+    assert (found.proposal.role, found.proposal.technique) == (Role.DIRECT, "suppress")
+    assert "a passport number" in found.proposal.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("driving_licence", "a driving licence number"),
+        ("vehicle no", "a vehicle's number"),
+        ("voter id", "a voter's card number"),
+    ],
+)
+def test_a_name_alone_tells_no_country(name: str, kind: str) -> None:
+    values = [f"{letter}/{number}-?" for letter in "ABC" for number in range(1000, 1010)]
+    assert only(list[str | None](values), name).proposal.reasons[0].startswith(f"its name says that it holds {kind},")
+
+
+def test_what_is_said_of_a_passport_is_none() -> None:
+    found = only(["GERMANY", "SINGAPORE", "GERMANY"] * 10, "passport_country")
+    assert found.identifier is None or found.identifier.recogniser.type != "passport"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "recognised", "role"),
+    [
+        ("BIRTHDATE", ["1962-03-11", "1987-02-01", "1990-12-31"], "birth_date", Role.QUASI),
+        ("MARITAL", ["M", "S", "M"], "group", Role.QUASI),
+        ("salary-class", ["<=50K", ">50K", "<=50K"], "money", Role.SENSITIVE),
+        ("voter", ["WKH1186253"], "voter_id", Role.DIRECT),
+    ],
+)
+def test_short_names_of_columns_tell(name: str, values: list[str | None], recognised: str, role: Role) -> None:
+    found = only(values, name)
+    assert found.identifier is not None
+    assert (found.identifier.recogniser.type, found.proposal.role) == (recognised, role)
+
+
 def test_uniqueness_missing_and_distinct_values() -> None:
     found = only(["a", "a", "b", "c", None])
     assert (found.spread.values, found.spread.distinct, found.spread.uniqueness) == (4, 3, 0.5)

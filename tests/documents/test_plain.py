@@ -94,7 +94,7 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
 def test_nobody_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "a.xyz"
     path.touch()
-    with pytest.raises(InputError, match="no carrier"):
+    with pytest.raises(InputError, match="nothing here reads this kind of file"):
         documents.open(path)
     with pytest.raises(SourceError, match="can't be read"):
         documents.open(tmp_path / "none.txt").rewrite(tmp_path / "none.txt", tmp_path / "b.txt", scrub)

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from tests.support.clusters import family, processes
+from tests.support.processes import family, processes
 
 from shoal.engine import Engine
 from shoal.engine.polars import PolarsEngine

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
 import polars as pl
 import pytest
-from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 from tests.support.steps import Keeps, Rewrites, RewritesWhole
 
@@ -22,10 +20,11 @@ from shoal.engine.polars.record_order import reordered
 from shoal.errors import BugError, DataError, TargetError
 from shoal.io.frames import FrameSource, FrameTarget
 from shoal.io.targets import file_target
-from shoal.randomness import Randomness, Stream
+from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, Scope, Step, ValueType
 from shoal.techniques import Context
 from shoal.techniques.randomisation.noise.noise import Noise
+from shoal.techniques.randomisation.shuffle_rows import ShuffleRowsStep
 
 STREAM = Randomness(seed=5).stream("test")
 
@@ -96,22 +95,6 @@ class Sums(Step):
 
     def finish(self, partial: pl.DataFrame) -> pl.DataFrame:
         return self.apply(partial)
-
-
-@dataclass(frozen=True)
-class Reorders(Step):
-    stream: Stream
-    scope: ClassVar[Scope] = Scope.ORDER
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return ()
-
-    def order_key(self, rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        return self.stream.words(rows)[:, 0]
-
-    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame
 
 
 TAG = Rewrites(("who",), (pl.col("who").hash(1).alias("__shoal_tag"),))
@@ -240,7 +223,7 @@ def _noised(engine: PolarsEngine, rows: int):
     table = scan(engine, n=list(range(rows)), city=[f"c{row % 7}" for row in range(rows)])
     table = engine.map(table, [_noise(), Keeps(("city",), pl.col("city") != "c3")])
     table = engine.shuffle(table, RewritesWhole(("city",), (pl.col("city").reverse(),)))
-    return engine.shuffle(table, Reorders(STREAM))
+    return engine.shuffle(table, ShuffleRowsStep(STREAM))
 
 
 @pytest.mark.requirement("T-15")
@@ -370,7 +353,7 @@ class TestHiddenColumns:
         engine = PolarsEngine(batch_rows=3)
         table = engine.map(scan(engine, who=[f"p{row}" for row in range(20)]), [TAG])
         target, aside = FrameTarget(), tmp_path / "aside.arrow"
-        engine.sink(engine.shuffle(table, Reorders(STREAM)), target, aside=aside)
+        engine.sink(engine.shuffle(table, ShuffleRowsStep(STREAM)), target, aside=aside)
         assert target.frame["who"].to_list() != [f"p{row}" for row in range(20)]
         assert pl.read_ipc(aside).equals(target.frame.select(TAG.what))
 
@@ -449,7 +432,7 @@ def test_a_random_order_is_the_same_in_memory_and_through_files(tmp_path: Path) 
     def batches() -> Iterator[pl.DataFrame]:
         return frame.iter_slices(60)
 
-    step = Reorders(STREAM)
+    step = ShuffleRowsStep(STREAM)
     at_once = pl.concat(reordered(batches(), step.order_key, tmp_path))
     in_files = pl.concat(reordered(batches(), step.order_key, tmp_path, in_memory=100))
     assert at_once.equals(in_files)

@@ -34,7 +34,7 @@ def test_importing_the_engine_does_not_import_spark() -> None:
 def test_without_pyspark_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(InputError, match=r"needs PySpark \(pip install \"shoal\[spark\]\"\)"):
-        _ = SparkEngine().session
+        SparkEngine()
 
 
 class TestJava:

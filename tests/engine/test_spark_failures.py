@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from tests.engine.disturbed import FILES, ROWS, noise
-from tests.support.clusters import PATIENCE, SHORT_RUN, Cluster, driver, family, require_spark, until
+from tests.support.clusters import PATIENCE, SHORT_RUN, Cluster, driver, require_spark, until
+from tests.support.processes import family
 
 from shoal.cli.terminal.signals import INTERRUPTED
 from shoal.schema import ROW

@@ -67,10 +67,7 @@ LASTING = ("name", "card", "phone", "mail")
 class Clinic:
     home: Path
     vault: Vault
-
-    @property
-    def policy(self) -> Policy:
-        return Policy.load(self.home / "policy.yaml")
+    policy: Policy
 
     def secrets(self) -> dict[str, Key]:
         """Every key that there is, by name. Those of a job may travel; none may be seen."""
@@ -104,7 +101,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clinic]:
     with Vault.create(home / "people.vault", WAY, state=home / "state") as vault:
         for name in DOMAINS:
             vault.add_domain(name)
-        yield Clinic(home, vault)
+        yield Clinic(home, vault, Policy.load(home / "policy.yaml"))
 
 
 def written(secret: bytes) -> set[bytes]:

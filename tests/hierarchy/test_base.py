@@ -72,6 +72,7 @@ def test_editors_know_the_short_forms() -> None:
 
 WRITTEN = {
     "csv": "a.csv",
+    "cuts": {"at": [0.5, 2, 10, 50], "join": [2]},
     "dates": ["week"],
     "grid": [1],
     "intervals": {"widths": [0.1, 5], "low": 2},

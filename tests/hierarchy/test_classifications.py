@@ -8,6 +8,7 @@ from importlib import resources
 import polars as pl
 import pytest
 
+from shoal.discover.suggestion.hierarchy_choice import choose_hierarchy
 from shoal.errors import DataError
 from shoal.hierarchy import parse_hierarchy
 from shoal.hierarchy.classifications.classification import classification, classification_names
@@ -106,3 +107,29 @@ def test_dates_and_decimals_are_refused() -> None:
     assert "isco-08" in (hierarchy.refuse(Column("born", ValueType.DATE)) or "")
     assert hierarchy.refuse(Column("weight", ValueType.DECIMAL))
     assert hierarchy.refuse(Column("job", ValueType.INTEGER)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "level", "expected"),
+    [
+        ("isco-08", ["Software developer", "NURSES", "Manager", "Homemaker"], 3,
+         ["Professionals", "Professionals", "Managers", "Not in employment"]),
+        ("isco-08", ["Software developer", "2512"], 2,
+         ["Information and communications technology professionals"] * 2),
+        ("isced-2011", ["Class 10", "HSC", "B.Tech.", "PhD", "HS-grad"], 1,
+         ["Lower secondary", "Upper secondary", "Bachelor or equivalent", "Doctoral or equivalent", "Upper secondary"]),
+    ],
+)  # fmt: skip
+def test_common_names_are_known(name: str, values: list[str], level: int, expected: list[str]) -> None:
+    distinct = pl.DataFrame({"value": values, "records": [1] * len(values)})
+    bound = parse_hierarchy({"classification": name}).bind(Column("one"), distinct)
+    assert bound.generalise(distinct["value"], level).to_list() == expected
+
+
+def test_codes_with_a_point_are_codes_as_long_as_their_zeros_are_there() -> None:
+    codes = ["2512.0100", "7233.0201", "5223.0101"] * 20
+    chosen = choose_hierarchy(pl.LazyFrame({"nco": codes}), "nco")
+    assert chosen.setting == {"classification": "isco-08"}
+    assert chosen.bound.generalise(pl.Series("value", ["7233.0201"]), 1).to_list() == ["723"]
+    lost = choose_hierarchy(pl.LazyFrame({"nco": [float(code) for code in codes]}), "nco")
+    assert lost.setting != {"classification": "isco-08"}

@@ -22,6 +22,7 @@ def bound(written: Any, values: list[Any], kind: ValueType = ValueType.TEXT) -> 
     [
         ({"intervals": [5, 20]}, [3, 44], ValueType.INTEGER, ["intervals of 5", "intervals of 20"]),
         ({"intervals": ["0.5"]}, [0.1, 4.4], ValueType.DECIMAL, ["intervals of 0.5"]),
+        ({"cuts": {"at": [5, 10, 100]}}, [3, 44], ValueType.INTEGER, ["4 intervals", "2 intervals"]),
         ({"dates": ["month", "year"]}, ["2025-01-03"], ValueType.DATE, ["months", "years"]),
         (
             {"redact": {"steps": [1, 3]}},

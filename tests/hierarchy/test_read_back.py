@@ -61,7 +61,7 @@ def _readable(bound: BoundHierarchy, labels: pl.Series) -> bool:
     return True
 
 
-@pytest.mark.parametrize("kind", ["intervals", "grid", "dates"])
+@pytest.mark.parametrize("kind", ["intervals", "cuts", "grid", "dates"])
 @some
 @given(data=st.data())
 def test_the_span_of_a_label_holds_the_value(kind: str, data: st.DataObject) -> None:

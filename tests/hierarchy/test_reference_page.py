@@ -17,6 +17,7 @@ pytestmark = pytest.mark.requirement("T-08")
 PAGE = (Path(__file__).parents[2] / "docs/reference/hierarchies.md").read_text()
 COLUMNS = {
     "intervals": Column("column", ValueType.INTEGER),
+    "cuts": Column("column", ValueType.INTEGER),
     "grid": Column("column", ValueType.DECIMAL),
     "dates": Column("column", ValueType.DATE, date_format="%Y-%m-%d"),
 }

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.support.processes import family, stat_fields
+
 MOST_SECONDS: Final = 60.0
 _SAMPLES: Final = 30
 _BETWEEN: Final = 0.1
@@ -103,7 +105,7 @@ class Watched:
         while not select.select([process.stdout], [], [], 1.0)[0]:
             if time.monotonic() - begun < self._most_seconds:
                 continue
-            if sum(map(seconds_of, tree(process.pid))) - self._total > self._most_seconds:
+            if sum(map(seconds_of, family(process.pid))) - self._total > self._most_seconds:
                 self._give_up(f"more than {self._most_seconds:.0f} s of processor time")
             if hangs(process.pid):
                 self._give_up(f"hangs: nothing of it wants to run after {self._most_seconds:.0f} s")
@@ -113,41 +115,23 @@ class Watched:
         raise FellError(said)
 
 
-def tree(pid: int) -> list[int]:
-    """The process and what descends from it."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
-        except OSError:  # it ended meanwhile
-            continue
-    found = [pid]
-    for each in found:
-        found += [child for child, parent in parents.items() if parent == each]
-    return found
-
-
 def seconds_of(pid: int) -> float:
     """Processor time of a process and of those of its children that have ended."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return sum(map(int, fields[11:15])) / _TICK
+    return sum(map(int, stat_fields(pid)[11:15])) / _TICK
 
 
 def hangs(pid: int) -> bool:
     """Whether nothing of it runs, waits for a processor or for a disk, for some seconds on end."""
-    before = sum(map(seconds_of, tree(pid)))
+    before = sum(map(seconds_of, family(pid)))
     for _ in range(_SAMPLES):
         if any(state in "RD" for state in _states(pid)):
             return False
         time.sleep(_BETWEEN)
-    return sum(map(seconds_of, tree(pid))) - before < _NEEDED
+    return sum(map(seconds_of, family(pid))) - before < _NEEDED
 
 
 def _states(pid: int) -> Iterator[str]:
-    for each in tree(pid):
+    for each in family(pid):
         for thread in Path(f"/proc/{each}/task").glob("*/stat"):
             try:
                 yield thread.read_text().rpartition(")")[2].split()[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 
 from shoal.errors import SourceError
 from shoal.io import explained, open_source, parse_source
+from shoal.io.row_estimates import estimated_rows
 
 moment = datetime.datetime.fromisoformat
 pytestmark = pytest.mark.requirement("D-01")
@@ -49,6 +51,24 @@ def test_types_and_order_are_kept(tmp_path: Path) -> None:
         for _ in range(2):
             assert source.scan().collect(engine="streaming").equals(FRAME)
         assert source.scan().select("name").head(1).collect().item() == "Asha"
+        assert estimated_rows(source) == getattr(source, "rows", None) == FRAME.height
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_moments_of_any_precision(tmp_path: Path, unit: Literal["ms", "us", "ns"]) -> None:
+    """Pandas writes nanoseconds, which reach no year that could not be written out."""
+    frame = FRAME.select(pl.col("at").cast(pl.Datetime(unit)))
+    for name, write in WRITERS.items():
+        write(frame, tmp_path / name)
+        assert open_source(parse_source(str(tmp_path / name))).scan().collect().equals(frame)
+
+
+@pytest.mark.parametrize("day", [2**31 - 1, -(2**31), 2_932_897, -719_163])
+def test_a_day_outside_the_calendar_is_refused(tmp_path: Path, day: int) -> None:
+    for name, write in WRITERS.items():
+        write(pl.DataFrame({"seen": pl.Series([0, day], dtype=pl.Int32).cast(pl.Date)}), tmp_path / name)
+        with pytest.raises(SourceError, match="column 'seen' holds dates outside the years 1 to 9999"):
+            open_source(parse_source(str(tmp_path / name)))
 
 
 def test_the_content_tells_what_a_file_without_an_ending_is(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.io.kills import KILLED_AT
 
 from shoal.errors import TargetError
 from shoal.io import Staging, file_target, sha256_of
@@ -318,13 +319,7 @@ def child(work):
 
 def killed_before(step):
     def work():
-        count = 0
-        def watch(event, _):
-            nonlocal count
-            count += 1
-            if count == step:
-                os.kill(os.getpid(), signal.SIGKILL)
-        sys.addaudithook(watch)
+        killed_at(step)
         put(step)
     return work
 
@@ -362,7 +357,7 @@ print(json.dumps([step, seen, sorted(path.name for path in folder.parent.iterdir
 
 @pytest.mark.parametrize("way", ["exchange", "two renames"])
 def test_a_kill_at_any_moment_leaves_the_old_or_the_new_whole(tmp_path: Path, way: str) -> None:
-    command = [sys.executable, "-c", KILLER, str(tmp_path / "out"), way]
+    command = [sys.executable, "-c", KILLED_AT + KILLER, str(tmp_path / "out"), way]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     steps, seen, left = json.loads(done.stdout)
     assert steps > 20

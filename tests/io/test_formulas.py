@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.io import file_target, parts_target
+from shoal.io import file_target, parts_target, sha256_of
 from shoal.io.formats.delimited import formula_bytes
 from shoal.io.formats.delimited.dialect import Dialect
-from shoal.io.formats.delimited.formula_bytes import count_formulas_in
+from shoal.io.formats.delimited.formula_bytes import digest_and_formulas
 from shoal.io.formats.delimited.formula_escapes import count_formulas, escaped, is_formula, unescaped
 from shoal.io.targets import FileTarget
 
@@ -68,16 +68,19 @@ def test_in_the_bytes_of_a_file_there_are_as_many(rows: list[tuple[str, str]], e
         patch.setattr(formula_bytes, "_BLOCK", block)
         path, dialect = Path(folder) / "data.csv", Dialect(separator=";", line_end=end)  # type: ignore[arg-type]
         path.write_bytes(end.join(["=a;+b", *map(";".join, rows), ""]).encode())
-        assert count_formulas_in(path, dialect) == sum(map(is_formula, chain.from_iterable(rows)))
+        digest, counted = digest_and_formulas(path, dialect)
+        assert digest == sha256_of(path)
+        assert counted == sum(map(is_formula, chain.from_iterable(rows)))
 
 
 def test_where_only_parsing_tells_the_bytes_say_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "data.csv"
     path.write_text('a,b\n"x,=1",=2\n')
-    assert count_formulas_in(path, Dialect()) is None
-    assert count_formulas_in(path, Dialect(quote=None)) == 2
+    monkeypatch.setattr(formula_bytes, "_BLOCK", 4)
+    assert digest_and_formulas(path, Dialect()) == (sha256_of(path), None)
+    assert digest_and_formulas(path, Dialect(quote=None))[1] == 2
     monkeypatch.setattr(formula_bytes, "MOST_CANDIDATES", 1)
-    assert count_formulas_in(path, Dialect(quote=None)) is None
+    assert digest_and_formulas(path, Dialect(quote=None)) == (sha256_of(path), None)
 
 
 def test_only_texts_count() -> None:

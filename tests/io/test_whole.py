@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.io.kills import KILLED_AT
 
 from shoal.errors import TargetError
 from shoal.io import Staging, atomic_binary, atomic_path, atomic_text, file_target, new_file, write_atomic
@@ -281,13 +282,7 @@ path = Path(sys.argv[1])
 def killed_before(step):
     number = os.fork()
     if number == 0:
-        count = 0
-        def watch(event, _):
-            nonlocal count
-            count += 1
-            if count == step:
-                os.kill(os.getpid(), signal.SIGKILL)
-        sys.addaudithook(watch)
+        killed_at(step)
         write_atomic(path, "new")
         os._exit(0)
     return os.waitpid(number, 0)[1] != 0
@@ -303,7 +298,7 @@ print(json.dumps([step, seen, path.read_text(), sorted(each.name for each in pat
 
 
 def test_a_kill_at_any_moment_leaves_the_old_or_the_new_whole(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", KILLER, str(tmp_path / "a.txt")]
+    command = [sys.executable, "-c", KILLED_AT + KILLER, str(tmp_path / "a.txt")]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     steps, seen, last, left = json.loads(done.stdout)
     assert steps > 8

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from shoal.kernels.derived_files import MOST_KEPT, cache_folder, content_key, kept_or_made
+from shoal.kernels import derived_files
+from shoal.kernels.derived_files import MOST_KEPT, cache_folder, derived_key, kept_or_made, ship
 
-KEY = content_key([b"lists"])
+KEY = derived_key([b"lists"])
 
 
 class Maker:
@@ -72,7 +73,7 @@ def test_what_is_damaged_is_made_anew(folder, damage):
 
 def test_a_file_under_the_name_of_another_key_is_not_believed(folder):
     kept_or_made("words", KEY, lambda: {"words": b"other"})
-    other = KEY[:32] + "0" * 32
+    other = KEY._replace(installed=KEY.installed[:32] + "0" * 32)
     assert kept_or_made("words", other, Maker())["words"] != b"other"
 
 
@@ -143,9 +144,43 @@ def test_the_folder_follows_xdg(monkeypatch, tmp_path):
 
 def test_the_oldest_go(folder):
     for number in range(MOST_KEPT + 3):
-        kept_or_made("words", content_key([bytes([number])]), Maker())
+        kept_or_made("words", derived_key([bytes([number])]), Maker())
     assert len(list(folder.glob("words-*.bin"))) == MOST_KEPT
 
 
 def test_the_key_tells_parts_apart():
-    assert content_key([b"ab", b"c"]) != content_key([b"a", b"bc"])
+    assert derived_key([b"ab", b"c"]) != derived_key([b"a", b"bc"])
+
+
+@pytest.fixture
+def shipped(folder, tmp_path, monkeypatch) -> Path:
+    """What a wheel has brought with it; nothing is kept besides."""
+    place = tmp_path / "tables"
+    place.mkdir()
+    kept_or_made("words", KEY, lambda: {"words": b"shipped"})
+    ship("words", KEY, place)
+    kept(folder).unlink()
+    monkeypatch.setattr(derived_files, "_SHIPPED", place)
+    return place
+
+
+@pytest.mark.parametrize("versions", [(), ("a library of another version",)])
+def test_what_came_with_shoal_is_neither_made_nor_kept(shipped, folder, monkeypatch, versions):
+    monkeypatch.setenv("SHOAL_CACHE", "off" if versions else str(folder))
+    make = Maker()
+    assert kept_or_made("words", derived_key([b"lists"], versions), make) == {"words": b"shipped"}
+    assert make.asked == 0
+    assert not list(folder.iterdir())
+
+
+def test_what_came_with_shoal_is_not_believed_of_other_lists_nor_where_it_is_damaged(shipped):
+    make = Maker()
+    assert kept_or_made("words", derived_key([b"other lists"]), make) == make()
+    file = shipped / "words.bin"
+    file.write_bytes(file.read_bytes()[:-1])
+    assert kept_or_made("words", KEY, make) == make()
+
+
+def test_what_was_not_kept_is_not_shipped(folder, tmp_path):
+    with pytest.raises(ValueError, match="words"):
+        ship("words", KEY, tmp_path)

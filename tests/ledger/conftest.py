@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, MetaData, create_engine, make_url, text
+from sqlalchemy import Engine, MetaData, create_engine, text
 from tests.servers import postgres, postgres_url
+from tests.support.server_tables import on_both, without_tables
 
 from shoal.crypto import Key
 from shoal.ledger import Ledger, PayloadKeys, ledger_tables
@@ -77,19 +78,13 @@ def file_place(tmp_path: Path) -> Iterator[Place]:
 
 @pytest.fixture
 def server_place(postgres_url: str) -> Iterator[Place]:
-    engine = create_engine(make_url(postgres_url).set(drivername="postgresql+psycopg"))
     metadata = MetaData()
     ledger_tables(metadata, NAME)
-    metadata.drop_all(engine)
-    yield Place(postgres_url, engine)
-    metadata.drop_all(engine)
-    engine.dispose()
+    with without_tables(postgres_url, metadata) as engine:
+        yield Place(postgres_url, engine)
 
 
-@pytest.fixture(params=["file_place", pytest.param("server_place", marks=pytest.mark.server)])
-def place(request: pytest.FixtureRequest) -> Place:
-    found: Place = request.getfixturevalue(request.param)
-    return found
+place = on_both("file_place", "server_place")
 
 
 @pytest.fixture

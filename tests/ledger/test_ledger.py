@@ -225,7 +225,7 @@ def test_a_sealed_payload_that_was_moved_does_not_open(place: Place) -> None:
         for number, row in ((1, second), (2, first)):
             stored = StoredEntry(number, "", "", bytes(row.payload), 1, b"")
             last = stored.computed_hash(last)
-            connection.execute(tables.entry.insert().values({**vars(stored), "hash": last}))
+            connection.execute(tables.entry.insert().values({**stored._asdict(), "hash": last}))
     assert swapped.verify().entries == 2
     with pytest.raises(IntegrityError, match="altered"):
         list(ledger.entries())

@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.ledger.conftest import SIGNER, Place, plainly_verified
 
 PROCESSES = 8
-ROUNDS = 12
+ROUNDS = 100
 KILLS = 6
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -95,9 +94,9 @@ def rewritten(place: Place, change: int, upto: int) -> None:
     last = genesis(NAME).hash
     with place.engine.begin() as connection:
         for row in rows[:upto]:
-            now = replace(row, payload=b'{"epsilon":"0"}') if row.number == change else row
+            now = row._replace(payload=b'{"epsilon":"0"}') if row.number == change else row
             last = now.computed_hash(last)
-            connection.execute(TABLES.entry.insert().values({**vars(now), "hash": last}))
+            connection.execute(TABLES.entry.insert().values({**now._asdict(), "hash": last}))
 
 
 def test_a_chain_that_was_computed_anew(written: Ledger, place: Place) -> None:

@@ -18,7 +18,7 @@ from shoal.measurement.read_back import (
 )
 from shoal.measurement.read_back.chance import is_by_chance
 from shoal.measurement.read_back.search import search
-from shoal.results.read_back_result import ReadBackResult
+from shoal.results.read_back.result import ReadBackResult
 from shoal.schema import Column, ValueType
 
 pytestmark = pytest.mark.requirement("D-07")

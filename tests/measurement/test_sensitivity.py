@@ -1,4 +1,4 @@
-"""Sensitivity measures against the handbook's examples and against contributions weighed one by one."""
+"""Sensitivity measures against examples that others have printed, and against contributions weighed one by one."""
 
 from __future__ import annotations
 
@@ -21,6 +21,17 @@ from shoal.measurement.risk.linear_sensitivity import (
 pytestmark = pytest.mark.requirement("S-05")
 
 CONTRIBUTIONS = st.lists(st.integers(0, 100), min_size=1, max_size=8)
+MICRODATA1 = {
+    ("A", "female"): [11, 9],
+    ("A", "male"): [18, 15, 13, 13, 12, 11, 10, 10, 10, 9, 9, 9, 8, 7, 7, 6, 6, 5],
+    ("B", "female"): [18, 16, 14, 14, 13, 13, 12, 12, 11, 10, 10, 9, 9, 8, 8, 8, 7, 7, 5],
+    ("B", "male"): [15, 14, 14, 12, 11, 10, 10, 10, 9, 8, 8, 7, 7, 5],
+    ("C", "female"): [19, 12, 12, 11, 10, 9, 9, 9, 8, 7],
+    ("C", "male"): [18, 12, 12, 11, 11, 11, 10, 9, 6, 6, 6, 6],
+    ("D", "female"): [18, 16, 14, 14, 11, 11, 11, 10, 10, 9, 9, 7, 6, 6],
+    ("D", "male"): [280, 11, 10, 9, 9, 9, 8, 8, 8, 7, 7],
+}
+"""A hundred contributions by region and gender: sdcTable's data for its own tests."""
 SHARES = st.sampled_from([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
 
 
@@ -187,3 +198,57 @@ def test_wrong_use_is_told() -> None:
 def test_parameters_have_limits(wrong: type[SensitivityRule]) -> None:
     with pytest.raises(InputError):
         wrong()
+
+
+@pytest.mark.parametrize(("largest", "p"), [(80, 0.25), (95, 0.0526)])
+def test_dominance_and_p_per_cent_that_the_handbook_pairs(largest: int, p: float) -> None:
+    """Handbook on SDC, 4.2.1: (2, 80) goes with p = 25 and (2, 95) with p = 5.26.
+
+    One large contribution and many tiny ones make 100: both rules turn at the same size of the large one.
+    """
+    for size, sensitive in ((largest + 0.1, True), (largest - 0.1, False)):
+        cell = [size, *[(100 - size) / 100_000] * 100_000]
+        assert (DominanceRule(2, largest / 100).sensitivity(cell) > 0) is sensitive
+        assert (PPercentRule(p).sensitivity(cell) > 0) is sensitive
+
+
+def test_p_per_cent_of_the_handbooks_weighted_cell() -> None:
+    """Handbook on SDC, 4.2.1, sampling weights: 100, 100 and three of 1, in all 203, sensitive for any p above 3."""
+    cell = [100, 100, 1, 1, 1]
+    assert sum(cell) == 203
+    assert PPercentRule(0.03).sensitivity(cell) == 0
+    assert PPercentRule(0.0301).sensitivity(cell) > 0
+
+
+@pytest.mark.parametrize(
+    "rule", [DominanceRule(2, 0.75), PPercentRule(0.7), PriorPosteriorRule(prior=0.8, posterior=0.6)]
+)
+def test_rules_as_sdctable_prints_them(rule: SensitivityRule) -> None:
+    """sdcTable, test-primarySuppression.r, on its microdata1: (2, 75), p = 70 and (p, q) = (60, 80).
+
+    Each makes the cells of women in A and of men in D sensitive, and none of the other thirteen, totals among them.
+    """
+    rows = [(*key, size) for key, sizes in MICRODATA1.items() for size in sizes]
+    table = pl.DataFrame(rows, schema=["region", "gender", "value"], orient="row")
+    cells = [check_cells(table, by, "value", [rule]).cells for by in ([], ["region"], ["gender"], ["region", "gender"])]
+    assert sum(each.height for each in cells) == 15
+    assert [each.filter("sensitive").height for each in cells] == [0, 0, 0, 2]
+    assert cells[-1].filter("sensitive").select("region", "gender").rows() == [("A", "female"), ("D", "male")]
+
+
+def test_losses_count_by_their_size() -> None:
+    """Handbook on SDC, 4.3.3, "Tables with negative values": judge the absolute values; it prints no example.
+
+    So its example 2 of 4.2.1, 52 + 50 + 8 = 110, has the same measures with the 50 as a loss: 102 − 110/1.1 = 2 by
+    dominance (2, 90.9), and 10 % of 52 − 8 = −2.8. The sum that is published, 10, plays no part.
+    """
+    table = pl.DataFrame({"result": [52, -50, 8]})
+    rules = [DominanceRule(2, 1 / 1.1), PPercentRule(0.1)]
+    found = check_cells(table, [], "result", rules).cells
+    assert [found[str(rule)].item() for rule in rules] == pytest.approx([2, -2.8])
+    assert found["sensitive"].item()
+
+
+def test_threshold_of_the_handbook() -> None:
+    """Handbook on SDC, 4.2.1: with the usual minimum of 3, cells of one and of two respondents are unsafe."""
+    assert [ThresholdRule(3).sensitivity([7.0] * people) > 0 for people in (1, 2, 3)] == [True, True, False]

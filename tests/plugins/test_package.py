@@ -178,6 +178,13 @@ KNOWN_BAD = [
         "needs sink and scan, or else a separator",
         MEASURE,
     ),
+    Broken(
+        "shoal.models",
+        "boundless",
+        "from shoal.privacy import PrivacyModel\nclass Boundless(PrivacyModel):\n    key = 'boundless'\n",
+        "the model 'boundless' has to say which parameter is the figure it asks for",
+        CHECK,
+    ),
     Broken("shoal.attacks", "none", "", "it adds no attack 'none'", ("attack", *MEASURE[1:])),
     Broken("shoal.measures", "none", "", "it adds no usefulness measure 'none'", MEASURE),
     Broken("shoal.documents", "none", "", "it adds no document format 'none'", ("scan", "note.html")),

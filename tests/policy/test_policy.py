@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,29 @@ def test_no_model_looks_at_a_column_that_has_left_the_table() -> None:
         Policy.from_text(
             diverse.replace("{k: 5}\n", "{k: 5}\n  - l_diversity: {attribute: pay, l: 2, kind: distinct}\n")
         )
+
+
+def test_what_is_asked_is_said_in_words_that_need_no_python() -> None:
+    wrong = (
+        'shoal: 1\nname: "a/b"\nattributes: 5\nprivacy: []\n'
+        "aggregate: {by: [age], measures: {bill: mean}, minimum: 1}\n"
+    )
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_text(wrong)
+    said = {problem.path: problem.message for problem in caught.value.problems}
+    assert said == {
+        "name": "has to be up to 100 letters, digits, spaces, dots and dashes, with a letter or digit first",
+        "attributes": "has to be a mapping: {name: value}, or each name on its own line",
+        "aggregate.measures.bill": (
+            "has to be 'count' or 'people', or a mapping: {name: value}, or each name on its own line"
+        ),
+        "aggregate.minimum": "has to be at least 2",
+    }
+
+
+def test_every_pattern_that_a_policy_is_held_against_has_words() -> None:
+    from shoal.schema.validation_messages import WRITTEN
+
+    patterns = set(re.findall(r'"pattern": "((?:[^"\\]|\\.)*)"', json.dumps(Policy.json_schema())))
+    assert {json.loads(f'"{one}"') for one in patterns} <= set(WRITTEN)
+    assert len(patterns) >= 3

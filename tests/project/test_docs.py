@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.project.test_newcomer import FIRST, GUIDES, LONG, named, played
 
 from shoal.errors import PolicyError
 from shoal.policy import Policy
@@ -17,6 +18,8 @@ from shoal.policy import Policy
 ROOT = Path(__file__).resolve().parents[2]
 WALK_THROUGH = ROOT / "docs" / "how-to" / "add-a-technique.md"
 README = ROOT / "README.md"
+PLAYED = tuple(page for page in (*FIRST, *GUIDES) if played(page) and named(page) not in LONG)
+"""Whose programs a newcomer runs, page by page, with all that stands around them."""
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 
@@ -59,7 +62,7 @@ def test_a_wrong_policy_in_the_docs_would_be_found(tmp_path: Path) -> None:
         Policy.from_text(as_policy("attributes:\n  age: {role: quasi, technique: supress}\n"), folder=tmp_path)
 
 
-@pytest.mark.parametrize("code", all_blocks("python", but=(README, WALK_THROUGH)))
+@pytest.mark.parametrize("code", all_blocks("python", but=(*PLAYED, README, WALK_THROUGH)))
 def test_python_in_the_docs_runs(code: str, tmp_path: Path) -> None:
     run_python(code, tmp_path)
 

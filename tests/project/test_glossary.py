@@ -11,6 +11,7 @@ import typer.main
 
 import shoal
 from shoal.attack.registry import attack_keys
+from shoal.attack.synthetic.registry import synthetic_attack_keys
 from shoal.cli.app import app
 from shoal.hierarchy import hierarchies
 from shoal.policy import Attribute, Policy, Solve, UseCase
@@ -40,7 +41,7 @@ PUBLIC = {
     "hierarchies": set(hierarchies.names()),
     "policy": {*Policy.model_fields, *Attribute.model_fields, *Solve.model_fields},
     "use cases and roles": {*map(str, UseCase), *map(str, Role)},
-    "attacks": set(attack_keys()),
+    "attacks": {*attack_keys(), *synthetic_attack_keys()},
     "commands": set(typer.main.get_command(app).commands),  # type: ignore[attr-defined]  # a group has commands
     "release.json": manifest_keys(),
 }

@@ -1,20 +1,31 @@
-"""A newcomer follows the pages: every fenced command runs as it is written and says what the page shows."""
+"""A newcomer follows the pages: every fenced command runs as it is written and says what the page shows.
+
+Guides are played in ``test_newcomer_guides``, so that both can be played at once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import newcomer
 
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/tutorial/*.md")), *sorted(ROOT.glob("docs/how-to/*.md"))]
-LONG = {"docs/how-to/attack.md", "docs/how-to/measure.md", "docs/how-to/vault.md"}
+FIRST = [ROOT / "README.md", *sorted(ROOT.glob("docs/tutorial/*.md"))]
+GUIDES = sorted(ROOT.glob("docs/how-to/*.md"))
+PAGES = [*FIRST, *GUIDES]
+LONG = {f"docs/how-to/{name}.md" for name in ("attack", "govern", "measure", "synthesise", "vault")}
 """A minute and more; ``make bench`` and ``pytest -m slow`` play these."""
 ELSEWHERE = {
     "docs/tutorial/find-and-clean.md": "tests/text/test_tutorial.py",
     "docs/tutorial/follow-up.md": "tests/cli/vault/test_tutorial.py",
+    "docs/tutorial/govern-a-release.md": "tests/govern/test_tutorial.py",
     "docs/tutorial/hospital-case-study.md": "tests/source_documents/test_case_study.py",
 }
 """Played by a test that looks closer at what comes out."""
@@ -30,22 +41,27 @@ def played(page: Path) -> bool:
     return any(isinstance(step, newcomer.Typed) for step in newcomer.steps(page.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
+def played_here(pages: Iterable[Path]) -> list[ParameterSet]:
+    return [
         pytest.param(page, id=named(page), marks=[pytest.mark.slow] if named(page) in LONG else [])
-        for page in PAGES
+        for page in pages
         if played(page) and named(page) not in ELSEWHERE
-    ],
-)
-def test_a_newcomer_can_follow_the_page(page: Path, tmp_path: Path) -> None:
-    outcomes = newcomer.play(page.read_text(encoding="utf-8"), tmp_path)
+    ]
+
+
+def follow(page: Path, folder: Path) -> None:
+    outcomes = newcomer.play(page.read_text(encoding="utf-8"), folder)
     wrong = [
         f"{named(page)}:{outcome.typed.line}: {outcome.typed.command}\n  {outcome.problem}\n{outcome.output}"
         for outcome in outcomes
         if outcome.problem
     ]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", played_here(FIRST))
+def test_a_newcomer_can_follow_the_page(page: Path, tmp_path: Path) -> None:
+    follow(page, tmp_path)
 
 
 def test_pages_are_played_where_it_is_said() -> None:

@@ -30,6 +30,7 @@ NAMES = re.compile(
     r"Big Personal Data Anonymization|Aggregate query answering on anonymized tables"
     r"|ARX[^.\n]{0,40}Discernability|`[^`\n]*`|https?://\S+"
     r"|(?:Health|Labour) Organization|--no-color|no-color\.org|\(\?:proxy-\)\?authorization"
+    r"|Authorization: Bearer|Cookie, Authorization|\"authorization\""
     r"|\bspark(?:\.\w+)+|<style.*?</style>|style=\"[^\"]*\"|\b[\w-]*color(?:\s*[:=]|-scheme)|\.\w+\(|\| *\w+",
     re.DOTALL,
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.support.policies import policy_text
 
 import shoal
 from shoal.assess.attack.request import AttackRequest
@@ -25,19 +26,13 @@ from shoal.techniques.anatomisation import anatomise
 
 pytestmark = pytest.mark.requirement("T-24")
 
-POLICY = """\
-shoal: 1
-name: clinic
-attributes:
-  name: {role: direct}
-  age: {role: quasi, hierarchy: {intervals: {widths: [10, 20]}}}
-  town: {role: quasi}
-  disease: {role: sensitive}
+REST = """\
 privacy: [{k_anonymity: {k: 2}}]
 solve: {suppression_limit: 0.2}
 anatomise: {sensitive: [disease], l: 3}
 shuffle_rows: true
 """
+POLICY = policy_text("clinic.csv", REST, direct="name", quasi="age town", sensitive="disease")
 DISEASES = ("flu", "gout", "cold", "asthma", "", None)
 
 
@@ -99,7 +94,7 @@ def test_the_manifest_and_the_reports_say_what_was_recounted(tmp_path: Path) -> 
     assert manifest["warnings"] == []
     report, recipient = ((tmp_path / "out" / name).read_text() for name in ("report.html", "recipient.html"))
     assert "at most 1 in 3" in report
-    assert "anatomise, l 3, in attributes" in report
+    assert "anatomise, in the file attributes, 3 values and more for each class" in report
     assert "Kept in a table of its own" in recipient
     assert "attributes.csv" in recipient
     assert "at most 1 in 3." not in recipient
@@ -135,17 +130,16 @@ def test_same_seed_same_bytes_for_any_batch_size(tmp_path: Path, monkeypatch: py
 
 
 def test_the_attributes_own_technique_comes_first() -> None:
-    policy = shoal.Policy.from_text("""
-shoal: 1
-name: pay
-attributes:
-  town: {role: insensitive}
-  pay: {role: sensitive, technique: {round: {base: 1000}}}
-anatomise: {sensitive: [pay], l: 2, class_name: group, count_name: records, file: pay/by group}
-shuffle_rows: true
-""")
+    text = policy_text(
+        "pay.csv",
+        "anatomise: {sensitive: [pay], l: 2, class_name: group, count_name: records, file: pay/by group}\n"
+        "shuffle_rows: true",
+        {"pay": "technique: {round: {base: 1000}}"},
+        insensitive="town",
+        sensitive="pay",
+    )
     table = pl.DataFrame({"town": ["a", "b"] * 20, "pay": [1_000 * (row % 5) + row for row in range(40)]})
-    release = shoal.anonymise(table, policy, seed=1)
+    release = shoal.anonymise(table, shoal.Policy.from_text(text), seed=1)
     assert release.data.columns == ["town", "group"]
     assert release.files["pay/by group"].columns == ["group", "pay", "records"]
     assert set(release.files["pay/by group"]["pay"]) == {0, 1_000, 2_000, 3_000, 4_000}

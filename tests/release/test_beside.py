@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from tests.support.policies import policy_text
 
 import shoal
 from shoal.engine.polars import record_order
@@ -26,17 +27,8 @@ from shoal.schema.steps import SidecarFile
 from shoal.techniques import Context
 from shoal.techniques.suppression.mask import Mask
 
-POLICY = """\
-shoal: 1
-name: lab
-attributes:
-  name: {role: direct}
-  code: {role: insensitive, technique: mask}
-  city: {role: quasi}
-  note: {role: insensitive}
-privacy: [{k_anonymity: {k: 2}}]
-solve: {suppression_limit: 1, drop_suppressed: true}
-"""
+REST = "privacy: [{k_anonymity: {k: 2}}]\nsolve: {suppression_limit: 1, drop_suppressed: true}\n"
+POLICY = policy_text("lab.csv", REST, {"code": "technique: mask"}, direct="name", insensitive="code note", quasi="city")
 SHUFFLED = POLICY + "sample: {fraction: 0.5}\nshuffle_rows: true\n"
 
 

@@ -8,22 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.policies import policy_text
 
 from shoal.policy import Policy
 from shoal.release.run import release_folder
 
 pytestmark = pytest.mark.requirement("T-02")
 
-POLICY = """\
-shoal: 1
-name: wards
-attributes:
-  age: {role: quasi, hierarchy: {intervals: {widths: [5, 10]}}}
-  ward: {role: quasi}
-  note: {role: insensitive}
-  change: {role: insensitive}
-privacy: [{k_anonymity: {k: 2}}]
-"""
+POLICY = policy_text("wards.csv", "privacy: [{k_anonymity: {k: 2}}]\n", quasi="age ward", insensitive="note change")
 NOTES = ["=cmd|' /C calc'!A0", "@SUM(A1:A9)", "fine", "-x", "'=1"]
 
 

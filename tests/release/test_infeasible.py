@@ -10,23 +10,17 @@ from pathlib import Path
 
 import pytest
 from tests.support.commands import Call, Ended, in_process
+from tests.support.policies import policy_text
 
 pytestmark = pytest.mark.requirement("V-05", "S-01", "S-02", "S-03", "S-04", "S-07")
 
-POLICY = """\
-shoal: 1
-name: clinic
-source: clinic.csv
-attributes:
-  name: {role: direct}
-  age: {role: quasi, hierarchy: {intervals: {widths: [10, 20, 40]}}}
-  pin: {role: quasi, hierarchy: {redact: {side: right, char: "x"}}}
-  sex: {role: quasi}
-  ill: {role: sensitive}
-  drug: {role: sensitive}
-  ward: {role: sensitive, technique: suppress}
-  bill: {role: insensitive}
-"""
+POLICY = policy_text(
+    "clinic.csv",
+    "  ward: {role: sensitive, technique: suppress}\n  bill: {role: insensitive}\n",
+    direct="name",
+    quasi="age pin sex",
+    sensitive="ill drug",
+)
 SHY = "Zyx"
 """How every text in the data begins; no message may hold it."""
 POPULATION = "population: everyone.csv"

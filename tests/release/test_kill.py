@@ -70,7 +70,14 @@ def test_interrupt_cleans_up(tmp_path: Path) -> None:
     lines = [f"Secretname{place},{place % 90},City{place % 7}" for place in range(3_000_000)]
     (tmp_path / "people.csv").write_text("name,age,city\n" + "\n".join(lines) + "\n")
     command = [sys.executable, "-m", "shoal", "run", "policy.yaml", "--output", "out"]
-    run = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  # it may be ignored here
+    )
     deadline = time.monotonic() + 60
     while not any(path.name.startswith(".out") for path in tmp_path.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.01)

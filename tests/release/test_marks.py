@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.policies import policy_text
 
 import shoal
 from shoal.assess.measure.request import MeasureRequest
@@ -21,22 +22,15 @@ from shoal.hierarchy.base import escape_top
 
 pytestmark = pytest.mark.requirement("T-02")
 
-POLICY = """\
-shoal: 1
-name: marks
-source: table.csv
-attributes:
-  town: {{role: quasi{hierarchy}}}
-  job: {{role: quasi}}
-  ill: {{role: sensitive}}
-privacy: [{privacy}]
-solve: {solve}
-"""
+
+def text(*, privacy: str, solve: str, hierarchy: str = "") -> str:
+    rest = f"privacy: [{privacy}]\nsolve: {solve}\n"
+    return policy_text("table.csv", rest, {"town": hierarchy}, quasi="town job", sensitive="ill")
 
 
 def run(at: Path, table: pl.DataFrame, *, privacy: str, solve: str, hierarchy: str = "") -> Path:
     table.write_csv(at / "table.csv")
-    (at / "policy.yaml").write_text(POLICY.format(privacy=privacy, solve=solve, hierarchy=hierarchy))
+    (at / "policy.yaml").write_text(text(privacy=privacy, solve=solve, hierarchy=hierarchy))
     policy = shoal.Policy.load(at / "policy.yaml")
     shoal.anonymise(at / "table.csv", policy, output=at / "release", seed=1, force=True)
     return at / "release"
@@ -109,7 +103,7 @@ def test_a_label_of_a_hierarchy_is_told_apart_too(tmp_path: Path) -> None:
         table,
         privacy="{k_anonymity: {k: 10}}",
         solve="{levels: {town: 1, job: 0}}",
-        hierarchy=", hierarchy: {csv: towns.csv}",
+        hierarchy="hierarchy: {csv: towns.csv}",
     )
     assert Counter(row[0] for row in rows(release / "data.csv")) == {"big": 10, "\\*": 10}
     assert told(release)["risk"]["k"] == 10
@@ -141,8 +135,8 @@ privacy: [{k_anonymity: {k: 5}}]
 
 def test_nothing_and_an_empty_text_stay_two_values(tmp_path: Path) -> None:
     table = pl.DataFrame({"town": [None, ""] * 6, "job": ["cook"] * 12, "ill": ["flu", "cold"] * 6})
-    text = POLICY.format(privacy="{k_anonymity: {k: 6}}", solve="{levels: {town: 0, job: 0}}", hierarchy="")
-    release = shoal.anonymise(table, shoal.Policy.from_text(text))
+    policy = text(privacy="{k_anonymity: {k: 6}}", solve="{levels: {town: 0, job: 0}}")
+    release = shoal.anonymise(table, shoal.Policy.from_text(policy))
     assert release.risk.k == 6
     assert Counter(release.data["town"]) == {None: 6, "": 6}
 
@@ -181,7 +175,7 @@ def test_a_value_called_like_a_label_does_not_hide_what_the_label_stands_for(tmp
     """Two villages are called Others on the first level, and a town is called that already: the cells stand for all."""
     (tmp_path / "towns.csv").write_text("A;A;*\nOthers;Others;*\nC;Others;*\nD;Others;*\n")
     table = pl.DataFrame({"town": ["A", "Others", "C", "D"] * 5, "job": ["cook"] * 20, "ill": ["flu", "cold"] * 10})
-    hierarchy = ", hierarchy: {csv: towns.csv}"
+    hierarchy = "hierarchy: {csv: towns.csv}"
     release = run(
         tmp_path, table, privacy="{k_anonymity: {k: 5}}", solve="{levels: {town: 1, job: 0}}", hierarchy=hierarchy
     )

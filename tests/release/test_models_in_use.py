@@ -11,30 +11,24 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.support.policies import policy_text
 
 import shoal
+from shoal import solve
 from shoal.errors import InfeasibleError, PolicyError
-from shoal.plan import solver_choice
 from shoal.solve import Problem, Solution
 from shoal.solve.local_recoding.released_table import top_node
 
-POLICY = """\
-shoal: 1
-name: models
-attributes:
-  q: {{role: quasi}}
-  s: {{role: sensitive}}
-privacy:
-{models}
-solve: {{{solve}}}
-"""
+
+def text(models: str, solve: str = "") -> str:
+    return policy_text("table.csv", f"privacy:\n{models}\nsolve: {{{solve}}}\n", quasi="q", sensitive="s")
 
 
 def released(folder: Path, table: pl.DataFrame, models: str, solve: str = "") -> tuple[dict[str, Any], pl.DataFrame]:
     """Through files, as a user would."""
     table.write_csv(folder / "table.csv")
     policy = folder / "policy.yaml"
-    policy.write_text(POLICY.format(models=models, solve=solve))
+    policy.write_text(text(models, solve))
     release = shoal.anonymise(
         folder / "table.csv", shoal.Policy.load(policy), output=folder / "out", seed=1, force=True
     )
@@ -136,7 +130,7 @@ def test_local_recoding_is_never_worse_than_one_level_for_all(monkeypatch: pytes
     def poor(problem: Problem, **_: object) -> Solution:
         return replace(honest, loss=1.0, cells=top_node(problem))
 
-    monkeypatch.setattr(solver_choice, "solve_local", poor)
+    monkeypatch.setattr(solve, "solve_local", poor)
     found = shoal.anonymise(frame, policy).manifest.solution
     assert found.loss == solve_lattice_loss(frame)
     assert (found.recoding, found.optimal) == ("local", False)
@@ -152,9 +146,7 @@ def solve_lattice_loss(frame: pl.DataFrame) -> float:
 @pytest.mark.requirement("S-04")
 def test_a_figure_beyond_all_numbers_is_null_in_json(tmp_path: Path) -> None:
     pl.DataFrame({"q": [*"aabb"], "s": [*"xxyy"]}).write_csv(tmp_path / "table.csv")
-    (tmp_path / "policy.yaml").write_text(
-        POLICY.format(models="  - delta_disclosure: {attribute: s, delta: 1}", solve="")
-    )
+    (tmp_path / "policy.yaml").write_text(text("  - delta_disclosure: {attribute: s, delta: 1}"))
     command = [sys.executable, "-m", "shoal", "measure", str(tmp_path / "table.csv")]
     command += ["--policy", str(tmp_path / "policy.yaml"), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

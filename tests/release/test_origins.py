@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.support.policies import policy_text
 
 from shoal.assess.attack import table_attack
 from shoal.attack.battery import AttackTables, BatteryResult
@@ -15,17 +16,13 @@ from shoal.release.run import release_folder
 
 pytestmark = pytest.mark.requirement("R-04")
 
-POLICY = """\
-shoal: 1
-name: clinic
-attributes:
-  city: {{role: quasi}}
-  mark: {{role: insensitive}}
-  bill: {{role: insensitive, technique: {{noise: {{uniform: {{width: 1}}}}}}}}
-privacy:
-  - k_anonymity: {{k: 4}}
-{more}
-"""
+POLICY = policy_text(
+    "data.csv",
+    "privacy: [{k_anonymity: {k: 4}}]\n",
+    {"bill": "technique: {noise: {uniform: {width: 1}}}"},
+    quasi="city",
+    insensitive="mark bill",
+)
 
 
 def table(alike: int) -> pl.DataFrame:
@@ -55,7 +52,7 @@ def test_every_record_is_traced_to_its_own(
 
     monkeypatch.setattr(table_attack, "run_attacks", watched)
     table(alike).write_csv(tmp_path / "data.csv")
-    policy = Policy.from_text(POLICY.format(more=more))
+    policy = Policy.from_text(POLICY + more)
     done = release_folder(policy, tmp_path / "release", data=str(tmp_path / "data.csv"), seed=1, evidence=True)
     tables, manifest = seen[0], json.loads((tmp_path / "release" / "release.json").read_text())
     origins = tables.origins

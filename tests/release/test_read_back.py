@@ -6,6 +6,7 @@ The recount here is written anew, in plain Python, by the rule as the documentat
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
@@ -23,6 +24,7 @@ from shoal.assess.read_back.judgement import both_suppressed
 from shoal.cli import main
 from shoal.errors import DataError
 from shoal.policy import Policy
+from shoal.results.number_format import percent
 from shoal.techniques.suppression.suppress_cells import SuppressCellsStep
 
 pytestmark = pytest.mark.requirement("D-07", "S-01")
@@ -153,6 +155,24 @@ def test_only_the_cells_that_tell_are_suppressed() -> None:
     kept = release.data["one"] != "*"
     assert (release.data.filter(kept)["one"] == table.filter(kept)["one"]).all()
     assert Recount(table, release.data, ("place", "job"), ("one", "two")).k() >= K
+
+
+def test_the_report_tells_both_readers_which_columns_were_starred(tmp_path: Path) -> None:
+    data, file = tmp_path / "t.csv", tmp_path / "p.yaml"
+    planted().write_csv(data)
+    file.write_text(policy("read_back: {found: suppress}").text)
+    assert run("run", str(file), "--input", str(data), "--output", str(tmp_path / "out")) == 0
+    written = pl.read_csv(tmp_path / "out" / "data.csv")
+    starred = {name: float((written[name] == "*").sum()) / written.height for name in ("one", "two")}
+    owner, recipient = ((tmp_path / "out" / name).read_text() for name in ("report.html", "recipient.html"))
+    assert max(starred.values()) > 0
+    for name, share in starred.items():
+        row = rf'<code dir="auto">{name}</code></th><td role="cell" class="role">.*?</tr>'
+        told = f"starred where it would tell a quasi-identifying value, {percent(share)} of records"
+        of_owner, of_recipient = (re.findall(row, page, re.DOTALL)[0] for page in (owner, recipient))
+        assert (told in of_owner, "Suppressed in part" in of_recipient) == (share > 0, share > 0), name
+        chart = re.findall(rf'<h3><code dir="auto">{name}</code></h3>.*?</p>', owner, re.DOTALL)[0]
+        assert (f"{percent(round(share, 3))} empty or hidden" in chart) == (share > 0), name
 
 
 def test_where_the_star_itself_tells_it_goes_with_the_column() -> None:

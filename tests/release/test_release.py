@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.policies import policy_text
 
 import shoal
 from shoal.errors import DataError, InfeasibleError
@@ -169,18 +171,42 @@ privacy: [{k_anonymity: {k: 2}}]
 
 @pytest.mark.requirement("T-18")
 def test_aggregated_release() -> None:
-    policy = shoal.Policy.from_text("""
-shoal: 1
-name: sums
-attributes:
-  city: {role: insensitive}
-  salary: {role: sensitive}
-aggregate: {by: [city], measures: {people: count, total: {sum: salary}}, minimum: 3}
-""")
+    groups = "aggregate: {by: [city], measures: {people: count, total: {sum: salary}}, minimum: 3}"
+    policy = shoal.Policy.from_text(policy_text("sums.csv", groups, insensitive="city", sensitive="salary"))
     table = pl.DataFrame({"city": ["X"] * 4 + ["Y"], "salary": [1, 2, 3, 4, 100]})
     release = shoal.anonymise(table, policy)
     assert 100 not in release.data.to_numpy().ravel().tolist()
     assert "X" in release.data["city"].to_list()
+
+
+@pytest.mark.requirement("T-18", "R-10")
+def test_the_report_of_groups_says_what_became_of_each_column_and_claims_no_figure(tmp_path: Path) -> None:
+    policy = shoal.Policy.from_text("""
+shoal: 1
+name: sums
+attributes:
+  city: {role: quasi}
+  salary: {role: sensitive}
+  note: {role: insensitive}
+use_case: external-sharing
+aggregate: {by: [city], measures: {people: count, total: {sum: salary}, mean: {mean: salary}}, minimum: 3}
+""")
+    rows = {"city": ["X"] * 6 + ["Y"] * 6, "salary": list(range(12)), "note": ["n"] * 12}
+    release = shoal.anonymise(pl.DataFrame(rows), policy)
+    page = release.report(tmp_path / "report.html").read_text()
+    told = dict(
+        re.findall(r'<code dir="auto">(\w+)</code></th><td role="cell" class="role">.*?class="line">(.*?)</span>', page)
+    )
+    assert told == {
+        "city": "aggregate, makes the groups, of 3 people and more",
+        "salary": "aggregate, sum, mean of each group",
+        "note": "left out",
+    }
+    assert "2 groups" in page
+    assert not {"Kinds of attacker", "What drives the risk", "2 records", "left as it is"} & set(
+        re.findall(r"Kinds of attacker|What drives the risk|2 records|left as it is", page)
+    )
+    assert re.search(r'data-label="Achieved">–<', page)
 
 
 def test_no_records_is_an_error() -> None:

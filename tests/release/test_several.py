@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import subprocess
 import sys
@@ -12,11 +13,11 @@ import polars as pl
 import pytest
 from tests.support.policies import PATIENTS
 
-from shoal.assess.multi_table.references import LostRecords, ReferenceKeys, follow_reference, names_fit
+from shoal.assess.multi_table.references import LostRecords, ReferenceKeys, follow_reference
 from shoal.errors import BugError, DataError, InputError, SourceError, TargetError
 from shoal.io import sha256_of
 from shoal.policy.multi_table import MultiTablePolicy, load_any
-from shoal.policy.references import Reference, ReferenceEnd
+from shoal.policy.references import Reference, ReferenceEnd, names_fit
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.release.multi_table import run as job
@@ -186,6 +187,44 @@ def test_ciphertexts_are_joined_too(clinic: Path) -> None:
     whole = release_tables(policy(clinic, text), clinic / "out")
     assert set(released(whole, "visits")["patient"]) == set(released(whole, "patients")["id"])
     assert whole.references[0].kept
+
+
+def test_a_key_that_tells_a_place_is_starred_and_counts_as_no_key(tmp_path: Path) -> None:
+    """Stays that are referred to by nobody any more are no bug of ours."""
+    draw = random.Random(3)
+    tree = {"a": ["a1", "a2"], "b": ["b1", "b2"], "c": ["c1", "c2"]}
+    leaves = [leaf for below in tree.values() for leaf in below]
+    places = [draw.choice(leaves) for _ in range(400)]
+    jobs = draw.choices(leaves, [50, 20, 10, 10, 6, 4], k=400)
+    stays = {"site": [f"site {place}" for place in places], "place": places, "job": jobs}
+    pl.DataFrame(stays).write_csv(tmp_path / "stays.csv")
+    pl.DataFrame({"id": [f"site {leaf}" for leaf in leaves], "beds": range(6)}).write_csv(tmp_path / "sites.csv")
+    known = f"hierarchy: {{taxonomy: {{tree: {json.dumps(tree)}}}}}"
+    text = f"""
+shoal: 1
+name: clinic
+joined: {{accept: sites are public}}
+tables:
+  stays:
+    source: stays.csv
+    attributes:
+      site: {{role: direct, technique: {{pseudonymise: {{domain: sites}}}}}}
+      place: {{role: quasi, {known}}}
+      job: {{role: quasi, {known}}}
+    privacy: [{{k_anonymity: {{k: 4}}}}]
+    solve: {{recoding: local, suppression_limit: 0.1}}
+    read_back: {{found: suppress}}
+  sites:
+    source: sites.csv
+    attributes:
+      id: {{role: direct, technique: {{pseudonymise: {{domain: sites}}}}}}
+      beds: {{role: insensitive}}
+"""
+    whole = release_tables(policy(tmp_path, text), tmp_path / "out")
+    keys, sites = released(whole, "stays")["site"], released(whole, "sites")["id"]
+    assert 0 < (keys == "*").sum() < 400
+    assert set(keys) - {"*"} <= set(sites)
+    assert [(one.kept, one.orphans, one.left_out) for one in whole.references] == [(True, 0, 0)]
 
 
 # ——— references that nobody declared

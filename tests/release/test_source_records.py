@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.support.policies import policy_text
 
 import shoal
 from shoal.assess.measure.request import MeasureRequest
@@ -17,16 +18,7 @@ from shoal.assess.measure.table_measurement import measure_data
 
 pytestmark = pytest.mark.requirement("R-06")
 
-POLICY = """\
-shoal: 1
-name: staff
-source: staff.csv
-attributes:
-  age: {role: quasi, hierarchy: {intervals: {widths: [10]}}}
-  town: {role: quasi}
-  pay: {role: insensitive}
-privacy: [{k_anonymity: {k: 4}}]
-"""
+POLICY = policy_text("staff.csv", "privacy: [{k_anonymity: {k: 4}}]\n", quasi="age town", insensitive="pay")
 CASES = {
     "starred": "solve: {suppression_limit: 0.2, levels: {age: [0, 1], town: 0}}",
     "dropped": "solve: {suppression_limit: 0.2, levels: {age: [0, 1], town: 0}, drop_suppressed: true}",

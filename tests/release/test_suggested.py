@@ -30,7 +30,6 @@ pytestmark = pytest.mark.requirement("D-07", "S-01", "R-04")
 
 QUICK = (
     "adult/adult_subset.csv",
-    "presidio_research/FakeNameGenerator.com_3000.csv",
     "presidio_research/nationalities.csv",
     "sdcmicro/CASCrefmicrodata.csv",
     "sdcmicro/EIA.csv",
@@ -49,6 +48,7 @@ QUICK = (
     "synthea/providers.csv",
 )
 LONG = (
+    "presidio_research/FakeNameGenerator.com_3000.csv",
     "adult/adult.csv",
     "fars/fars.csv",
     "fars/fars_subset.csv",

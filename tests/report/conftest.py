@@ -13,13 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.reports import changed, manifest_of
+from tests.support.reports import attack_result, changed, manifest_of, rate_of
 
+from shoal.measurement import Risk
 from shoal.report import (
-    AssessmentFacts,
-    AttackerFacts,
-    AttackerFigures,
-    AttackFacts,
     AttributeFacts,
     DistributionFacts,
     FigureTable,
@@ -28,12 +25,15 @@ from shoal.report import (
     ReassessmentOutcome,
     ReportFacts,
     RiskFacts,
-    UsefulnessFacts,
 )
+from shoal.results.edit_rule_results import EditRuleResult, RuleCountResult
 from shoal.results.exploration import Exploration, ExplorationOutcome, ExplorationTrial
+from shoal.results.record_counts import GroupSuppression
+from shoal.results.risk_results import AssessmentResult, AttackerRiskResult, AttackersResult, ModelResult
+from shoal.results.usefulness_result import UsefulnessResult
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 BEFORE = RiskFacts(
     k=1,
@@ -42,6 +42,8 @@ BEFORE = RiskFacts(
     suppressed=0,
     prosecutor_max=1.0,
     prosecutor_average=4470 / 4996,
+    journalist_max=1.0,
+    marketer=4470 / 4996,
     uniques=4127,
     class_sizes=(1,) * 4127 + (2,) * 213 + (3,) * 91 + (4,) * 32 + (6,) * 7,
 )
@@ -52,12 +54,33 @@ AFTER = RiskFacts(
     suppressed=23,
     prosecutor_max=1 / 7,
     prosecutor_average=144 / 4973,
+    journalist_max=1 / 7,
+    marketer=144 / 4973,
     uniques=0,
     class_sizes=(7,) * 20 + (9,) * 21 + (14,) * 48 + (33,) * 31 + (72,) * 17 + (138,) * 4 + (271,) * 2 + (631,),
 )
-NOTHING = RiskFacts(
-    k=0, people=0, records=0, suppressed=0, prosecutor_max=0.0, prosecutor_average=0.0, uniques=0, class_sizes=()
+RULES = (
+    EditRuleResult(
+        name="no-male-gynaecology",
+        columns=("sex", "department"),
+        on_violation="report",
+        before=RuleCountResult(records=5003, violations=0),
+        after=RuleCountResult(records=4973, violations=251, undecided=17),
+    ),
+    EditRuleResult(
+        name="no-child-retired", columns=("age", "occupation"), on_violation="suppress", untold="'age' is not released"
+    ),
 )
+SUPPRESSED = {
+    "sex": (
+        GroupSuppression(group="female", records=2600, suppressed=8, cells=0, share=8 / 2600, cell_share=8 / 2600),
+        GroupSuppression(group="male", records=2390, suppressed=6, cells=0, share=6 / 2390, cell_share=6 / 2390),
+        GroupSuppression(
+            group=None, records=13, suppressed=9, cells=0, share=9 / 13, cell_share=9 / 13, above_average=True
+        ),
+    )
+}
+NOTHING = RiskFacts(**vars(Risk(0, 0.0, 0.0, 0.0, 0.0, 0)), people=0, records=0, suppressed=0, class_sizes=())
 ATTRIBUTES = (
     AttributeFacts("name", "direct", ("left out",), ("ISO/IEC 20889, 9.3.1",), released=False),
     AttributeFacts("aadhaar", "direct", ("masked, last 4 kept",), ("ISO/IEC 20889, 9.3.2",), released=True),
@@ -82,25 +105,19 @@ MODELS = (
         "k-anonymity",
         "Everyone shares their quasi-identifying values with at least 4 other people.",
         "ISO/IEC 20889, 10.2.1",
-        required=5,
-        achieved=7,
-        met=True,
+        ModelResult(name="model", required=5, achieved=7, met=True),
     ),
     ModelFacts(
         "l-diversity of diagnosis",
         "Every class has at least 3 different values of diagnosis.",
         "ISO/IEC 20889, 10.2.2",
-        required=3,
-        achieved=4,
-        met=True,
+        ModelResult(name="model", required=3, achieved=4, met=True),
     ),
     ModelFacts(
         "t-closeness of diagnosis",
         "In every class diagnosis is spread as in the whole table, within 0.35.",
         "ISO/IEC 20889, 10.2.3",
-        required=0.35,
-        achieved=0.2871,
-        met=True,
+        ModelResult(name="model", required=0.35, achieved=0.2871, met=True),
     ),
 )
 
@@ -134,7 +151,7 @@ def facts() -> ReportFacts:
 @pytest.fixture(scope="session")
 def unmet(facts: ReportFacts) -> ReportFacts:
     """One model missed, two people alone, records instead of people."""
-    missed = replace(MODELS[0], achieved=1, met=False)
+    missed = replace(MODELS[0], found=ModelResult(name="k_anonymity", required=5, achieved=1, met=False))
     risky = replace(AFTER, k=1, prosecutor_max=1.0, uniques=2, class_sizes=(1, 1, *AFTER.class_sizes))
     return changed(facts, after=risky, models=(missed, *MODELS[1:]), person=False, optimal=False)
 
@@ -160,62 +177,55 @@ def empty(aggregated: ReportFacts) -> ReportFacts:
     return changed(aggregated, records=0, attributes=())
 
 
-ASSESSMENT = AssessmentFacts(
+ASSESSMENT = AssessmentResult(
+    k=7,
+    harm="medium",
+    motive="medium",
+    controls="medium",
+    procedure="pdpc",
+    parts={"insider": 0.25, "acquaintance": 0.0418, "breach": 0.36},
+    attempt=0.36,
+    success=1 / 7,
     probability=1 / 7 * 0.36,
     threshold=0.1,
-    harm="medium",
-    parts=(
-        ("Chance of picking the right record", 1 / 7, "One in the smallest class."),
-        ("Insider", 0.25, "Motives medium, controls medium."),
-        ("Acquaintance", 0.0418, "Someone in the file is known to one of 150 people."),
-        ("Breach", 0.36, "The file gets into other hands within a year."),
-    ),
     within=True,
-    sentences=("The likeliest attempt follows a breach: 0.36.",),
+    words=("The likeliest attempt follows a breach: 0.36.",),
 )
-ATTACKERS = (
-    AttackerFacts(
-        "Prosecutor", AttackerFigures(1 / 7, 0.02896, 0.0), 0.2, "the file itself", AttackerFigures(1.0, 0.8947, 0.9312)
-    ),
-    AttackerFacts(
-        "Journalist",
-        AttackerFigures(0.0417, 0.00713, 0.0),
-        0.2,
-        "a population table of 48,213 people",
-        AttackerFigures(1.0, 0.2279, 0.3371),
-    ),
-    AttackerFacts("Marketer", AttackerFigures(None, 0.00713, None), 0.2, "a population table of 48,213 people"),
-)
+POPULATION = "a population table of 48,213 people"
+
+
+def _attackers(
+    prosecutor: tuple[float, float, float], journalist: tuple[float, float, float], marketer: float
+) -> AttackersResult:
+    def risk(highest: float, average: float, above: float) -> AttackerRiskResult:
+        return AttackerRiskResult(max=highest, average=average, above=above, uniques=0, strict_average=average)
+
+    return AttackersResult(
+        prosecutor=risk(*prosecutor), journalist=risk(*journalist), marketer=marketer, threshold=0.2,
+        basis="population", basis_in_words=POPULATION,
+    )  # fmt: skip
+
+
+ATTACKERS_BEFORE = _attackers((1.0, 0.8947, 0.9312), (1.0, 0.2279, 0.3371), 0.2279)
+ATTACKERS = _attackers((1 / 7, 0.02896, 0.0), (0.0417, 0.00713, 0.0), 0.00713)
 ATTACKS = (
-    AttackFacts(
-        "Singling out by one attribute",
-        "nothing but the release",
-        0.0123,
-        0.0067,
-        0.0224,
-        0.0119,
-        0.0004,
-        False,
-        0.0108,
+    attack_result(
+        "Singling out by one attribute", 0.0123, (0.0067, 0.0224), 0.0119, 0.0108,
+        knows="nothing but the release", risk=0.0004,
     ),
-    AttackFacts(
-        "Linking", "age, sex and postal code of the person", 0.0317, 0.0224, 0.0446, 0.0289, 0.0029, False, 0.0301
+    attack_result(
+        "Linking", 0.0317, (0.0224, 0.0446), 0.0289, 0.0301,
+        knows="age, sex and postal code of the person", risk=0.0029,
     ),
-    AttackFacts(
-        "Inference",
-        "all quasi-identifiers of the person",
-        0.2713,
-        0.2439,
-        0.3006,
-        0.2551,
-        0.0217,
-        False,
-        None,
-        "diagnosis",
-        "Guesses diagnosis no better than its commonest value would.",
+    attack_result(
+        "Inference", 0.2713, (0.2439, 0.3006), 0.2551, None,
+        knows="all quasi-identifiers of the person", risk=0.0217, attribute="diagnosis",
     ),
-    AttackFacts("Membership", "the whole original record", 0.5063, 0.4731, 0.5394, 0.5, 0.0126, False, 0.4977),
-)
+    attack_result(
+        "Membership", 0.5063, (0.4731, 0.5394), 0.5, 0.4977, knows="the whole original record", risk=0.0126
+    ),
+)  # fmt: skip
+ATTACK_WORDS = ("", "", "Guesses diagnosis no better than its commonest value would.", "")
 DISTRIBUTIONS = (
     DistributionFacts(
         "age",
@@ -259,13 +269,24 @@ DISTRIBUTIONS = (
     ),
     DistributionFacts("admitted", "dates", ()),
 )
-USEFULNESS = (
-    UsefulnessFacts(
-        "Accuracy of predicting diagnosis", "0.412 of 0.431", "Kept 95.6% of what the original allows.", matters=True
-    ),
-    UsefulnessFacts("Associations kept", 0.9633, "Strength of association between pairs, on average.", matters=True),
-    UsefulnessFacts("Error of counts", 0.0381, "Relative error of 1,000 counts at random, median."),
-    UsefulnessFacts("Propensity score", 0.0129, "How well the two tables can be told apart: 0 is not at all."),
+USEFULNESS = UsefulnessResult.model_validate(
+    {
+        "accuracy_released": 0.412,
+        "association_difference": 0.0367,
+        "query_error_median": 0.0381,
+        "pmse": 0.0129,
+        "rows_original": 5003,
+        "rows_released": 4980,
+        "aligned": True,
+        "purpose": "analytics",
+        "reasons": {},
+        "for_purpose": ["accuracy_released", "association_difference"],
+        "attributes": {},
+        "queries": {"number": 9},
+        "associations": [],
+        "warnings": [],
+        "notes": [],
+    }
 )
 TABLES = (
     FigureTable(
@@ -323,7 +344,9 @@ def full(facts: ReportFacts) -> ReportFacts:
         facts,
         assessment=ASSESSMENT,
         attackers=ATTACKERS,
+        attackers_before=ATTACKERS_BEFORE,
         attacks=ATTACKS,
+        attack_words=ATTACK_WORDS,
         distributions=DISTRIBUTIONS,
         usefulness=USEFULNESS,
         purpose="teaching statistics",
@@ -334,24 +357,29 @@ def full(facts: ReportFacts) -> ReportFacts:
 
 
 @pytest.fixture(scope="session")
+def ruled(full: ReportFacts) -> ReportFacts:
+    """With edit rules, and with groups that lost more than others; one of them has an endless name."""
+    long = "अ" * 90
+    own = dict.fromkeys(("sex", long), SUPPRESSED["sex"])
+    endless = SUPPRESSED["sex"][0].model_copy(update={"group": long, "above_average": True})
+    return changed(full, rules=RULES, suppressed_by_group={**own, "town": (endless, *SUPPRESSED["sex"][2:])})
+
+
+@pytest.fixture(scope="session")
 def broken(full: ReportFacts) -> ReportFacts:
     """Models met, but two attacks succeed and the assessed risk is too high."""
-    linked = replace(
-        ATTACKS[1], success=0.2177, low=0.1931, high=0.2444, risk=0.1944, found=True, words="One in five is found."
-    )
-    guessed = replace(
-        ATTACKS[2],
-        success=0.6133,
-        low=0.5822,
-        high=0.6435,
-        risk=0.4809,
-        found=True,
-        words="Half of what guessing misses.",
+    linked, guessed = (
+        one.model_copy(update={"success": rate, "risk": risk, "found": True})
+        for one, rate, risk in (
+            (ATTACKS[1], rate_of(0.2177, 0.1931, 0.2444), 0.1944),
+            (ATTACKS[2], rate_of(0.6133, 0.5822, 0.6435), 0.4809),
+        )
     )
     return changed(
         full,
         attacks=(ATTACKS[0], linked, guessed, ATTACKS[3]),
-        assessment=replace(ASSESSMENT, probability=0.1429, within=False),
+        attack_words=("", "One in five is found.", "Half of what guessing misses.", ""),
+        assessment=ASSESSMENT.model_copy(update={"probability": 0.1429, "within": False}),
     )
 
 
@@ -436,23 +464,14 @@ FAMILIES = {"wide": "DejaVu Sans", "narrow": "Liberation Sans"}
 
 
 @pytest.fixture(scope="session", params=FAMILIES)
-def screen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """One page of Debian's Chromium on a machine with one family of letters.
-
-    What it shows can't be shown without it: the skip says so.
-    """
-    path = os.environ.get("SHOAL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        pytest.skip("CHROMIUM ABSENT: the rendered report is not checked (apt-get install chromium)")
-    sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="PLAYWRIGHT ABSENT: the rendered report is not checked"
-    )
+def screen(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, browsers: Callable[..., Browser]
+) -> Iterator[Page]:
+    """One page of Debian's Chromium on a machine with one family of letters."""
     fonts = tmp_path_factory.mktemp("fonts")
-    environment = {**os.environ, "FONTCONFIG_FILE": str(_only(FAMILIES[request.param], fonts))}
-    with sync_api.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"], env=environment)
-        yield chromium.new_page()
-        chromium.close()
+    chromium = browsers(env={**os.environ, "FONTCONFIG_FILE": str(_only(FAMILIES[request.param], fonts))})
+    yield chromium.new_page()
+    chromium.close()
 
 
 def _only(family: str, home: Path) -> Path:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.support.reports import changed
+from tests.report.conftest import ATTACKERS
+from tests.support.reports import altered, changed
 
 from shoal.report import FigureTable, ReassessmentFacts, ReportFacts, add_reassessments, render, render_exploration
 
@@ -79,12 +80,12 @@ def hostile_full(full: ReportFacts) -> ReportFacts:
     return changed(
         full,
         purpose=LONG,
-        attacks=tuple(replace(one, title=LONG, attribute=LONG, knows=RTL * 9, words=LONG) for one in full.attacks),
-        attackers=tuple(replace(one, name=LONG, basis=LONG) for one in full.attackers),
+        attacks=tuple(altered(one, title=LONG, attribute=LONG, knows=RTL * 9) for one in full.attacks),
+        attack_words=(LONG,) * len(full.attacks),
+        attackers=altered(ATTACKERS, basis_in_words=LONG),
         distributions=tuple(
             replace(one, name=LONG, kind=LONG, bars=bars, distances=((LONG, 1e12),)) for one in full.distributions
         ),
-        usefulness=tuple(replace(one, title=LONG, value=LONG, reading=RTL) for one in full.usefulness),
         tables=(FigureTable(LONG, LONG, LONG, (LONG,) * 4, ((LONG,) * 4, (RTL,) * 4, ("1",) * 4)),),
         limits=(LONG,),
     )
@@ -105,7 +106,8 @@ def many(full: ReportFacts) -> ReportFacts:
 @pytest.fixture
 def hostile(facts: ReportFacts) -> ReportFacts:
     """Names and numbers far wider than a phone."""
-    model = replace(facts.models[0], title=LONG, explanation=LONG, required=10**10, achieved=10**10)
+    found = altered(facts.models[0].found, required=10**10, achieved=10**10)
+    model = replace(facts.models[0], title=LONG, explanation=LONG, found=found)
     crowd = replace(facts.after, people=10**10, class_sizes=(10**10, 5))
     return changed(
         facts,
@@ -176,7 +178,7 @@ BROKEN_WORDS = """() => {
 
 
 @pytest.mark.parametrize("recipient", [False, True], ids=["internal", "recipient"])
-@pytest.mark.parametrize("sample", [*SAMPLES, "hostile", "hostile_full", "many"])
+@pytest.mark.parametrize("sample", [*SAMPLES, "ruled", "hostile", "hostile_full", "many"])
 def test_nothing_sticks_out_at_any_width(
     page: Page, sample: str, recipient: bool, request: pytest.FixtureRequest
 ) -> None:
@@ -225,7 +227,7 @@ def test_what_can_be_scrolled_is_reached_by_the_keyboard(page: Page, full: Repor
 
 def test_small_risks_stay_in_their_column(page: Page, full: ReportFacts) -> None:
     tiny = tuple(
-        replace(one, risk=risk) for one, risk in zip(full.attacks, (0.002788, 0.00002, 0.1771, 1.0), strict=True)
+        altered(one, risk=risk) for one, risk in zip(full.attacks, (0.002788, 0.00002, 0.1771, 1.0), strict=True)
     )
     page.set_content(render(changed(full, attacks=tiny)))
     for spacing in SPACINGS:
@@ -342,8 +344,10 @@ def test_whiskers_and_marks_lie_where_their_shares_are(page: Page, broken: Repor
     assert len(rows) == len(broken.attacks)
     for row, attack in zip(rows, broken.attacks, strict=True):
         assert row["track"] > 120
-        for name in ("success", "low", "high", "baseline"):
-            assert row[name] / row["track"] == pytest.approx(getattr(attack, name) / 0.75, abs=0.01)
+        tried = attack.success
+        shares = {"success": tried.share, "low": tried.low, "high": tried.high, "baseline": attack.baseline.share}
+        for name, share in shares.items():
+            assert row[name] / row["track"] == pytest.approx(share / 0.75, abs=0.01)
 
 
 def test_contents_lead_to_headings_that_are_there(page: Page, full: ReportFacts) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import resources
 
 import pytest
-from tests.support.reports import changed
+from tests.support.reports import altered, changed
 
 from shoal.report import ReportFacts, render
 from shoal.report.frontier import MARKS
@@ -119,7 +119,7 @@ def test_relations_are_told_with_their_sign_and_once(told: ReportFacts) -> None:
     found = compose(told, recipient=False).relations
     assert found is not None
     assert [(one.label, one.before, one.after) for one in found.rows] == [
-        ("age and bill, Pearson’s r", "-0.417", "-0.229")
+        ("age and bill, Pearson’s r", "−0.417", "−0.229")
     ]
 
 
@@ -133,7 +133,7 @@ def test_example_rows_of_a_recipient_show_no_identifier(told: ReportFacts) -> No
 def test_no_tick_is_green_while_the_declared_harm_fails(full: ReportFacts) -> None:
     """The page keeps all ticks plain, those of met models and of lesser harms too."""
     assert full.assessment is not None
-    above = changed(full, assessment=full.assessment.__class__(**{**vars(full.assessment), "within": False}))
+    above = changed(full, assessment=altered(full.assessment, within=False))
     for recipient in (False, True):
         assert '<main id="main" class="held">' in render(above, recipient=recipient)
         assert '<main id="main">' in render(full, recipient=recipient)
@@ -172,3 +172,21 @@ def _apart(one: str, other: str) -> float:
 def test_headers_are_not_broken_inside_words() -> None:
     style = (resources.files("shoal.report") / "templates" / "style.css").read_text()
     assert re.search(r"thead th \{ overflow-wrap: normal;", style)
+
+
+def test_groups_that_lose_most_are_told_in_words(ruled: ReportFacts) -> None:
+    page = compose(ruled, recipient=False)
+    assert (
+        "Of the groups of 'sex' that are too small to be named, 69.2% of records and 69.2% of cells are gone; "
+        "on average it is 0.5% and 0.5%."
+    ) in page.hit_hard
+    told = [(row.group, row.share) for row in page.hit if row.attribute == "sex"]
+    assert told == [("female", "0.3%"), ("male", "0.3%"), ("all others", "69.2%")]
+    assert not compose(ruled, recipient=True).hit
+
+
+def test_edit_rules_are_told_to_the_owner(ruled: ReportFacts) -> None:
+    rows = {row.head: row.cells for row in compose(ruled, recipient=False).rules}
+    assert rows["no-male-gynaecology"] == ("sex, department", "0", "251", "17", "counted")
+    assert rows["no-child-retired"] == ("age, occupation", "–", "–", "–", "'age' is not released")
+    assert not compose(ruled, recipient=True).rules

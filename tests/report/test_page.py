@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.reports import Read, changed
+from tests.support.reports import Read, altered, changed
 
 from shoal.report import AttributeFacts, ModelFacts, ReportFacts, render
+from shoal.results.risk_results import ModelResult
 
 EDITIONS = pytest.mark.parametrize("recipient", [False, True], ids=["internal", "recipient"])
 SAMPLES = pytest.mark.parametrize("sample", ["facts", "unmet", "aggregated", "empty", "full", "broken"])
@@ -67,7 +68,7 @@ def test_hostile_names_are_only_text(facts: ReportFacts, recipient: bool, read: 
         shoal=HOSTILE,
         data_path=HOSTILE,
         attributes=(*facts.attributes, AttributeFacts(HOSTILE, HOSTILE, (HOSTILE,), (HOSTILE,), released=True)),
-        models=(ModelFacts(HOSTILE, HOSTILE, HOSTILE, required=1, achieved=1, met=True),),
+        models=(ModelFacts(HOSTILE, HOSTILE, HOSTILE, ModelResult(name=HOSTILE, required=1, achieved=1, met=True)),),
         utility={HOSTILE: 1.0},
         levels={HOSTILE: 1},
         warnings=(HOSTILE,),
@@ -210,7 +211,10 @@ def test_the_recipient_learns_nothing_from_what_is_kept_back(facts: ReportFacts,
         data_path="C:\\elsewhere\\data.csv",
         before=unmet.after,
         after=replace(facts.after, suppressed=99, records=7001),
-        models=tuple(replace(model, required=0.001, explanation="Another promise.") for model in facts.models),
+        models=tuple(
+            replace(model, found=altered(model.found, required=0.001), explanation="Another promise.")
+            for model in facts.models
+        ),
         attributes=(AttributeFacts("secret_column", "direct", ("left out",), (), released=False), *kept[1:]),
         utility={"loss": 0.9},
         levels={"age": 4},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.support.reports import changed
+from tests.support.reports import altered, changed
 
 from shoal.report import ReportFacts, render
 from shoal.report.wording import give_verdict
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.requirement("R-10")
 
 def test_an_attack_that_nobody_could_judge_takes_the_green_away(full: ReportFacts) -> None:
     assert give_verdict(full, recipient=False).kind == "met"
-    left = changed(full, unjudged=("distance linking",))
+    left = changed(full, attacks_unjudged=("distance linking",))
     verdict = give_verdict(left, recipient=False)
     assert verdict.kind == "none"
     assert verdict.headline.endswith("but 1 attack not judged")
@@ -25,7 +25,7 @@ def test_an_attack_that_nobody_could_judge_takes_the_green_away(full: ReportFact
 
 
 def test_a_recipient_learns_that_something_is_open_but_not_what(full: ReportFacts) -> None:
-    left = changed(full, unjudged=("distance linking",))
+    left = changed(full, attacks_unjudged=("distance linking",))
     verdict = give_verdict(left, recipient=True)
     assert (verdict.kind, "not all evidence could be judged" in verdict.headline) == ("none", True)
     page = render(left, recipient=True)
@@ -34,11 +34,11 @@ def test_a_recipient_learns_that_something_is_open_but_not_what(full: ReportFact
 
 
 def test_what_is_bad_stays_bad(broken: ReportFacts) -> None:
-    assert give_verdict(changed(broken, unjudged=("distance linking",)), recipient=False).kind == "unmet"
+    assert give_verdict(changed(broken, attacks_unjudged=("distance linking",)), recipient=False).kind == "unmet"
 
 
 def test_nothing_but_open_questions_is_not_called_unattacked(full: ReportFacts) -> None:
-    left = give_verdict(changed(full, attacks=(), unjudged=("frequency",)), recipient=False)
+    left = give_verdict(changed(full, attacks=(), attacks_unjudged=("frequency",)), recipient=False)
     assert left.kind == "none"
     assert not any("was not attacked" in sentence for sentence in left.sentences)
 
@@ -85,7 +85,7 @@ def test_the_top_level_is_called_a_star(full: ReportFacts) -> None:
 
 @pytest.mark.requirement("R-04")
 def test_it_is_said_where_nobody_could_compare_with_strangers(broken: ReportFacts) -> None:
-    lone = changed(broken, attacks=tuple(replace(one, control=None) for one in broken.attacks), models=())
+    lone = changed(broken, attacks=tuple(altered(one, control=None) for one in broken.attacks), models=())
     assert any(one.found for one in lone.attacks)
     verdict = give_verdict(lone, recipient=False)
     assert "more than guessing (no control group was given)" in verdict.headline

@@ -45,8 +45,12 @@ def test_what_is_written_fits(name: str, told: Any) -> None:
     validator(name).validate(told)
 
 
+LATER = {"composition", "explore", "synthetic", "synthetic-tables"}
+"""What version 0.1 did not write; `tests/govern/test_composition.py` tries the first."""
+
+
 def test_most_schemas_are_tried() -> None:
-    assert {name for name, _ in written()} == set(SCHEMAS) - {"explore"}
+    assert {name for name, _ in written()} == set(SCHEMAS) - LATER
 
 
 @pytest.mark.parametrize("damage", [{"risk": {"k": "many"}}, {"data": {}}, {"roles": {"age": "king"}}, {"kind": 1}])

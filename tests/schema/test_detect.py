@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from polars.io.plugins import register_io_source
 
 from shoal.errors import DataError
-from shoal.schema import Column, ValueType
-from shoal.schema.type_detection import DATE_FORMATS, AmbiguousDate, TypeCandidates, detect, screen
+from shoal.schema import Column, Counts, ValueType
+from shoal.schema.type_detection import DATE_FORMATS, AmbiguousDate, TypeCandidates, detect, detect_counted, screen
 
 pytestmark = pytest.mark.requirement("D-05")
 
@@ -138,6 +138,14 @@ FEW_KINDS = st.lists(CELLS, min_size=1, max_size=3).flatmap(lambda kinds: st.lis
 @given(values=FEW_KINDS, sample_rows=st.integers(1, 12))
 def test_the_sample_never_changes_the_result(values: Sequence[str | None], sample_rows: int) -> None:
     assert found(values, sample_rows=sample_rows) == found(values)
+
+
+@given(values=FEW_KINDS, declared=st.sampled_from([None, ValueType.DECIMAL, ValueType.TEXT]))
+def test_counted_values_tell_the_same_as_all_of_them(values: Sequence[str | None], declared: ValueType | None) -> None:
+    said = None if declared is None else Column("x", declared)
+    frame = pl.DataFrame({"x": pl.Series(values, dtype=pl.String)})
+    counts = Counts.from_frame(frame.group_by("x").len("n"), ("x",), "n")
+    assert detect_counted(counts, "x", {"x": said} if said else None) == found(values, declared=said)
 
 
 def expected(values: Sequence[str | None]) -> ValueType:

@@ -60,6 +60,11 @@ def test_no_label_is_taken_for_a_value(kind: str) -> None:
             assert identifying(around.replace("{}", label)) == []
 
 
+@pytest.mark.parametrize("number", ["9999 1145 1971 0993", "9999 1814 3881 7522"])
+def test_the_end_of_a_stand_in_that_is_one_by_itself_leaves_no_beginning(number: str) -> None:
+    assert identifying(f"Her PAN is PPXXA2364J°, her card {number}°.") == []
+
+
 def test_what_stands_beside_a_label_is_still_found() -> None:
     assert identifying("[PERSON] asha@clinic.in [SECRET]") == [("email", "asha@clinic.in")]
 

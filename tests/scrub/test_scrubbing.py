@@ -20,7 +20,7 @@ from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.scrub.age_ranges import generalised_age
 from shoal.scrub.choices import chosen_types
-from shoal.scrub.coreference import resolve_people
+from shoal.scrub.coreference import mention_of, resolve_people
 from shoal.scrub.date_shift import shifted_date
 from shoal.scrub.outcome import ScrubAction
 from shoal.scrub.scrubber import Scrubber
@@ -208,6 +208,19 @@ def test_stand_ins_are_the_same_in_every_document_of_a_domain():
 )
 def test_who_is_who(names, people):
     assert list(resolve_people(names).values()) == people
+
+
+_NAME_PART = st.sampled_from(["Asha", "A.", "Ravi", "R.", "Rao", "Lim", "L.", "Dr.", "Rao,", "Ärne", "O'Brien"])
+
+
+@given(st.lists(st.lists(_NAME_PART, max_size=4).map(" ".join), max_size=12))
+def test_who_is_who_is_told_as_by_trying_every_pair(names):
+    mentions = {name: mention_of(name) for name in names}
+    full = {mention.key: mention for mention in mentions.values() if mention.is_full}
+    for name, person in resolve_people(names).items():
+        mention = mentions[name]
+        fitting = [key for key, other in full.items() if not mention.is_full and mention.fits(other)]
+        assert person == (fitting[0] if len(fitting) == 1 else mention.key)
 
 
 def test_numbers_are_nobodys_and_keep_their_form():

@@ -86,6 +86,25 @@ def test_memory_is_bounded_on_a_line_without_end():
     assert longest < 1_500
 
 
+@pytest.mark.parametrize("word", ["lorem ", "x", "Asha Rao, "])
+def test_what_is_read_of_a_line_without_end_grows_with_it_and_no_faster(word):
+    read = 0
+
+    class Watched:
+        def annotate(self, text):
+            nonlocal read
+            read += len(text)
+            return annotator().annotate(text)
+
+    counts = []
+    for times in (2_000, 8_000):
+        read = 0
+        list(scrub_lines([word] * times, Scrubber(Watched()), most=1_000, overlap=100))
+        counts.append(read / times)
+    assert counts[1] < 1.1 * counts[0]
+    assert counts[1] < 3 * len(word)
+
+
 def test_windows_that_are_too_short_are_refused():
     with pytest.raises(InputError, match="twice"):
         list(scrub_lines(["a"], scrubber(), most=10, overlap=6))

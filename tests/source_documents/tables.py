@@ -106,6 +106,36 @@ TABLES = {
         ),
         {"Name": DIRECT, "Aadhaar Number": DIRECT, "Address": QUASI, "Mobile number": DIRECT},
     ),
+    "meity 2.h": WorkedTable(
+        "MeitY 2.2.4: who looked for what is to be hidden",
+        rows(
+            "UserID|QueryText|QueryTime|URL",
+            """
+            1|shopping website|06/13/2017 16:08|www.shop.com
+            2|PM of India|01/14/2016 11:18|www.pmindia.com
+            3|Olympics 2020|07/12/2014 22:38|www.olympics.com
+            4|Covid Vaccination|08/11/2012 12:58|www.vaccination.com
+            5|Mutual Funds|01/14/2020 22:10|www.mutualfund.com
+            6|Kids Toys|01/14/2013 20:08|www.toys.com
+            7|CBSE Results|01/14/2016 12:08|www.results.com
+            8|Data Privacy|01/14/2016 11:08|www.privacy.com
+            """,
+        ),
+        {"UserID": DIRECT},
+    ),
+    "meity 2.j": WorkedTable(
+        "MeitY 2.2.5: the name is a pseudonym already, the address an area",
+        rows(
+            "Sr no|Name|Age|Address|City",
+            """
+            1|Ramesh|25|Andheri|Mumbai
+            2|Satish|26|Juhu|Mumbai
+            3|Manisha|35|Dadar|Mumbai
+            4|Mahesh|35|Mahalakshmi|Mumbai
+            """,
+        ),
+        {"Sr no": DIRECT, "Name": DIRECT, "Age": QUASI, "Address": QUASI, "City": QUASI},
+    ),
     "meity 2.l": WorkedTable(
         "MeitY 2.2.6: the medical report is sensitive and stays",
         rows(
@@ -154,6 +184,24 @@ TABLES = {
             """,
         ),
         {"Age": QUASI, "Product Category": TARGET},
+    ),
+    "meity 2.s": WorkedTable(
+        "MeitY 2.2.9: what was paid is to be analysed; brands and stores are no people",
+        rows(
+            "Brand name|Purchase value (in Rs)|Store name",
+            """
+            Brand A|20000|Store A
+            Brand B|10000|Store A
+            Brand A|15000|Store A
+            Brand B|25000|Store A
+            Brand A|30000|Store A
+            Brand B|9000|Store B
+            Brand A|7000|Store B
+            Brand B|19000|Store B
+            Brand A|12000|Store B
+            """,
+        ),
+        {"Brand name": QUASI, "Purchase value (in Rs)": TARGET, "Store name": QUASI},
     ),
     "meity 2.u": WorkedTable(
         "MeitY 2.3.1: age, gender and PIN code are the quasi-identifiers",
@@ -237,6 +285,89 @@ TABLES = {
         "PDPC step 2",
         rows("Name|Age|Favourite show", "Alex|25|The Big Bang Theory\nBosco|54|Friends\nCharlene|42|Grey's Anatomy"),
         {"Name": DIRECT, "Age": QUASI, "Favourite show": TARGET},
+    ),
+    "pdpc step 4": WorkedTable(
+        "PDPC step 4",
+        rows(
+            "Postal code|Age|Favourite show",
+            "\n".join(
+                ["22xxxx|21 to 25|Emily in Paris"] * 2
+                + ["10xxxx|41 to 45|Brooklyn Nine-Nine"] * 4
+                + ["58xxxx|56 to 60|Attenborough's Life in Colour"] * 3
+            ),
+        ),
+        {"Postal code": QUASI, "Age": QUASI, "Favourite show": TARGET},
+    ),
+    "pdpc addresses": WorkedTable(
+        "PDPC annex A, generalisation: the person is a pseudonym already",
+        rows(
+            "Serial number|Person|Age|Address",
+            """
+            1|357703|24|700 Toa Payoh Lorong 5
+            2|233121|31|800 Ang Mo Kio Avenue 12
+            3|938637|44|900 Jurong East Street 70
+            4|591493|29|750 Toa Payoh Lorong 5
+            5|202626|23|5 Tampines Street 90
+            6|888948|75|1 Stonehenge Road
+            7|175878|28|10 Tampines Street 90
+            8|312304|50|50 Jurong East Street 70
+            9|214025|30|720 Toa Payoh Lorong 5
+            10|271714|37|830 Ang Mo Kio Avenue 12
+            11|341338|22|15 Tampines Street 90
+            12|529057|25|18 Tampines Street 90
+            13|390438|39|840 Ang Mo Kio Avenue 12
+            """,
+        ),
+        {"Serial number": DIRECT, "Person": DIRECT, "Age": QUASI, "Address": QUASI},
+    ),
+    "pdpc members": WorkedTable(
+        "PDPC annex A, swapping: job profiles and what is bought",
+        rows(
+            "Person|Job title|Date of birth|Membership type|Average visits per month",
+            """
+            A|University lecturer|3 Jan 1970|Silver|0
+            B|Salesman|5 Feb 1972|Platinum|5
+            C|Lawyer|7 Mar 1985|Gold|2
+            D|IT professional|10 Apr 1990|Silver|1
+            E|Nurse|13 May 1995|Silver|2
+            """,
+        ),
+        {
+            "Person": DIRECT,
+            "Job title": QUASI,
+            "Date of birth": QUASI,
+            "Membership type": TARGET,
+            "Average visits per month": TARGET,
+        },
+    ),
+    "pdpc donations": WorkedTable(
+        "PDPC annex A, aggregation; salaries are targets by annex B",
+        rows(
+            "Donor|Monthly income ($)|Amount donated in 2016 ($)",
+            """
+            Donor A|4000|210
+            Donor B|4900|420
+            Donor C|2200|150
+            Donor D|4200|110
+            Donor E|5500|260
+            Donor F|2600|40
+            Donor G|3300|130
+            Donor H|5500|210
+            Donor I|1600|380
+            Donor J|3200|80
+            Donor K|2000|440
+            Donor L|5800|400
+            Donor M|4600|390
+            Donor N|1900|480
+            Donor O|1700|320
+            Donor P|2400|330
+            Donor Q|4300|390
+            Donor R|2300|260
+            Donor S|3500|80
+            Donor T|1700|290
+            """,
+        ),
+        {"Donor": DIRECT, "Monthly income ($)": TARGET, "Amount donated in 2016 ($)": TARGET},
     ),
     "pdpc grocery": WorkedTable(
         "PDPC annex A, character masking",

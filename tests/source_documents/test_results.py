@@ -15,10 +15,12 @@ from tests.source_documents.tables import TABLES
 from shoal.attack.attacks.inference import homogeneity, skewness
 from shoal.attack.codes.dictionary import dictionary
 from shoal.attack.codes.identifier_formats import numbers
+from shoal.attack.ground_truth.targets import TrialDesign
 from shoal.cli import main
 from shoal.policy import Policy
 from shoal.randomness import Randomness
 from shoal.release import anonymise
+from shoal.synthetic_release import synthesise
 from shoal.vault import Passphrase, Vault
 
 ASHA = Passphrase("asha", "a long enough phrase")
@@ -46,17 +48,22 @@ def test_tokens_are_unique_random_and_mapped_in_the_vault(
     tmp_path: Path, table: str, name: str, form: str, shape: str
 ) -> None:
     """MeitY 2.e to 2.g (virtual ids), PDPC step 2 (tokens and mapping) and annex A."""
-    people = TABLES[table].frame().select(name)
-    text = f"shoal: 1\nname: tokens\nattributes:\n  {name}: {{role: direct, technique: "
+    people = TABLES[table].frame()
+    text = "shoal: 1\nname: tokens\nattributes:\n"
+    text += "".join(f'  "{other}": {{role: insensitive}}\n' for other in people.columns if other != name)
+    text += f"  {name}: {{role: direct, technique: "
     text += f"{{pseudonymise: {{domain: people, format: {form}, method: random, reversible: true}}}}}}\n"
     with Vault.create(tmp_path / "v.vault", ASHA, state=tmp_path / "state") as vault:
         vault.add_domain("people")
-        first, again = (anonymise(people, Policy.from_text(text), vault=vault).data[name] for _ in range(2))  # type: ignore[index]
-    tokens = first.cast(pl.String)
+        first, again = (pl.DataFrame(anonymise(people, Policy.from_text(text), vault=vault).data) for _ in range(2))
+        tokens = first[name].cast(pl.String)
+        asked = vault.ask("people", tokens.to_list(), "the mapping is to be checked")
+        assert [one.value for one in vault.reveal(asked.id)] == people[name].to_list()
     assert tokens.str.contains(f"^{shape}$").all()
     assert tokens.n_unique() == len(people)
     assert not set(tokens) & {value.replace(" ", "") for value in people[name]}
-    assert again.to_list() == first.to_list(), "the mapping is kept, so the same person has the same token"
+    assert first.equals(again), "the mapping is kept, so the same person has the same token"
+    assert first.drop(name).equals(people.drop(name)), "the other columns stay, as they do in the tables printed"
 
 
 @pytest.mark.requirement("S-01", "R-01")
@@ -93,7 +100,7 @@ def test_the_surgeons_clients() -> None:
         {"age": ["<30"] * 6 + ["30+"] * 6, "procedure": ["rhinoplasty"] * 6 + ["rhinoplasty", "botox", "filler"] * 2}
     )
     clients = released.with_columns(pl.Series("age", ["<30"] * 6 + ["30+"] * 6))
-    found = homogeneity(released, clients, ["age"], "procedure", randomness=Randomness(1))
+    found = homogeneity(released, clients, ["age"], "procedure", TrialDesign(Randomness(1)))
     assert found.details is not None
     assert found.details["claims"] == pytest.approx(6 / 12)
     assert found.details["precision"] == 1
@@ -106,7 +113,7 @@ def test_seventy_per_cent_above_75() -> None:
     has = ["yes"] * 70 + ["no"] * 30 + ["yes"] * 10 + ["no"] * 90
     table = pl.DataFrame({"age": ages, "condition": has})
     others = pl.DataFrame({"age": [">75"] * 50, "condition": ["yes"] * 35 + ["no"] * 15})
-    found = skewness(table, table, ["age"], "condition", randomness=Randomness(1), control=others)
+    found = skewness(table, table, ["age"], "condition", TrialDesign(Randomness(1), control=others))
     assert found.control is not None
     assert found.control.share == pytest.approx(0.7)
 
@@ -122,3 +129,22 @@ def test_a_dictionary_of_eight_digit_numbers() -> None:
     assert found.success.share == 1
     keyed = pl.Series("number", [hmac.new(b"k" * 32, one.encode(), "sha256").hexdigest() for one in people])
     assert dictionary(keyed, [of_eight], original=people, budget=1000).success.share == 0
+
+
+@pytest.mark.requirement("T-25")
+def test_purchases_that_nobody_made() -> None:
+    """MeitY 2.p to 2.r: the same columns and products in the same proportions, and nothing of ten people alone."""
+    bought = TABLES["meity 2.p"].frame().with_columns(pl.col("Age").cast(pl.Int64))
+    of_ten = synthesise(bought, seed=1, evidence=False).data
+    assert isinstance(of_ten, pl.DataFrame)
+    assert set(of_ten["Product Category"]) == {None}, "each is one of so few that none is learnt from"
+
+    of_many = synthesise(pl.concat([bought] * 60), seed=1, evidence=False).data
+    assert isinstance(of_many, pl.DataFrame)
+    assert of_many.columns == bought.columns
+    products = of_many["Product Category"].value_counts(normalize=True)
+    shares = dict(zip(products["Product Category"], products["proportion"], strict=True))
+    assert set(shares) == set(bought["Product Category"])
+    for product, share in bought["Product Category"].value_counts(normalize=True).iter_rows():
+        assert shares[product] == pytest.approx(share, abs=0.1)
+    assert of_many["Age"].is_between(20, 40).all()

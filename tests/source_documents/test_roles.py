@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
+import yaml
 from tests.source_documents.tables import TABLES, WorkedTable
 
 from shoal.discover.suggestion.policy_draft import suggest
@@ -12,40 +15,7 @@ from shoal.policy import Policy, UseCase
 from shoal.schema import Role
 
 pytestmark = pytest.mark.requirement("D-04", "D-07")
-COMMON = {
-    # PDPC guide, step 1: common examples, by role. Values are made up.
-    Role.DIRECT: {
-        "Name": ["Asha Rao", "Ravi Nair", "Meera Das"],
-        "Email address": ["a@example.org", "b@example.org", "c@example.org"],
-        "Mobile phone number": ["98000 00000", "98000 11111", "98000 22222"],
-        "NRIC number": ["S1234567D", "S7654321A", "S1111111D"],
-        "Passport number": ["A1234567", "B1234567", "C1234567"],
-        "Account number": ["0012345678", "0012345679", "0012345670"],
-        "Social media username": ["asha_99", "ravi.n", "meera"],
-    },
-    Role.QUASI: {
-        "Age": ["24", "39", "18"],
-        "Gender": ["M", "M", "F"],
-        "Race": ["Indian", "Chinese", "Malay"],
-        "Date of birth": ["2003-02-01", "1990-08-15", "1998-12-30"],
-        "Address": ["71 Punggol Central", "35 Mandalay Road", "1 Stonehenge Road"],
-        "Postal code": ["828755", "208215", "117438"],
-        "Job title": ["CEO", "Director", "Manager"],
-        "Company name": ["Speedy Taxi Ltd", "Best Food Ltd", "No. 1 Cold Wear Pte Ltd"],
-        "Marital status": ["Single", "Married", "Widowed"],
-        "Height": ["160", "177", "158"],
-        "Weight": ["64", "79", "61"],
-        "IP address": ["12.120.210.88", "12.120.210.89", "12.120.210.90"],
-    },
-    Role.SENSITIVE: {
-        "Purchases": ["38.05", "12.50", "9.99"],
-        "Salary": ["6200", "7500", "8000"],
-        "Credit rating": ["A", "B", "A"],
-        "Insurance policy": ["Life", "Car", "Life"],
-        "Medical diagnosis": ["Asthma", "Gout", "Asthma"],
-        "Vaccination status": ["Vaccinated", "First dose", "Unvaccinated"],
-    },
-}
+COMMON = yaml.safe_load((Path(__file__).parent / "common_attributes.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
@@ -66,8 +36,42 @@ def test_what_the_table_is_for_is_kept(key: str) -> None:
 
 
 @pytest.mark.parametrize("role", COMMON)
-def test_common_attributes_of_the_pdpc_guide(role: Role) -> None:
+def test_common_attributes_of_the_pdpc_guide(role: str) -> None:
     """A vehicle's plate is taken for a direct identifier here, though the guide calls it indirect: it is registered."""
     for name, values in COMMON[role].items():
         one = profile(pl.LazyFrame({name: values})).columns[0]
-        assert one.proposal.role is role, name
+        assert one.proposal.role == role, name
+
+
+def test_a_name_that_says_what_it_is_outweighs_check_digits_by_chance() -> None:
+    """MeitY 2.e: two of three made-up Aadhaar numbers pass the check of a payment card."""
+    found = profile(TABLES["meity 2.e"].frame().lazy())["Aadhaar Number"]
+    assert found.type != "card"
+    assert "an Aadhaar number" in found.proposal.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "numbers"),
+    [("Sr no", [1, 2, 3], True), ("Serial number", [0, 1, 2], True), ("Serial number", [7, 9, 30], False)],
+)
+def test_a_column_that_numbers_the_records_is_taken_out(name: str, values: list[int], *, numbers: bool) -> None:
+    proposal = profile(pl.LazyFrame({name: values}))[name].proposal
+    assert proposal.role is (Role.DIRECT if numbers or name == "Serial number" else Role.QUASI)
+    assert ("it numbers the records" in proposal.reasons) == numbers
+
+
+@pytest.mark.parametrize("key", ["meity 2.c", "meity 2.e"])
+def test_one_pseudonym_is_enough_where_nothing_else_is_left(key: str) -> None:
+    """PDPC annex B, direct identifiers."""
+    suggestion = suggest(profile(TABLES[key].frame().lazy()), name="x", use_case=UseCase.INTERNAL_ANONYMISED)
+    released = [one.technique for one in suggestion.choices.values() if not one.suppressed]
+    assert len(released) == 1
+    assert "pseudonymise" in str(released[0])
+
+
+def test_things_have_names_too() -> None:
+    """A brand or a store is no person; whoever runs it is one."""
+    names = ["Brand name", "Store name", "bank_name", "Store manager name", "Owner name of store"]
+    values = ["Asha Rao", "Ravi Nair", "Meera Das"]
+    roles = [profile(pl.LazyFrame({name: values}))[name].proposal.role for name in names]
+    assert roles == [Role.QUASI] * 3 + [Role.DIRECT] * 2

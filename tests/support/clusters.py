@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.support.processes import parent_of, processes
 
 PATIENCE = 240
 """Seconds that anything here may take on a machine that is busy with other tests."""
@@ -96,7 +97,7 @@ class Cluster:
     def executors(self) -> list[int]:
         """The processes that run tasks, those of our own workers only."""
         ours = {daemon.pid for daemon in self.daemons}
-        return [pid for pid in processes("CoarseGrainedExecutorBackend") if parent(pid) in ours]
+        return [pid for pid in processes("CoarseGrainedExecutorBackend") if parent_of(pid) in ours]
 
     def stop(self) -> None:
         for daemon in reversed(self.daemons):
@@ -119,34 +120,10 @@ def until(look: Callable[[], object], patience: float = PATIENCE) -> str:
     """What is seen as soon as there is something to see."""
     end = time.monotonic() + patience
     while not (seen := look()):
-        assert time.monotonic() < end, "nothing happened"
+        if time.monotonic() > end:
+            raise TimeoutError("nothing happened")
         time.sleep(0.1)
     return str(seen)
-
-
-def processes(named: str) -> list[int]:
-    return [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/cmdline") if named.encode() in _read(path)]
-
-
-def parent(pid: int) -> int:
-    found = re.search(rb"PPid:\s+(\d+)", _read(Path(f"/proc/{pid}/status")))
-    return int(found[1]) if found else 0
-
-
-def family(pid: int) -> list[int]:
-    """The process and all that it started."""
-    parents = {int(path.parent.name): parent(int(path.parent.name)) for path in Path("/proc").glob("[0-9]*/status")}
-    found = [pid]
-    for one in found:
-        found += [child for child, its in parents.items() if its == one]
-    return found
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
 
 
 def driver(

@@ -78,6 +78,17 @@ def decimal_intervals(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def cuts(draw: st.DrawFn) -> Case:
+    column = Column("spent", ValueType.DECIMAL, pl.Float64())
+    hundredths = sorted(draw(st.sets(st.integers(-900, 900), min_size=1, max_size=9)))
+    spec: dict[str, object] = {"at": [number / 100 for number in hundredths]}
+    if len(hundredths) > 2 and draw(st.booleans()):
+        spec["join"] = [2]
+    values = st.integers(-1000, 1000).map(lambda number: number / 100) | st.floats(-9, 9)
+    return case(draw, {"cuts": spec}, column, values, pl.Float64())
+
+
+@st.composite
 def grids(draw: st.DrawFn) -> Case:
     decimals = sorted(draw(st.sets(st.integers(0, 5), min_size=1)), reverse=True)
     column = Column("latitude", ValueType.DECIMAL)
@@ -198,6 +209,7 @@ def flats(draw: st.DrawFn) -> Case:
 
 CASES = {
     "intervals": whole_intervals() | decimal_intervals(),
+    "cuts": cuts(),
     "grid": grids(),
     "order": orders(),
     "redact": redactions(),

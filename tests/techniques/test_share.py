@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from tests.support.policies import policy_text
 
 import shoal
 from shoal.errors import DataError, InputError, IntegrityError, ShoalError, SourceError
@@ -32,14 +33,11 @@ PEOPLE = pl.DataFrame(
         "visits": [1, 2, 3, 4, -5],
     }
 )
-POLICY = """
-shoal: 1
-name: shared
-attributes:
-  ward: {role: insensitive}
-  pay: {role: insensitive, technique: {share: {parties: 3, threshold: 2}}}
-  visits: {role: insensitive, technique: {share: {parties: 3}}}
-"""
+SHARED = {
+    "pay": "technique: {share: {parties: 3, threshold: 2}}",
+    "visits": "technique: {share: {parties: 3}}",
+}
+POLICY = policy_text("people.csv", "", SHARED, insensitive="ward pay visits")
 
 
 @pytest.fixture(scope="module")
@@ -142,16 +140,9 @@ def test_files_follow_the_released_records(tmp_path: Path) -> None:
     count = 500
     people = pl.DataFrame({"number": np.arange(count), "pay": np.arange(count) * 100})
     people.write_csv(tmp_path / "in.csv")
-    policy = shoal.Policy.from_text("""
-shoal: 1
-name: shared
-attributes:
-  number: {role: insensitive}
-  pay: {role: insensitive, technique: {share: {parties: 2}}}
-suppress_records: {where: "number < 100"}
-shuffle_rows: true
-""")
-    release = shoal.anonymise(tmp_path / "in.csv", policy, output=tmp_path / "out")
+    rest = 'suppress_records: {where: "number < 100"}\nshuffle_rows: true'
+    policy = policy_text("in.csv", rest, {"pay": "technique: {share: {parties: 2}}"}, insensitive="number pay")
+    release = shoal.anonymise(tmp_path / "in.csv", shoal.Policy.from_text(policy), output=tmp_path / "out")
     data, table = pl.read_csv(release.data), rebuild(release.files.values())
     assert data.height == 400
     assert not data["number"].is_sorted()

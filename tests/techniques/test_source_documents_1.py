@@ -1,25 +1,6 @@
-"""The before/after tables of the source documents, first half.
+"""Before/after tables of the source documents: suppression of attributes, masking, generalisation, rounding, coding.
 
-Here: suppression of attributes, masking, generalisation, rounding, coding.
-
-| document | table | test |
-|---|---|---|
-| MeitY | 2.a → 2.b, attribute suppression | test_meity_attribute_suppression |
-| MeitY | 2.c → 2.d, character masking | test_meity_character_masking |
-| MeitY | 2.l → 2.m, generalisation | test_meity_generalisation, test_meity_generalisation_to_a_random_value |
-| MeitY | 2.n → 2.o, base-x rounding | test_meity_rounding |
-| MeitY | 2.u → 2.v, age, gender and pincode of the 3-anonymous table | test_meity_3_anonymous_table |
-| PDPC | step 2, names removed; step 3, examples in the text | test_pdpc_step_2, test_pdpc_step_3 |
-| PDPC | annex A, postal codes masked | test_pdpc_character_masking |
-| PDPC | annex A, age and address generalised | test_pdpc_generalisation |
-| PDPC | annex A, base-x rounding | test_pdpc_rounding |
-| PDPC | annex B, masked and generalised identifiers | test_pdpc_annex_b_masking, test_pdpc_annex_b_generalisation, … |
-| PDPC | annex C, age and occupation of the 5-anonymous table | test_pdpc_5_anonymous_table |
-| ISO/IEC 20889 | 9.6.1, 9.6.2 and 9.6.3, examples in the text | test_iso_examples |
-
-Elsewhere: swapping (MeitY 2.h → 2.i, PDPC annexes A and B), record suppression (MeitY 2.j → 2.k, PDPC annexes A and C),
-noise (PDPC annex B), aggregation (MeitY 2.s → 2.t, PDPC annex A) are in the second half; pseudonyms (MeitY 2.e → 2.g,
-PDPC step 2 and annexes A and B) and synthetic data (MeitY 2.p → 2.r) are other techniques.
+``docs/explanation/worked-tables.md`` lists all of them, with the test of each.
 """
 
 from __future__ import annotations

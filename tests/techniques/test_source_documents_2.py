@@ -1,22 +1,6 @@
-"""Before/after tables of the source documents: swapping, perturbation by noise, record suppression, aggregation.
+"""Before/after tables of the source documents: swapping, noise, record suppression, aggregation.
 
-| table | technique |
-|---|---|
-| MeitY 2.h → 2.i | swapping of web searches |
-| MeitY 2.j → 2.k | record suppression |
-| MeitY 2.s → 2.t | aggregation of purchases by price band |
-| PDPC annex A, record suppression (in the example of generalisation) | record 6 leaves |
-| PDPC annex A, swapping | five customers |
-| PDPC annex A, data aggregation | donations by income |
-| PDPC annex B, age, gender, race, birth, address, postal code, job, company, GPS, target attributes | swapping |
-| PDPC annex B, age, date of birth, GPS, target attributes | perturbation |
-| PDPC annex C, k-anonymity | suppression of the class that is too small |
-| ISO/IEC 20889, 9.7.2 | a grade with noise |
-
-Not here: MeitY 2.n → 2.o and PDPC annex A, data perturbation, are rounding; MeitY 2.p → 2.q gives no complete data.
-
-A random technique can't be expected to repeat a published draw. It is shown to keep what the document says is kept, and
-that the published result is among those it can give.
+``docs/explanation/worked-tables.md`` lists all of them, with the test of each.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""What techniques say of themselves: the lines of ISO/IEC 20889, table A.1, and what follows from their parameters."""
+"""What techniques and models say of themselves: lines of ISO/IEC 20889, table A.1, and what follows from parameters."""
 
 from __future__ import annotations
 
 import pytest
 
+from shoal.privacy import privacy_models
 from shoal.schema import Role, ValueType
 from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Facts, Lowers, Missing, table_techniques, techniques
 
@@ -70,3 +71,30 @@ def test_only_suppression_replaces_what_is_missing(key: str) -> None:
 )
 def test_clauses(key: str, clause: str) -> None:
     assert facts_of(key).clause == f"ISO/IEC 20889, {clause}"
+
+
+MODELS = {
+    "differential_privacy": (YES, YES, PARTIALLY),  # the line of the standard, which thinks of noise: records stay true
+    "k_anonymity": (YES, PARTIALLY, NO),  # the line of the standard; the others follow from what they bound
+    "maximum_risk": (YES, PARTIALLY, NO),
+    "alpha_k": (YES, PARTIALLY, PARTIALLY),
+    "ke_anonymity": (YES, PARTIALLY, PARTIALLY),
+    "l_diversity": (YES, PARTIALLY, PARTIALLY),
+    "p_sensitive": (YES, PARTIALLY, PARTIALLY),
+    "beta_likeness": (PARTIALLY, PARTIALLY, PARTIALLY),
+    "delta_disclosure": (PARTIALLY, PARTIALLY, PARTIALLY),
+    "lkc": (PARTIALLY, PARTIALLY, PARTIALLY),
+    "t_closeness": (PARTIALLY, PARTIALLY, PARTIALLY),
+    "average_risk": (PARTIALLY, PARTIALLY, NO),
+    "delta_presence": (PARTIALLY, PARTIALLY, NO),
+    "k_map": (PARTIALLY, PARTIALLY, NO),
+    "population_uniqueness": (PARTIALLY, PARTIALLY, NO),
+    "sample_uniqueness": (PARTIALLY, PARTIALLY, NO),
+}
+"""What is lowered; records stay truthful, since models are reached by generalisation and suppression."""
+
+
+def test_models_state_their_lines_too() -> None:
+    stated = {key: model.properties for key, model in privacy_models}
+    assert all(one.truthful for one in stated.values())
+    assert {key: (one.singling_out, one.linking, one.inference) for key, one in stated.items()} == MODELS

@@ -12,14 +12,17 @@ import re
 import signal
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.work import calls
 from tests.text.hostile import PERIODS, repeated
 
 from shoal.scrub.scrubber import Scrubber
 from shoal.text import Annotator
+from shoal.text.lexicon.word_shapes import looks_coined
 from shoal.text.lexicon_finder import LexiconFinder
 from shoal.text.matching.patterns import PatternFinder
 from shoal.text.spans import Span
@@ -85,7 +88,7 @@ def test_what_is_quadratic_is_noticed() -> None:
 
 @pytest.mark.parametrize("finder", FINDERS)
 def test_repeats_are_nothing_special(finder: str) -> None:
-    FINDERS[finder]("Dr. Asha Rao lives at 12 High Street, Leeds.")
+    FINDERS[finder]("Dr. Asha Rao lives at 12 High Street, Leeds; 王小明.")  # tables of all scripts are there then
     assert [period for period in PERIODS if too_slow(FINDERS[finder], period)] == []
 
 
@@ -93,6 +96,26 @@ def test_repeats_are_nothing_special(finder: str) -> None:
 @given(period=st.lists(st.sampled_from(PERIODS), min_size=2, max_size=4).map("".join))
 def test_nor_are_repeats_of_several_things(period: str) -> None:
     assert not too_slow(ANNOTATOR.annotate, period)
+
+
+def test_calls_that_grow_with_the_square_are_noticed() -> None:
+    def quadratic(size: int) -> int:
+        return sum(1 for _ in range(size**2))
+
+    assert calls(partial(quadratic, 400)) > 15 * calls(partial(quadratic, 100))
+
+
+@pytest.mark.parametrize("period", ["A", "O'", "Asha Rao ", "asha rao ", "A ", "12 High Street, ", "1 a "])
+def test_one_line_without_an_end_is_nothing_special(period: str) -> None:
+    """Words and runs as long as the text: four times the length is about four times the calls."""
+    work, times = Scrubber(Annotator()).scrub, 3_000 // len(period)
+    work(period * 2 * times)
+    assert calls(partial(work, period * 4 * times)) < 5 * calls(partial(work, period * times)) + 1_000
+
+
+def test_a_word_without_an_end_is_not_cut_at_every_letter() -> None:
+    looks_coined("brightwater")
+    assert calls(partial(looks_coined, "a" * 4_000)) <= calls(partial(looks_coined, "a" * 1_000))
 
 
 class Counting:

@@ -9,8 +9,9 @@ import pytest
 
 from shoal.text import Annotator
 from shoal.text.lexicon_finder import LexiconFinder
+from shoal.text.logs import network_fields, person_records, user_fields
 from shoal.text.logs.log_findings import WORD_FINDERS
-from shoal.text.logs.log_lines import LogDetector, is_log, is_log_line
+from shoal.text.logs.log_lines import LogDetector, TextKind, is_log, is_log_line
 
 pytestmark = pytest.mark.requirement("X-05")
 
@@ -36,6 +37,29 @@ def _starred(text: str, annotator: Annotator = ANNOTATOR) -> str:
     return "".join(stars)
 
 
+EVENTS = """\
+Audit Success\t11/12/2026 10:15:22 AM\tMicrosoft-Windows-Security-Auditing\t4624\tLogon\tAn account was logged on.
+Subject:
+\tSecurity ID:\t\tSYSTEM
+\tAccount Name:\t\tDC01$
+Logon Type:\t\t\t3
+New Logon:
+\tSecurity ID:\t\t⟦S-1-5-21-3623811015-3361044348-30300820-1013⟧
+\tAccount Name:\t\t⟦arao⟧
+\tAccount Domain:\t\tCLINIC
+Network Information:
+\tSource Network Address:\t⟦192.0.2.14⟧
+"""
+LET_IN = "[10:15:22 INF] authenticated with scheme Bearer\n[10:15:23 INF] HTTP GET /orders responded 200\n"
+
+
+@pytest.mark.parametrize("lines", [EVENTS, LET_IN], ids=["events of several lines", "a word at the end of a line"])
+def test_lines_are_read_together(lines: str) -> None:
+    text, expected = _read(lines)
+    assert is_log(text)
+    assert _starred(text) == expected
+
+
 @pytest.mark.parametrize("line", LINES)
 def test_what_is_personal_goes_and_all_else_stays(line: str) -> None:
     text, expected = _read(line)
@@ -49,9 +73,17 @@ def test_what_is_personal_goes_and_all_else_stays(line: str) -> None:
         "2026-11-03 10:15 Asha Rao called and asked for her results.",
         "Dear Ms Rao,\n\nyour appointment is on 12 November 2026 at 10:15.\n",
         "[12/11/2026, 10:15:22] Asha Rao: can you call me?\n[12/11/2026, 10:16:01] Ravi: yes",
+        "[12/11/2026, 10:15:22] Asha Rao: https://maps.example.com/?q=12.9,77.5",
+        "12 Nov 2026 10:15:22 - Asha Rao called",
+        "3 Asha Rao 1632960001",
+        "Date: Thu, 12 Nov 2026 10:15:22 +0530",
         "WARNING: keep away from children.",
         "At 10:15:22 the applicant, Mr Rao, was arrested in Pune.",
         '{"name": "Asha Rao", "city": "Pune"}',
+        '{"name": "Asha Rao", "phone": "98450 12345", "at": "2026-11-12T10:15:22Z", "event": "visit", "host": "x"}',
+        '"GET YOUR HEAD DOWN!" That brings me back',
+        "17,2026-01-02 10:15:22,Asha Rao,Pune,12,34",
+        "at x=1, y=2, z=3 and a=4, b=5",
         "",
     ],
 )
@@ -108,6 +140,30 @@ def test_lines_together_lose_what_each_loses_by_itself() -> None:
         ("java.lang.Object@6d06d69c closed", "6d06d69c"),
         ("firmware version 1.2.3.4 loaded", "1.2.3.4"),
         ("Redis, Nginx and Toyota queues", "Redis, Nginx and Toyota"),
+        ("waiting for block from 10.0.0.1", "block"),
+        ("access forbidden by rule, client gone", "rule"),
+        ("no such user found, user with no name", "user found, user with no name"),
+        ("Error getting user: org.example.HostError: refused", "org.example.HostError"),
+        ("worker authenticated, SSH login failed", "worker authenticated, SSH login failed"),
+        ("listing: PID COMMAND\\n 2042 TYPE TCP\\nLocal", "COMMAND\\n 2042 TYPE TCP\\nLocal"),
+        ("login=enabled, user defined, user id 4", "login=enabled, user defined, user id 4"),
+        ("unexpected token: identifier; token=0x7f3c2a10", "token: identifier; token=0x7f3c2a10"),
+        ("key=ApiKey@6d06d69c, token=Token{a64f992}", "Token{a64f992}"),
+        ("GET / Mozilla/5.0 (X11) Chrome/130.0.0.0 Safari/537.36", "130.0.0.0"),
+        ('version: "1.2.3.4", lib-1.2.3.4.jar, 10.0.0.1-SNAPSHOT', '"1.2.3.4", lib-1.2.3.4.jar, 10.0.0.1-SNAPSHOT'),
+        ("Started user@1000.service", "user@1000.service"),
+        ("loader: Hunter Mason Carter state=READY", "Hunter Mason Carter"),
+        ("line 9845012345, run 9845012345, call 9845012345", "run 9845012345, call 9845012345"),
+        ('address="localhost:8080" religion=none dob=0', '"localhost:8080" religion=none dob=0'),
+        ('display_name="Main Board" owner_name=kube', '"Main Board" owner_name=kube'),
+        ("x-cache-key: /index, client=web peer=3", "/index, client=web peer=3"),
+        ("received ADT^A01, x^y, 2^32 and ORU^R01^ORU_R01", "ADT^A01, x^y, 2^32 and ORU^R01^ORU_R01"),
+        ("user id missing, patient id unknown, sound card 0", "user id missing, patient id unknown, sound card 0"),
+        ("Duplicate entry '7-12' for key 'slot_week'", "7-12"),
+        (
+            'driver=nvme0 author="Build System" by=rule lat=12.5 ms',
+            'driver=nvme0 author="Build System" by=rule lat=12.5',
+        ),
     ],
 )
 def test_what_only_looks_personal_stays(message: str, stays: str) -> None:
@@ -129,10 +185,52 @@ def test_what_only_looks_personal_stays(message: str, stays: str) -> None:
         ("no insurance, aadhaar=1081 1678 0693", "1678 0693"),
         ("diagnosis=diabetes stored", "diabetes"),
         ("Login attempt failed for lnarayanan.", "lnarayanan"),
+        ("Login: user=<lnarayanan>, method=PLAIN", "lnarayanan"),
+        ("acls to: yarn,lnarayanan", "lnarayanan"),
+        ("euid=1000(lnarayanan) gid=0(root)", "lnarayanan"),
+        ('BIND dn="uid=lnarayanan,ou=people,dc=example"', "lnarayanan"),
+        ("Executing [+442079460123@from-internal:1]", "442079460123"),
+        ("lease for Zzyzs-iPhone", "Zzyzs"),
+        ("Store: first_name=asha", "asha"),
+        ("password: hunter", "hunter"),
+        ("Authorization: AWS4-HMAC-SHA256 Credential=AB/x, Signature=fe5f80f77d5f", "fe5f80f77d5f"),
+        ("txn=000123 pan=4111111111111111 resp=00", "4111111111111111"),
+        ("Asha Rao paid", "Asha Rao"),
+        ("ADT saved PID-5=RAO^ASHA^K PID-3=MRN0081234", "RAO^ASHA^K"),
+        ("ADT saved PID-5=RAO^ASHA^K PID-3=MRN0081234", "MRN0081234"),
+        ("PatientName=RAO^ASHA DEVI Modality=CT", "DEVI"),
+        ("no sample, (dob 1951-03-02), order 7", "1951-03-02"),
+        ('call {"userId":44712}', "44712"),
+        ("User with id '5521' viewed the course", "5521"),
+        ("viewed patient uuid=5946f880-b197-400b-9caa-a3c661d23041", "5946f880"),
+        ('{"actor":{"id":"00u8xk2p9q","type":"User"}}', "00u8xk2p9q"),
+        ("Duplicate entry 'lnarayanan' for key 'user_login'", "lnarayanan"),
+        ("Key (email)=(lnarayanan) already exists", "lnarayanan"),
+        ("access denied, card 0048812", "0048812"),
+        ("rsync to homes/lnarayanan done", "lnarayanan"),
+        ("grade updated student=Rao Asha Devi course=MATH2", "Devi"),
+        ('driver="S. Murugan" speed=41', "Murugan"),
+        ("prescriber=fsheikh dose=2", "fsheikh"),
+        ("lat=12.97160 lon=77.59460 speed=41", "77.59460"),
+        ("Registering new device for @lnarayanan:example.org", "lnarayanan"),
+        ('author="Asha K <asha@example.dev>"', "Asha K"),
+        ("paid by Asha Rao", "Asha Rao"),
     ],
 )
 def test_what_is_personal_goes(message: str, goes: str) -> None:
     assert goes not in _starred(f"2026-11-12 10:15:22 INFO {message}")
+
+
+def test_signs_hide_nothing() -> None:
+    from benchmarks.recognising import made_up_lines
+
+    texts = [_read(line)[0] for line in LINES] + [text for text, _ in made_up_lines("tuned")]
+    patterns = [*user_fields._SAID, *user_fields._EVERYDAY, *(pattern for _, pattern in network_fields._PATTERNS)]
+    patterns += [pattern for several in person_records._RECORDS.values() for pattern in several]
+    for text in (*texts, *map(str.upper, texts)):
+        for pattern in patterns:
+            if pattern.expression.search(text):
+                assert any(pattern.finditer(text, text.casefold())), (pattern, text)
 
 
 def test_every_finder_of_words_is_known_to_be_one() -> None:
@@ -142,6 +240,17 @@ def test_every_finder_of_words_is_known_to_be_one() -> None:
         "three thousand rupees on Monday, case no. 1234/05, spent two years in prison; she was 54. Rao called 41063329."
     )
     assert {span.by for span in LexiconFinder().find(text)} <= WORD_FINDERS
+
+
+@pytest.mark.parametrize("kind", ["auto", "log"])
+def test_goals_hold_on_lines_that_were_made_up(kind: TextKind) -> None:
+    from benchmarks.recognising import by_touched_characters, made_up_lines
+
+    lines = list(made_up_lines("tuned"))
+    assert len(lines) > 300
+    covered, touched = by_touched_characters(lines, Annotator(kind=kind))
+    assert covered >= 0.98
+    assert touched <= 0.02
 
 
 def test_goals_hold_on_lines_that_were_read(shared: Path) -> None:

@@ -94,6 +94,7 @@ def modules() -> Iterator[types.ModuleType]:
 
 KEYS_OF_OURS = {
     "shoal.report.sections._text_of": "an entry point of a report section",
+    "shoal.report.sections._condition": "the condition that a report section declares of itself",
     "shoal.scan.annotators._patterns": "a set of recognisers",
     "shoal.discover.recognisers.checks.check_named": "the name of a check, from a recogniser's file",
     "shoal.pseudonyms.formats.name.names_of": "a locale",
@@ -103,6 +104,18 @@ KEYS_OF_OURS = {
     "shoal.scrub.surrogates._known": "a locale",
     "shoal.privacy.models.population_uniqueness._too_many": "sizes of classes",
     "shoal.hierarchy.classifications.classification.classification": "the name of a classification",
+    "shoal.text.matching.pattern_syntax.read_pattern": "a pattern of a recogniser",
+    "shoal.text.matching.pattern_shape._class": "what a character of a pattern can be",
+    "shoal.dp.running_totals.best_strategy": "a number of periods, and how costs add up",
+    "shoal.curator.budget_tables.known_budget_tables": "what a dataset's tables are called",
+    "shoal.ledger.database._file_engine": "the address of a ledger's file",
+    "shoal.synth.test_data.generators.accounts._endings": "domains that are kept free",
+    "shoal.synth.test_data.generators.addresses._tables": "a country",
+    "shoal.synth.test_data.generators.names._sets": "a community",
+    "shoal.synth.test_data.generators.names.faker_names": "a locale",
+    "shoal.synth.test_data.generators.tax_numbers._gstin_layout": "a kind of holder",
+    "shoal.synth.test_data.generators.tax_numbers._pan_layout": "a kind of holder",
+    "shoal.synth.test_data.generators.text._layout": "a pattern of a schema",
 }
 """What module-level caches may be asked for by text: names that the program or the policy's author gave, no data."""
 

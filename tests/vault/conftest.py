@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, make_url
 from tests.servers import postgres, postgres_url
+from tests.support.server_tables import on_both, without_tables
 
 from shoal.crypto.passphrase import Effort
 from shoal.pseudonyms.formats.base32 import Base32
@@ -64,18 +64,12 @@ def file_room(tmp_path: Path) -> Room:
 
 
 @pytest.fixture
-def server_room(tmp_path: Path, postgres_url: str) -> Room:
-    engine = create_engine(make_url(postgres_url).set(drivername="postgresql+psycopg"))
-    metadata.drop_all(engine)
-    engine.dispose()
-    return Room(postgres_url, tmp_path / "state")
+def server_room(tmp_path: Path, postgres_url: str) -> Iterator[Room]:
+    with without_tables(postgres_url, metadata):
+        yield Room(postgres_url, tmp_path / "state")
 
 
-@pytest.fixture(params=["file_room", pytest.param("server_room", marks=pytest.mark.server)])
-def room(request: pytest.FixtureRequest) -> Room:
-    """The same tests on SQLite and on PostgreSQL."""
-    found: Room = request.getfixturevalue(request.param)
-    return found
+room = on_both("file_room", "server_room")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from shoal.discover.recognisers import RecogniserSet
-from shoal.errors import InputError
+from shoal.errors import InputError, SourceError
 from shoal.io import Source
 from shoal.io.frames import FrameSource, as_lazy, source_at
 from shoal.release import Release
@@ -26,12 +26,12 @@ def source_from(data: Data, argument: str) -> Source:
     """A table wherever it is; of a release, its data. A mapping is a source as a policy writes it, with its options."""
     if isinstance(data, Release):
         data = data.data
-    if isinstance(data, Mapping):
-        return source_at(data)
-    if is_place(data):
-        return source_at(str(data))
     try:
-        return FrameSource(as_lazy(data))
+        if isinstance(data, Mapping):
+            return source_at(data)
+        return source_at(str(data)) if is_place(data) else FrameSource(as_lazy(data))
+    except SourceError:
+        raise
     except InputError as error:
         raise InputError(error.message, field=argument, advice=error.advice) from None
 

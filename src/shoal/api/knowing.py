@@ -11,6 +11,7 @@ from shoal.discover.column_profile import Profile
 from shoal.discover.recognisers import RecogniserSet
 from shoal.discover.suggestion.policy_draft import Suggestion
 from shoal.discover.suggestion.policy_draft import suggest as suggest_for
+from shoal.discover.suggestion.rule_proposals import with_rules
 from shoal.discover.table_profile import SAMPLE
 from shoal.discover.table_profile import profile as profile_frame
 from shoal.discover.text_mentions import Annotate
@@ -76,6 +77,7 @@ def suggest(  # noqa: PLR0913  # one argument per wish
     person: str | None = None,
     purpose: str | None = None,
     source: object = None,
+    rules: bool = False,
 ) -> Suggestion:
     """A policy that runs as it is: a role and a technique for each column, with the reason as a comment.
 
@@ -86,6 +88,7 @@ def suggest(  # noqa: PLR0913  # one argument per wish
         person: the column that names the person, where it is not found.
         purpose: what the data is for, as in "diabetes by age": what that needs is kept, the rest is left out.
         source: what the policy is to say of where the data is; else the path that was given.
+        rules: adds edit rules: values that many people have, and nobody together. They name such values.
 
     Returns:
         The draft: `text` as YAML, `policy` ready for `anonymise`. It has been tried on the table, unless that is large
@@ -95,11 +98,26 @@ def suggest(  # noqa: PLR0913  # one argument per wish
     for argument, given in {"name": name, "person": person, "purpose": purpose}.items():
         if given is not None and not isinstance(given, str):
             raise InputError("has to be text", field=argument)
+    if flag_from(rules, "rules") and isinstance(data, Profile):
+        raise InputError("are found in a table, and this is its profile", field="rules")
+    found = _suggested(data, case, name, source, {"person": person, "purpose": purpose})
+    if not rules:
+        return found
+    if is_place(data) and holds_tables(str(data)):
+        raise InputError("is about one table, and there are several", field="rules")
+    table = source_from(data, "data")
+    with explained(table):
+        return with_rules(found, table.scan(), case)
+
+
+def _suggested(
+    data: Data | Profile, case: UseCase, name: str | None, source: object, of_one_table: Mapping[str, str | None]
+) -> Suggestion:
     if isinstance(data, str | Path):
-        return _suggest_at(str(data), case, name, source, {"person": person, "purpose": purpose})
+        return _suggest_at(str(data), case, name, source, of_one_table)
     found, table = (data, None) if isinstance(data, Profile) else (profile(data), source_from(data, "data"))
     settings = partial(suggest_for, found, name=name or "table", use_case=case, source=source)
-    return _tried(partial(settings, person=person, purpose=purpose), table)
+    return _tried(partial(settings, **of_one_table), table)
 
 
 def _suggest_at(
@@ -120,7 +138,7 @@ def _suggest_at(
 def _tried(draft: Callable[..., Suggestion], source: Source | None) -> Suggestion:
     if source is None:
         return draft()
-    return try_out(draft(), lambda protected, notes: draft(protected=protected, notes=notes), source)
+    return try_out(draft(), draft, source)
 
 
 def scan(

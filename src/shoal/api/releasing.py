@@ -12,14 +12,15 @@ from shoal.errors import InputError
 from shoal.plan.description import PlanDescription, describe_bound, describe_policy
 from shoal.plan.dry_run import check_against_data
 from shoal.policy import Policy, warnings_in
+from shoal.policy.load import PolicyDraft
 from shoal.policy.multi_table import MultiTablePolicy, any_of
 from shoal.release.multi_table.run import check_tables
 from shoal.results.exploration import Exploration
 from shoal.schema.notebook_html import card, listing
 from shoal.schema.progress import CancelToken, EventSink, Monitor
 
-PolicyLike = Policy | Mapping[str, object] | str | Path
-"""A policy that was read, a mapping of its keys, the path of its file, or its text."""
+PolicyLike = Policy | PolicyDraft | Mapping[str, object] | str | Path
+"""A policy that was read, what `suggest` gives, a mapping of its keys, the path of its file, or its text."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def check(policy: PolicyLike | MultiTablePolicy, data: Data = None) -> PolicyChe
     """Check a policy: every problem at once, as a ``PolicyError``; with data, whether it fits them.
 
     Args:
-        policy: a `Policy`, the path of its file, its text, or a dict; of one table or of several.
+        policy: a `Policy`, what `suggest` gives, the path of its file, its text, or a dict; of one table or of several.
         data: a table in memory, a path or a database's address; for a policy of several tables, the path of their
             folder. Without it, the policy's own source is read, where it names one.
 
@@ -79,7 +80,7 @@ def plan(policy: PolicyLike, data: Data = None) -> PlanDescription:
     """What a run would do to each column, in order, before anything is written. No value of the data is in it.
 
     Args:
-        policy: a `Policy`, the path of its file, its text, or a dict.
+        policy: a `Policy`, what `suggest` gives, the path of its file, its text, or a dict.
         data: a table in memory, a path or a database's address. Without it, the policy's own source; where it names
             none, what the policy alone tells.
 
@@ -114,7 +115,7 @@ def explore(  # noqa: PLR0913  # one argument per wish
     Nothing is released. The result can be looped over and has its tries by number, too.
 
     Args:
-        policy: a `Policy`, the path of its file, its text, or a dict.
+        policy: a `Policy`, what `suggest` gives, the path of its file, its text, or a dict.
         data: a table in memory, a path or a database's address; else the policy's own source.
         ks: values of k.
         limits: shares of the records that may be suppressed.

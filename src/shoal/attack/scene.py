@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal.attack.ground_truth.assignment import Assignment, assigned
 from shoal.attack.ground_truth.record_order import look_in_order, recovered
-from shoal.attack.ground_truth.targets import TRIALS
+from shoal.attack.ground_truth.targets import TRIALS, TrialDesign
 from shoal.attack.matching.coverage import Coverage, Match
 from shoal.attack.matching.value_parts import read_parts
 from shoal.errors import BugError
@@ -156,15 +156,9 @@ class Scene:
         return without_suppressed(release, self.tables.quasi), people
 
     @property
-    def chance(self) -> dict[str, Any]:
+    def design(self) -> TrialDesign:
         """What attacks on people need besides the tables."""
-        return {
-            "control": self.control,
-            "randomness": self.randomness,
-            "trials": self.trials,
-            "person": self.person,
-            "owner": self.whose,
-        }
+        return TrialDesign(self.randomness, self.control, self.person, self.whose, self.trials)
 
     def judged_by(self, columns: Sequence[str]) -> dict[str, Any]:
         """What linking by these columns needs to tell a right link from a wrong one."""

@@ -1,4 +1,4 @@
-"""How the command line finds its commands: one file of ``shoal.cli.commands`` each, and what plug-ins add.
+"""How the command line finds its commands: one file below ``shoal.cli.commands`` each, and what plug-ins add.
 
 A file declares what it adds as ``COMMAND = CommandEntry(function, place=…)``. An installed distribution names such an
 entry under the entry points ``shoal.commands``. Nothing heavy is imported here: ``shoal --help`` passes by.
@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Final
 
 import typer
@@ -36,6 +36,8 @@ class CommandEntry:
     command: Callable[..., None] | typer.Typer
     place: int = LAST
     task: str = FURTHER
+    complete: Callable[[typer.Typer], None] | None = None
+    """Of a group, adds commands that are made from declarations, once the group is called for."""
 
     @property
     def name(self) -> str:
@@ -55,11 +57,9 @@ class CommandEntry:
         if not isinstance(self.command, typer.Typer):
             app.command(self.name, cls=PlainCommand, context_settings=CONTEXT)(expanded(self.command, ConsoleFlags))
             return
-        self.command.info.cls, self.command.info.context_settings = PlainGroup, CONTEXT
-        for one in self.command.registered_commands:
-            one.cls, one.context_settings = PlainCommand, {**CONTEXT, **(one.context_settings or {})}
-            if one.callback is not None:
-                one.callback = expanded(one.callback, ConsoleFlags)
+        if self.complete is not None and not self.command.registered_groups:
+            self.complete(self.command)
+        _settle(self.command)
         app.add_typer(self.command)
 
     def built(self) -> Any:
@@ -69,6 +69,18 @@ class CommandEntry:
         if isinstance(self.command, typer.Typer):
             return typer.main.get_command(self.command)
         return typer.main.get_command(app)
+
+
+def _settle(group: typer.Typer) -> None:
+    """A group and those below it get the help and the options that every command has."""
+    group.info.cls, group.info.context_settings = PlainGroup, CONTEXT
+    for one in group.registered_commands:
+        one.cls, one.context_settings = PlainCommand, {**CONTEXT, **(one.context_settings or {})}
+        if one.callback is not None:
+            one.callback = expanded(one.callback, ConsoleFlags)
+    for below in group.registered_groups:
+        if below.typer_instance is not None:
+            _settle(below.typer_instance)
 
 
 class CommandTable(MutableMapping[str, Any]):
@@ -107,7 +119,9 @@ def own_commands() -> list[CommandEntry]:
     """One for each file, in the order of the help."""
     package = importlib.import_module(COMMANDS)
     found = []
-    for module in pkgutil.iter_modules(package.__path__, f"{COMMANDS}."):
+    for module in pkgutil.walk_packages(package.__path__, f"{COMMANDS}."):
+        if module.ispkg:
+            continue
         entry = getattr(importlib.import_module(module.name), "COMMAND", None)
         if not isinstance(entry, CommandEntry):
             raise BugError(f"{module.name} declares no COMMAND")
@@ -117,9 +131,11 @@ def own_commands() -> list[CommandEntry]:
 
 def plugin_commands(taken: Iterable[str]) -> list[CommandEntry]:
     """What other distributions add. None may stand in for another, and one that can't be loaded is said."""
+    from shoal.schema.registry import plugins
+
     names = set(taken)
     found = []
-    for point in sorted(entry_points(group=PLUGINS), key=lambda point: (point.name, point.value)):
+    for point in plugins(PLUGINS):
         entry = _loaded(point)
         if entry.name in names:
             raise _refusal(point, f"there is a command '{entry.name}' already")

@@ -28,6 +28,9 @@ OWN_WORDS = 0.1
 MENTIONED = 0.2
 """The share of texts that name somebody from which labels are taken for free text too."""
 SURELY = 0.8
+PERSON = "person"
+BY_WORDS = frozenset({PERSON, "name", "username"})
+"""Kinds that lists of words tell."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,17 @@ class RoleProposal:
 
 
 def recognise(column: Column, distinct: pl.Series, recognisers: RecogniserSet | None = None) -> RecognisedType | None:
-    """The kind that the distinct values, given as text, most probably are of."""
+    """The kind that the distinct values, given as text, most probably are of.
+
+    Digits that pass the check of a card by chance don't outweigh a name that says what direct identifier it is.
+    """
     if distinct.is_empty():
         return None
     known = recognisers or default_recognisers()
     found = [_match(recogniser, column, distinct) for recogniser in known if _possible(recogniser, column)]
     best = max(found, key=lambda identifier: identifier.confidence, default=None)
+    if best and best.share < SURELY and not best.hinted and known.direct_by_name(column.name):
+        best = max((one for one in found if one.hinted), key=lambda one: one.confidence, default=None)
     return best if best and best.confidence >= BELIEVED else None
 
 
@@ -111,8 +119,20 @@ def is_free_text(
         return False
     if spread.values < FEW_RECORDS or spread.uniqueness >= OWN_WORDS:
         return True
-    return any(
-        one.type in recognisers.direct_types and one.share >= MENTIONED and one.confidence >= SURELY for one in mentions
+    return bool(_naming(mentions, recognisers))
+
+
+def _naming(mentions: tuple[TextMention, ...], recognisers: RecogniserSet) -> tuple[TextMention, ...]:
+    """Those that name somebody. What is known by its form names them even where few texts hold it.
+
+    Names go by words, and words by chance: they have to be in many texts.
+    """
+    return tuple(
+        one
+        for one in mentions
+        if (one.type in recognisers.direct_types or one.type == PERSON)
+        and one.confidence >= SURELY
+        and (one.share >= MENTIONED or one.type not in BY_WORDS)
     )
 
 
@@ -126,8 +146,8 @@ def propose(column: Column, spread: ValueSpread, seen: ColumnEvidence, recognise
     if column.missing == column.rows or (spread.distinct == 1 and spread.values == column.rows):
         return RoleProposal(Role.INSENSITIVE, ("no two records differ in it",))
     named = recognisers.direct_by_name(column.name)
-    if named:
-        reason = f"its name says that it holds {named.title}, though few values have that form"
+    if named and not (seen.key and seen.key.numbering):
+        reason = f"its name says that it holds {recognisers.title_of(named.type)}, though few values have that form"
         return RoleProposal(Role.DIRECT, (reason, named.because, how_many), "suppress")
     return _unrecognised(column, spread, seen, how_many, recognisers)
 
@@ -141,12 +161,19 @@ def _unrecognised(
             Role.DIRECT, (reason, "it hardly ever changes, and everybody knows it", how_many), "suppress"
         )
     if seen.key is not None:
-        return RoleProposal(
-            Role.DIRECT, (seen.key.why, "it joins the record with all others of its kind", how_many), "suppress"
+        told = (
+            "it says where the record stood"
+            if seen.key.numbering
+            else "it joins the record with all others of its kind"
         )
+        return RoleProposal(Role.DIRECT, (seen.key.why, told, how_many), "suppress")
     if is_free_text(column, spread, seen.mentions, recognisers):
         reason = "free text, which can name anybody and anything"
         return RoleProposal(Role.DIRECT, (reason, *_mentioned(seen.mentions), how_many), "suppress")
+    if naming := _naming(seen.mentions, recognisers):
+        kinds = ", ".join("people" if one.type == PERSON else recognisers.title_of(one.type) for one in naming)
+        reason = f"its values hold {kinds}"
+        return RoleProposal(Role.DIRECT, (reason, *_mentioned(naming), how_many), "suppress")
     return _by_type(column, spread, how_many)
 
 

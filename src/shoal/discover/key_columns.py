@@ -27,6 +27,14 @@ MARKS = frozenset(re.findall(r"\w+", "id ids no nr num number key code ref uid u
 """Words that say a column holds keys, at the end of its name."""
 BARE = frozenset({"id", "pid", "uid", "uuid", "guid", "mrn", "uhid", "key", "record id", "row id", "identifier"})
 """Names of keys that say nothing of what is named."""
+NUMBERINGS = frozenset(
+    re.findall(
+        r"[^|]+",
+        "sr|sr no|sr number|s no|sno|sl|sl no|slno|srno|serial|serial no|serial number|row|row no|row number|record|"
+        "record no|record number|line|line no|line number|index|no|nr|number",
+    )
+)
+"""Names of columns that number the records."""
 NAME_PARTS = frozenset(
     re.findall(
         r"[^|]+",
@@ -49,6 +57,8 @@ class KeyEvidence:
     why: str
     several_people: bool = False
     """Whether its values go with several people's names each."""
+    numbering: bool = False
+    """Whether it numbers the records."""
 
 
 def key_in(column: Column, distinct: pl.Series) -> KeyEvidence | None:
@@ -60,6 +70,8 @@ def key_in(column: Column, distinct: pl.Series) -> KeyEvidence | None:
     machine_made = _share(distinct, _UUID) >= MOSTLY
     if said and PEOPLE & set(_singular(said)) and _is_of_people(said, distinct, machine_made=machine_made):
         return KeyEvidence(person=True, why="its name and its form say that it is the key of a person")
+    if name in NUMBERINGS and _is_running(distinct):
+        return KeyEvidence(person=False, why="it numbers the records", numbering=True)
     if name in BARE:
         return KeyEvidence(person=False, why="its name says that it is a key, made to tell records apart")
     if machine_made:
@@ -71,6 +83,12 @@ def _is_of_people(said: list[str], distinct: pl.Series, *, machine_made: bool) -
     if said[-1] in MARKS:
         return True
     return said[-1] in _people(said[-1:]) and (machine_made or _share(distinct, _CODE) >= MOSTLY)
+
+
+def _is_running(distinct: pl.Series) -> bool:
+    """Whether the values are 0 or 1 and all that follow."""
+    numbers = set(distinct.cast(pl.Int64, strict=False).drop_nulls())
+    return numbers in (set(range(len(distinct))), set(range(1, len(distinct) + 1)))
 
 
 def _people(said: list[str]) -> set[str]:

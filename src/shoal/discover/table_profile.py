@@ -26,8 +26,7 @@ from shoal.discover.inferences import LOOKED_AT, DescribedColumn, inferences
 from shoal.discover.interval_origin import with_origin
 from shoal.discover.key_columns import is_name_part, key_in
 from shoal.discover.nested_values import from_json, is_nested, leaves
-from shoal.discover.place_levels import place_hierarchy
-from shoal.discover.recognisers import RecogniserSet, default_recognisers
+from shoal.discover.recognisers import RecogniserSet, Setting, default_recognisers, words
 from shoal.discover.repeated_identifiers import repeated_identifiers
 from shoal.discover.role_resolution import resolve_roles
 from shoal.discover.rounding import rounding_base
@@ -35,6 +34,8 @@ from shoal.discover.text_mentions import Annotate, mentions_in
 from shoal.discover.value_kinds import kind_of
 from shoal.discover.value_shapes import common_shapes
 from shoal.errors import DataError
+from shoal.hierarchy.kinds.places import PlacesHierarchy
+from shoal.hierarchy.proposals import ColumnValues
 from shoal.schema import Column, Role, ValueType
 from shoal.schema.progress import Progress
 from shoal.schema.type_detection import detect
@@ -118,7 +119,7 @@ class _ColumnReading:
         evidence = ColumnEvidence(identifier, key_in(column, distinct), is_name_part(column, distinct), mentions)
         proposal = propose(column, spread, evidence, self.recognisers)
         if identifier is not None and identifier.recogniser.type == "place":
-            proposal = replace(proposal, hierarchy=place_hierarchy(distinct))
+            proposal = replace(proposal, hierarchy=_of_places(column, counted))
         proposal = replace(proposal, hierarchy=with_origin(proposal.hierarchy, counted))
         return ColumnProfile(
             column,
@@ -133,6 +134,11 @@ class _ColumnReading:
             evidence.part_of_name,
             rounding_base(column, distinct),
         )
+
+
+def _of_places(column: Column, counted: pl.DataFrame) -> Setting | None:
+    found = next(PlacesHierarchy.propose(ColumnValues(column, counted, frozenset(words(column.name).split()))), None)
+    return None if found is None else {PlacesHierarchy.key: found.parameters}
 
 
 def _is_own(spread: ValueSpread) -> bool:

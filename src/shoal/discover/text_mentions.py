@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Protocol
 
 import polars as pl
@@ -51,8 +52,5 @@ def mentions_in(distinct: pl.Series, annotate: Annotate) -> tuple[TextMention, .
             in_texts[kind] += 1
         for one in found:
             scores[one.type].append(one.score)
-    mentions = [
-        TextMention(kind, number / len(texts), sum(scores[kind]) / len(scores[kind]))
-        for kind, number in in_texts.items()
-    ]
+    mentions = [TextMention(kind, number / len(texts), fmean(scores[kind])) for kind, number in in_texts.items()]
     return tuple(sorted(mentions, key=lambda mention: (-mention.share, mention.type)))

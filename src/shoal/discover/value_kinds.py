@@ -35,7 +35,10 @@ OF_SCALES = frozenset(
 )
 """Words in a column's name that say its values have an order."""
 OF_CODES = frozenset(
-    re.findall(r"\w+", "code id no nr number fips zip pin postal postcode key icd snomed atc isco nace")
+    re.findall(
+        r"\w+",
+        "code id no nr number fips zip pin postal postcode key icd snomed atc isco isco08 nco nace nic isic naics sic",
+    )
 )
 """Words in a column's name that say its digits are not for counting."""
 LONG_NUMBER = 7

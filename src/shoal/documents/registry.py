@@ -22,7 +22,7 @@ def format_for(path: Path, options: DocumentOptions | None = None) -> DocumentFo
     kind = known.get(path.suffix.lower()) or _by_content(path)
     if kind is None:
         raise InputError(
-            f"{path}: no carrier reads this kind of file", advice=f"known endings: {' '.join(sorted(known))}"
+            f"{path}: nothing here reads this kind of file", advice=f"known endings: {' '.join(sorted(known))}"
         )
     return kind(options or DocumentOptions())
 

@@ -59,8 +59,13 @@ class Engine(Protocol[TableT]):
     def schema(self, table: TableT) -> pl.Schema:
         """All columns, hidden ones too, with their types."""
 
-    def describe(self, table: TableT, names: Sequence[str], declared: Columns) -> dict[str, Column]:
-        """Value types of columns as the steps so far leave them, by every value; declared ones are taken as said."""
+    def describe(
+        self, table: TableT, names: Sequence[str], declared: Columns, foreseen: tuple[str, ...] = ()
+    ) -> dict[str, Column]:
+        """Value types of columns as the steps so far leave them, by every value; declared ones are taken as said.
+
+        Combinations of ``foreseen`` columns will probably be counted later: an engine may do so now, and learn from it.
+        """
 
     def counts(self, table: TableT, attributes: tuple[str, ...], person: str | None = None) -> Counts:
         """Distinct combinations with records and people, in one pass; or TooManyCombinationsError."""

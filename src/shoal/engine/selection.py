@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.engine import Engine
 from shoal.engine.polars import PolarsEngine
-from shoal.errors import FieldName, FieldText, InputError, install_advice
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.schema.progress import Monitor
 from shoal.schema.registry import did_you_mean
 
@@ -35,9 +35,7 @@ def make_engine(name: str, *, spool: Path, monitor: Monitor | None = None, maste
         monitor = monitor or Monitor()
         return PolarsEngine(spool=spool, progress=monitor.progress("rewrite"), cancel=monitor.cancel)
     if name == "spark":
-        try:
-            from shoal.engine.spark import SparkEngine
-        except ModuleNotFoundError:
-            raise InputError("the Spark engine needs PySpark", advice=install_advice("spark")) from None
+        from shoal.engine.spark import SparkEngine
+
         return SparkEngine(spool=spool) if master is None else SparkEngine(master=master, spool=spool)
     raise InputError(f"unknown engine '{name}'{did_you_mean(name, ENGINES)}", advice=f"one of {', '.join(ENGINES)}")

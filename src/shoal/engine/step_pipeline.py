@@ -1,6 +1,6 @@
 """The steps that a table goes through, known before anything is read: its columns afterwards, and which steps matter.
 
-Only what is needed is read: going backwards from the wanted columns, a step that neither touches one of them nor drops
+Only what is needed is read: going backwards from the wanted columns, a step that neither writes one of them nor drops
 records is left out, and so are the source columns that only such steps read. Both engines keep their tables this way.
 """
 
@@ -29,6 +29,10 @@ class Operation:
     drops_records: bool
     adds: frozenset[str] | None = None
     """The characters that it may add to what it reads, where that is known."""
+    only_read: frozenset[str] = frozenset()
+    """The columns that it leaves as they are."""
+    keeps_one_of: int | None = None
+    """It keeps one record of so many, by position alone."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class StepPipeline:
             touched=frozenset((*step.reads, *written)) - {ROW},
             drops_records=step.drops_records or dropped,
             adds=step.adds,
+            only_read=frozenset(step.reads if step.leaves_what_it_reads else ()),
+            keeps_one_of=step.keeps_one_of,
         )
         left = step.apply(empty)
         schema = left.drop(ROW).schema
@@ -67,7 +73,7 @@ class StepPipeline:
         needed = set(columns)
         kept: list[Operation] = []
         for operation in reversed(self.operations):
-            if operation.drops_records or operation.touched & needed:
+            if operation.drops_records or (operation.touched - operation.only_read) & needed:
                 needed |= operation.touched
                 kept.append(operation)
         return tuple(reversed(kept)), tuple(name for name in self.source if name in needed)

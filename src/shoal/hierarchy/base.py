@@ -54,6 +54,9 @@ class Hierarchy(DocumentedFields, Parameters, ABC):
     turn: ClassVar[int | None] = None
     """When it is asked for proposals, the most telling kinds first; None for one that only people can choose."""
 
+    data_independent: ClassVar[bool] = False
+    """Whether levels and labels follow from the policy alone: no value's label depends on what other records hold."""
+
     @classmethod
     def propose(cls, values: ColumnValues) -> Iterator[HierarchyProposal]:  # noqa: ARG003  # what others go by
         """Parameters with which it fits a column, the best first."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         new_file,
         replacement,
         write_atomic,
+        write_atomic_bytes,
     )
     from shoal.io.atomic.folder_commit import Staging, sha256_of
     from shoal.io.failures import writing
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
         parse_target,
     )
     from shoal.io.reader_options import ReaderOptions
-    from shoal.io.sources import FileSource, ReferenceSource, Source, explained, open_source
+    from shoal.io.sources import FileSource, RecordPicker, ReferenceSource, Source, explained, open_source
     from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target, write_all
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "PartsTarget",
     "QuotesNeeded",
     "ReaderOptions",
+    "RecordPicker",
     "ReferenceSource",
     "Source",
     "SourceOptions",
@@ -68,6 +70,7 @@ __all__ = [
     "sha256_of",
     "write_all",
     "write_atomic",
+    "write_atomic_bytes",
     "writing",
 ]
 
@@ -85,6 +88,7 @@ __getattr__ = lazy_exports(
         "PartsTarget": "shoal.io.formats.partitioned",
         "QuotesNeeded": "shoal.io.formats.delimited.quote_free",
         "ReaderOptions": "shoal.io.reader_options",
+        "RecordPicker": "shoal.io.sources",
         "ReferenceSource": "shoal.io.sources",
         "Source": "shoal.io.sources",
         "SourceOptions": "shoal.io.options",
@@ -108,6 +112,7 @@ __getattr__ = lazy_exports(
         "sha256_of": "shoal.io.atomic.folder_commit",
         "write_all": "shoal.io.targets",
         "write_atomic": "shoal.io.atomic.file_replacement",
+        "write_atomic_bytes": "shoal.io.atomic.file_replacement",
         "writing": "shoal.io.failures",
     },
 )

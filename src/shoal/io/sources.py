@@ -22,6 +22,7 @@ from shoal.io.formats.base import format_named
 from shoal.io.formats.detection import format_of, is_folder_of_parts, refuse_foreign_options, resolve
 from shoal.io.formats.number_notation import NumberNotation
 from shoal.io.options import DatabaseOptions, FileOptions, SourceOptions
+from shoal.kernels.arrays import Integers
 
 _OF_READING: Final = (
     "more fields than defined",
@@ -50,6 +51,14 @@ class Source(Protocol):
 
     def scan(self) -> pl.LazyFrame:
         """A lazy, streaming frame. Text formats: every column is text. Others: the types of the source."""
+
+
+@runtime_checkable
+class RecordPicker(Protocol):
+    """A table that may hand out single records without all of them being read."""
+
+    def pick(self, places: Integers) -> pl.DataFrame | None:
+        """The records at these places, which rise, as ``scan`` has them; None where it can't."""
 
 
 @runtime_checkable

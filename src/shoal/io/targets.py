@@ -20,9 +20,11 @@ from shoal.io.formats import parquet
 from shoal.io.formats.base import format_named, format_of_suffix
 from shoal.io.formats.delimited.dialect import Dialect
 from shoal.io.formats.delimited.formula_escapes import escaped, texts_in, without_escapes
-from shoal.io.formats.delimited.reader import DelimitedSource, header_of, scan_delimited
+from shoal.io.formats.delimited.reader import DelimitedSource, header_of, pick_delimited, scan_delimited
 from shoal.io.options import DatabaseTargetOptions, TargetOptions
 from shoal.io.reader_options import Format
+from shoal.kernels.arrays import Integers
+from shoal.kernels.pass_listener import told
 
 if TYPE_CHECKING:
     from shoal.io.sources import Source
@@ -68,7 +70,7 @@ class FileTarget:
         sink = format_named(self.format).sink
         if sink is None:
             batches = frame.collect_batches(chunk_size=_TEXT_BATCH, maintain_order=True, engine="streaming")
-            self.write_batches(frame.collect_schema(), batches)
+            self.write_batches(frame.collect_schema(), told(batches, len))
             return
         with atomic_path(self.path, self.label, private=self.private) as hidden:
             sink(frame, hidden)
@@ -87,6 +89,14 @@ class FileTarget:
             return scan(self.path, self.label)
         written = scan_delimited(self.path, self.dialect, header_of(self.path, self.dialect, self.label))
         return without_escapes(written) if self.escape_formulas else written
+
+    def pick(self, places: Integers) -> pl.DataFrame | None:
+        """Some of the records that were written, by their places, which rise; None where all would have to be read."""
+        if not self.delimited:
+            return None
+        columns = header_of(self.path, self.dialect, self.label)
+        picked = pick_delimited(self.path, self.dialect, columns, self.label, places)
+        return without_escapes(picked.lazy()).collect() if picked is not None and self.escape_formulas else picked
 
     def _append(self, frame: pl.DataFrame, file: BinaryIO, *, header: bool, quotes: bool) -> None:
         if self.escape_formulas:

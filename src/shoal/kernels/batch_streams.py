@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from shoal.kernels.pass_listener import current_listener
+from shoal.kernels.pass_listener import told
 
 Batches = Callable[[], Iterator[pl.DataFrame]]
 
@@ -18,19 +18,15 @@ def told_batches(frame: pl.LazyFrame, records: int) -> Iterator[pl.DataFrame]:
     """The frame in batches of about so many records, in no particular order.
 
     >>> from shoal.kernels.pass_listener import heard_by
-    >>> told = []
-    >>> with heard_by(told.append):
+    >>> heard = []
+    >>> with heard_by(heard.append):
     ...     sum(batch.height for batch in told_batches(pl.LazyFrame({"a": [1, 2, 3]}), 100))
     3
-    >>> told
+    >>> heard
     [3]
     """
-    done, listener = 0, current_listener()
-    for batch in frame.collect_batches(chunk_size=records, maintain_order=False, engine="streaming"):
-        yield batch
-        done += batch.height
-        if listener is not None:
-            listener(done)
+    batches = frame.collect_batches(chunk_size=records, maintain_order=False, engine="streaming")
+    return told(batches, lambda batch: batch.height)
 
 
 def streamed(batches: Batches, schema: pl.Schema) -> pl.LazyFrame:

@@ -5,6 +5,9 @@ a hash of all that it was made of, so that another version, another library or a
 plain bytes with a checksum, not objects that could run code. What is missing, damaged, or could have been written by
 somebody else is made anew, and where nothing can be written, nothing is kept.
 
+A wheel brings the same files with it (``tables``, see ``hatch_build.py``), so that nothing has to be made at all. They
+are believed as the code beside them is, if they were made of the lists and the code that are there.
+
 The folder is ``shoal`` in ``$XDG_CACHE_HOME`` or ``~/.cache``, for its owner alone; ``SHOAL_CACHE`` names another one,
 or turns this off (``SHOAL_CACHE=off``).
 """
@@ -20,7 +23,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from shoal import __version__
 
@@ -32,34 +35,68 @@ _MAGIC: Final = b"shoal derived 1\n"
 _DIGEST: Final = hashlib.sha256().digest_size
 _LENGTH: Final = 8
 _OTHERS_MAY_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
+_SHIPPED: Final = Path(__file__).with_name("tables")
 
 Sections = Mapping[str, bytes]
 """Named pieces of bytes, as one file holds them."""
 
 
+class DerivedKey(NamedTuple):
+    """What something is made of, as hashes."""
+
+    shipped: str
+    """Of what comes with Shoal."""
+    installed: str
+    """Of the versions of Python, Unicode and libraries too."""
+
+
+def derived_key(parts: Iterable[bytes], versions: Iterable[str] = ()) -> DerivedKey:
+    """Of the contents of files, and the versions of the libraries that are read besides."""
+    shipped = content_key([__version__.encode(), *parts])
+    python = f"{sys.version_info[:3]} {unicodedata.unidata_version} {sys.byteorder}"
+    return DerivedKey(shipped, content_key(part.encode() for part in (shipped, python, *versions)))
+
+
 def content_key(parts: Iterable[bytes]) -> str:
-    """A hash of all that something is made of, and of the versions of Shoal and Python that make it."""
-    made_by = f"{__version__} {sys.version_info[:3]} {unicodedata.unidata_version} {sys.byteorder}"
-    key = hashlib.sha256(made_by.encode())
+    """A hash of all that something is made of."""
+    key = hashlib.sha256()
     for part in parts:
         key.update(len(part).to_bytes(_LENGTH, "little"))
         key.update(part)
     return key.hexdigest()
 
 
-def kept_or_made(name: str, key: str, make: Callable[[], Sections]) -> Sections:
-    """What was kept under this key; otherwise what ``make`` gives, which is kept from now on if it can be."""
+def kept_or_made(name: str, key: DerivedKey, make: Callable[[], Sections]) -> Sections:
+    """What came with Shoal or was kept under this key; otherwise what ``make`` gives, which is kept if it can be."""
+    shipped = _read_shipped(_SHIPPED / f"{name}.bin", key.shipped)
+    if shipped is not None:
+        return shipped
     folder = cache_folder()
     if folder is None:
         return make()
-    path = folder / f"{name}-{key[:32]}.bin"
-    kept = _read(path, key)
+    path = folder / f"{name}-{key.installed[:32]}.bin"
+    kept = _read(path, key.installed)
     if kept is not None:
         return kept
     made = make()
     with contextlib.suppress(OSError):
-        _write(path, key, made)
+        _write(path, key.installed, made)
     return made
+
+
+def ship(name: str, key: DerivedKey, folder: Path) -> None:
+    """Write what was kept under this key as a wheel brings it with it."""
+    kept = kept_or_made(name, key, dict)
+    if not kept:
+        raise ValueError(f"nothing was kept of {name}")
+    (folder / f"{name}.bin").write_bytes(_packed(key.shipped, kept))
+
+
+def _read_shipped(path: Path, key: str) -> dict[str, bytes] | None:
+    try:
+        return _unpacked(path.read_bytes(), key)
+    except OSError:
+        return None
 
 
 def cache_folder() -> Path | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Protocol
 
 import polars as pl
 
@@ -18,6 +19,19 @@ WHOLE_RECORDS = 8_000_000
 """A table known to have no more is grouped at once."""
 SEGMENT_RECORDS = 4_000_000
 BATCH_RECORDS = 100_000
+
+
+class TableSummary(Protocol):
+    """Something that is known of a table from one row of figures, and of a whole from those of its parts."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def summarised(self, source: pl.LazyFrame) -> pl.LazyFrame:
+        """The row."""
+
+    def together(self, parts: pl.DataFrame) -> pl.DataFrame:
+        """The row, from those of the parts."""
 
 
 def count_groups(
@@ -36,18 +50,46 @@ def count_groups(
     >>> count_groups(table, ["city"], "n", segment_records=2).sort("city").rows()
     [('Delhi', 1), ('Pune', 2)]
     """
-    if at_most is not None and at_most <= WHOLE_RECORDS:
-        return frame.group_by(keys).agg(pl.len().cast(pl.UInt64).alias(records)).collect(engine="streaming")
+    if is_grouped_at_once(at_most):
+        return grouped(frame, keys, records).collect(engine="streaming")
     narrow = frame.select(keys)
-    schema = narrow.collect_schema()
     batches = told_batches(narrow, BATCH_RECORDS)
-    counted = _count(_run(batches, segment_records), schema, keys, records)
-    while (first := next(batches, None)) is not None:
-        # Adding up costs as much as the combinations are many, so segments grow with them.
-        segment = _run(chain([first], batches), max(segment_records, 4 * counted.height))
-        both = pl.concat([counted, _count(segment, schema, keys, records)])
-        counted = both.group_by(keys).agg(pl.col(records).sum())
-    return counted
+    return _in_segments(batches, narrow.collect_schema(), keys, records, segment_records)
+
+
+def count_and_summarise(
+    frame: pl.LazyFrame,
+    keys: Sequence[str],
+    records: str,
+    summary: TableSummary,
+    *,
+    at_most: int | None = None,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The same combinations, and in that one pass the summary of other columns."""
+    # A scan is shared by queries that read the same columns of it.
+    narrow = frame.select(*dict.fromkeys((*keys, *summary.columns)))
+    if is_grouped_at_once(at_most):
+        queries = [grouped(narrow, keys, records), summary.summarised(narrow)]
+        counted, row = pl.collect_all(queries, engine="streaming")
+        return counted, row
+    parts: list[pl.DataFrame] = []
+
+    def seen() -> Iterator[pl.DataFrame]:
+        for batch in told_batches(narrow, BATCH_RECORDS):
+            parts.append(summary.summarised(batch.lazy()).collect())
+            yield batch.select(keys)
+
+    counted = _in_segments(seen(), frame.select(keys).collect_schema(), keys, records, SEGMENT_RECORDS)
+    return counted, summary.together(pl.concat(parts, how="vertical_relaxed"))
+
+
+def is_grouped_at_once(at_most: int | None) -> bool:
+    """Whether a table of so many records is not cut."""
+    return at_most is not None and at_most <= WHOLE_RECORDS
+
+
+def grouped(frame: pl.LazyFrame, keys: Sequence[str], records: str) -> pl.LazyFrame:
+    return frame.group_by(keys).agg(pl.len().cast(pl.UInt64).alias(records))
 
 
 def count_separately(
@@ -71,9 +113,20 @@ def count_separately(
     return counted
 
 
+def _in_segments(
+    batches: Iterator[pl.DataFrame], schema: pl.Schema, keys: Sequence[str], records: str, segment_records: int
+) -> pl.DataFrame:
+    counted = _count(_run(batches, segment_records), schema, keys, records)
+    while (first := next(batches, None)) is not None:
+        # Adding up costs as much as the combinations are many, so segments grow with them.
+        segment = _run(chain([first], batches), max(segment_records, 4 * counted.height))
+        both = pl.concat([counted, _count(segment, schema, keys, records)])
+        counted = both.group_by(keys).agg(pl.col(records).sum())
+    return counted
+
+
 def _count(segment: Iterator[pl.DataFrame], schema: pl.Schema, keys: Sequence[str], records: str) -> pl.DataFrame:
-    grouped = streamed(lambda: segment, schema).group_by(keys)
-    return grouped.agg(pl.len().cast(pl.UInt64).alias(records)).collect(engine="streaming")
+    return grouped(streamed(lambda: segment, schema), keys, records).collect(engine="streaming")
 
 
 def _run(batches: Iterator[pl.DataFrame], records: int) -> Iterator[pl.DataFrame]:

@@ -70,8 +70,8 @@ def _place(shape: str, kept: list[str], place: int) -> str:
 
 
 def _texts(values: pl.Series) -> pl.Series:
-    """Of lists, records, bytes and objects there are none: nothing is made up for them."""
-    plain = not (values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object))
+    """Of lists, records, bytes, objects and spans of time there are none: nothing is made up for them."""
+    plain = not (values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object, pl.Duration))
     return values.drop_nulls().head(LOOKED_AT).cast(pl.String) if plain else pl.Series(dtype=pl.String)
 
 

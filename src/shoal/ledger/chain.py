@@ -55,20 +55,34 @@ class LedgerChain:
 
     def append(self, kind: str, payload: Mapping[str, Any], *, at: datetime.datetime | None = None) -> LedgerEntry:
         """With the next number. An entry in clear is not added to what was sealed: its keys are asked for instead."""
+        return self.append_all([(kind, payload)], at=at)[0]
+
+    def append_all(
+        self, told: Iterable[tuple[str, Mapping[str, Any]]], *, at: datetime.datetime | None = None
+    ) -> list[LedgerEntry]:
+        """Many entries of one moment, each a kind and a payload, with the next numbers in their order."""
         self._lock()
         last, epoch = self._last()
         if epoch and self.keys is None:
             raise AccessError("the ledger is sealed: appending to it takes its keys")
         moment = (at or now()).astimezone(datetime.UTC).isoformat(timespec="seconds")
-        entry = LedgerEntry(last.number + 1, moment, _worded(kind), payload)
-        content = canonical_json(payload)
-        row = StoredEntry(entry.number, entry.at, entry.kind, content, 0, b"")
-        if self.keys is not None:
-            sealed, epoch = self.keys.seal(entry, self.identity)
-            row = StoredEntry(entry.number, "", "", sealed, epoch, b"")
-        values = {**asdict(row), "hash": row.computed_hash(last.hash)}
-        self.connection.execute(insert(self.tables.entry).values(values))
-        return LedgerEntry(entry.number, entry.at, entry.kind, json.loads(content))
+        rows, entries = [], []
+        for kind, payload in told:
+            content = canonical_json(payload)
+            entry = LedgerEntry(last.number + 1, moment, _worded(kind), json.loads(content))
+            row = self._to_store(entry, content)
+            last = LedgerHead(entry.number, row.computed_hash(last.hash))
+            rows.append({**row._asdict(), "hash": last.hash})
+            entries.append(entry)
+        if rows:
+            self.connection.execute(insert(self.tables.entry), rows)
+        return entries
+
+    def _to_store(self, entry: LedgerEntry, content: bytes) -> StoredEntry:
+        if self.keys is None:
+            return StoredEntry(entry.number, entry.at, entry.kind, content, 0, b"")
+        sealed, epoch = self.keys.seal(entry, self.identity)
+        return StoredEntry(entry.number, "", "", sealed, epoch, b"")
 
     def head(self) -> LedgerHead:
         """How far the ledger has come, by its own account."""
@@ -179,10 +193,10 @@ class LedgerChain:
 
     def _stored(self, after: int) -> Iterator[StoredEntry]:
         entry = self.tables.entry
-        ordered = select(*_raw(entry)).order_by(entry.c.number).limit(_PAGE)
+        ordered = select(*_raw(entry, *StoredEntry._fields)).order_by(entry.c.number).limit(_PAGE)
         page = ordered.where(entry.c.number > after) if after else ordered
         while rows := self.connection.execute(page).all():
-            yield from (StoredEntry(**row._mapping) for row in rows)
+            yield from map(StoredEntry._make, rows)
             page = ordered.where(entry.c.number > rows[-1].number)
 
     def _compared(self, points: Iterable[LedgerHead | Checkpoint]) -> LedgerHead:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -45,13 +46,31 @@ class TransactionalDatabase:
         self.is_file = url.get_backend_name() == "sqlite"
         self.path = Path(url.database or "") if self.is_file else None
         self.place = str(self.path) if self.path else self.label
-        settings: dict[str, Any] = {"isolation_level": "AUTOCOMMIT"} if self.is_file else {}
         try:
-            self._engine: Engine = create_engine(url, poolclass=NullPool, hide_parameters=True, **settings)
+            self._engine = _file_engine(url) if self.is_file else _engine(url)
         except ModuleNotFoundError:
             raise InputError(f"{self.label}: needs a driver", advice=install_advice("db")) from None
-        if self.is_file:
-            event.listen(self._engine, "connect", _set_up)
+        self._holding = False
+        self._held: Connection | None = None
+        self._whole = False
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """One connection for what is read and written within, which is opened with the first use of it.
+
+        For a moment, not for an hour: a server may end a connection that does nothing, a file may be exchanged.
+        """
+        if self._holding:
+            yield
+            return
+        self._holding, self._whole = True, False
+        try:
+            yield
+        finally:
+            held, self._holding, self._held = self._held, False, None
+            if held is not None:
+                with self._plainly():
+                    held.close()
 
     @contextmanager
     def making(self, metadata: MetaData, mark: Table, *, new_file: bool) -> Iterator[Connection]:
@@ -85,21 +104,21 @@ class TransactionalDatabase:
     def reading(self) -> Iterator[Connection]:
         """One moment, while others write."""
         self._need_file()
-        with self._plainly(), self._engine.connect() as connection:
+        with self._plainly(), self._connected() as connection:
             if self.is_file:
                 connection.exec_driver_sql("BEGIN")
             else:
                 connection.execution_options(isolation_level="REPEATABLE READ")
-            if self.path is not None:
-                self._refuse_cut(connection, self.path)
+            self._refuse_cut(connection)
             yield connection
 
     @contextmanager
     def transaction(self, lock: Select[Any] | None = None) -> Iterator[Connection]:
         """Committed at the end, undone if anything fails. Alone on SQLite; on PostgreSQL after what ``lock`` locks."""
         self._need_file()
-        with self._plainly(), self._engine.connect() as connection:
+        with self._plainly(), self._connected() as connection:
             if not self.is_file:
+                connection.execution_options(isolation_level="READ COMMITTED")  # sees what the one before has written
                 if lock is not None:
                     connection.execute(lock)
                 yield connection
@@ -107,8 +126,7 @@ class TransactionalDatabase:
                 return
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             try:
-                if self.path is not None:
-                    self._refuse_cut(connection, self.path)
+                self._refuse_cut(connection)
                 yield connection
                 connection.exec_driver_sql("COMMIT")
             except BaseException:
@@ -117,7 +135,30 @@ class TransactionalDatabase:
                 raise
 
     def close(self) -> None:
-        self._engine.dispose()
+        if not self.is_file:  # nothing is kept open to a file
+            self._engine.dispose()
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        """Without a transaction that is still open."""
+        if not self._holding:
+            with self._engine.connect() as connection:
+                yield connection
+            return
+        if self._held is None:
+            self._held = self._engine.connect()
+        connection = self._held
+        try:
+            yield connection
+        finally:
+            self._end_transaction(connection)
+
+    def _end_transaction(self, connection: Connection) -> None:
+        with suppress(SQLAlchemyError):
+            connection.rollback()
+            if self.is_file and connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
+                connection.exec_driver_sql("ROLLBACK")
+                connection.rollback()
 
     def _refuse_existing(self, connection: Connection, mark: Table) -> None:
         if self._engine.dialect.has_table(connection, mark.name):
@@ -127,16 +168,23 @@ class TransactionalDatabase:
         if self.path is not None and not self.path.is_file():
             raise SourceError(f"{self.label}: there is no such {self.kind}", advice=self.how_to_make)
 
-    def _refuse_cut(self, connection: Connection, path: Path) -> None:
+    def _refuse_cut(self, connection: Connection) -> None:
         """A file that is shorter than it says itself. While there is a log, that may put it right.
+
+        Of a connection that is held it is seen once.
 
         SQLite is asked, and the file isn't opened here: closing it again would drop the locks of every connection that
         this process has to it (fcntl), and others would take the log away from under them.
         """
+        path = self.path
+        if path is None or (self._holding and self._whole):
+            return
+        self._whole = True
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         size = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
         log = Path(f"{path}-wal")
         if not (log.exists() and log.stat().st_size) and path.stat().st_size < pages * size:
+            self._whole = False
             raise IntegrityError(f"{self.label}: is damaged: the file was cut short")
 
     @contextmanager
@@ -167,6 +215,18 @@ def _located(place: str, kind: str) -> tuple[str, URL]:
     if backend == "sqlite" and url.database:
         return label, url.set(drivername="sqlite+pysqlite")
     raise InputError(f"{label}: a {kind} is a SQLite file or a PostgreSQL database")
+
+
+def _engine(url: URL, **settings: Any) -> Engine:
+    return create_engine(url, poolclass=NullPool, hide_parameters=True, **settings)
+
+
+@lru_cache(maxsize=64)
+def _file_engine(url: URL) -> Engine:
+    """One for each file: it holds no connection, but statements in SQLite's words, which take longer than they run."""
+    engine = _engine(url, isolation_level="AUTOCOMMIT")
+    event.listen(engine, "connect", _set_up)
+    return engine
 
 
 def _new_file(path: Path, label: str) -> bool:

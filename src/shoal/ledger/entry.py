@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from shoal.errors import InputError, IntegrityError
 
@@ -47,8 +47,7 @@ class LedgerEntry:
     payload: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class StoredEntry:
+class StoredEntry(NamedTuple):
     """A row as it stands in the database."""
 
     number: int
@@ -65,15 +64,15 @@ class StoredEntry:
 
     def is_well_formed(self) -> bool:
         """SQLite keeps cells of any type in any column."""
-        numbers = all(type(cell) is int for cell in (self.number, self.epoch))
-        texts = all(isinstance(cell, str) for cell in (self.at, self.kind))
-        return numbers and texts and all(isinstance(cell, bytes) for cell in (self.payload, self.hash))
+        return tuple(map(type, self)) == _TYPES
 
     def computed_hash(self, previous: bytes) -> bytes:
-        told = (str(self.number), self.at, self.kind)
-        return digest(
-            [_ENTRY, *(part.encode() for part in told), self.payload, str(self.epoch).encode(), previous],
-        )
+        number, epoch = str(self.number).encode(), str(self.epoch).encode()
+        return digest((_ENTRY, number, self.at.encode(), self.kind.encode(), self.payload, epoch, previous))
+
+
+_TYPES: Final = (int, str, str, bytes, int, bytes)
+"""Of the columns of an entry."""
 
 
 def genesis(identity: str) -> LedgerHead:
@@ -91,7 +90,7 @@ def digest(parts: Iterable[bytes]) -> bytes:
 
 
 def framed(parts: Iterable[bytes]) -> bytes:
-    return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+    return b"".join([len(part).to_bytes(8, "big") + part for part in parts])
 
 
 def canonical_json(payload: Mapping[str, Any]) -> bytes:

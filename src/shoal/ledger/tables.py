@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import BigInteger, Column, Integer, LargeBinary, MetaData, PrimaryKeyConstraint, String, Table
+from sqlalchemy.types import TypeEngine
 
 from shoal.errors import InputError
 
@@ -19,6 +20,11 @@ class LedgerTables:
     checkpoint: Table
 
 
+def required(**kinds: type[TypeEngine[Any]]) -> tuple[Column[Any], ...]:
+    """Columns that are never empty, by name."""
+    return tuple(Column(name, kind, nullable=False) for name, kind in kinds.items())
+
+
 def ledger_tables(metadata: MetaData, name: str) -> LedgerTables:
     """``shoal_ledger_NAME`` and ``shoal_ledger_NAME_checkpoint``."""
     if not _NAME.fullmatch(name):
@@ -27,20 +33,12 @@ def ledger_tables(metadata: MetaData, name: str) -> LedgerTables:
         f"shoal_ledger_{name}",
         metadata,
         Column("number", BigInteger, primary_key=True, autoincrement=False),
-        Column("at", String, nullable=False),
-        Column("kind", String, nullable=False),
-        Column("payload", LargeBinary, nullable=False),
-        Column("epoch", Integer, nullable=False),
-        Column("hash", LargeBinary, nullable=False),
+        *required(at=String, kind=String, payload=LargeBinary, epoch=Integer, hash=LargeBinary),
     )
     checkpoint = Table(
         f"shoal_ledger_{name}_checkpoint",
         metadata,
-        Column("number", BigInteger, nullable=False),
-        Column("hash", LargeBinary, nullable=False),
-        Column("at", String, nullable=False),
-        Column("signer", LargeBinary, nullable=False),
-        Column("signature", LargeBinary, nullable=False),
+        *required(number=BigInteger, hash=LargeBinary, at=String, signer=LargeBinary, signature=LargeBinary),
         PrimaryKeyConstraint("number", "signer"),
     )
     return LedgerTables(entry, checkpoint)

@@ -40,11 +40,14 @@ from shoal.pseudonyms import Secrets
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.schema import Column, Counts, Step, ValueType
+from shoal.schema.expressions import Expression
 from shoal.schema.registry import did_you_mean
+from shoal.schema.rule_counts import count_violations
 from shoal.schema.type_detection import AmbiguousDate
 from shoal.techniques import Context, Stage, TableTechnique, Technique
 from shoal.techniques.generalisation.generalise import Generalise
 from shoal.techniques.pseudonymisation.identity import Identity
+from shoal.techniques.suppression.suppress_records import SuppressWhereStep
 
 
 class PlanBinder(Generic[TableT]):
@@ -84,6 +87,7 @@ class PlanBinder(Generic[TableT]):
             tag = TagPerson(self.policy.person, key)
             self.planned.add(PlannedStep(tag, "person", "", stage=PlanStage.PREPARATION))
         self._bind_combinations()
+        self._check_rules()
         self._keep_originals()
         self._bind_table_techniques(Stage.BEFORE_ATTRIBUTES)
         suppressed = []
@@ -92,6 +96,7 @@ class PlanBinder(Generic[TableT]):
                 suppressed.append((name, attribute))
             else:
                 self._bind_attribute(name, attribute)
+        self._bind_rules()
         self._tidy()
         refuse_unaltered(self)
         for name, attribute in suppressed:
@@ -130,7 +135,16 @@ class PlanBinder(Generic[TableT]):
         return {name: described.get(name, Column(name)) for name in wanted if name in present}
 
     def _ask_types(self, names: tuple[str, ...], declared: Mapping[str, Column]) -> dict[str, Column]:
-        return self.planned.ask(DescribeQuery(names, declared), QueryPurpose.COLUMNS) if names else {}
+        if not names:
+            return {}
+        return self.planned.ask(DescribeQuery(names, declared, self._foreseen()), QueryPurpose.COLUMNS)
+
+    def _foreseen(self) -> tuple[str, ...]:
+        """The columns that the solver will be asked of, where nothing is done to them or to records before that."""
+        counted = (*self.quasi_identifiers(), *self.policy.modelled)
+        untreated = all(name in self.source_columns and not self.matched[name].steps for name in counted)
+        early = any(one.stage is Stage.BEFORE_ATTRIBUTES for one in self.policy.table_steps.values())
+        return () if self.policy.person or early or not untreated or self.plan.steps else counted
 
     def _bind_combinations(self) -> None:
         """New columns first, in an order in which each finds its inputs: one may be made of another."""
@@ -211,8 +225,30 @@ class PlanBinder(Generic[TableT]):
             self.planned.add(PlannedStep(step, key, technique.facts.clause, stage=place, parameters=given))
             self.bound.table_techniques.add(key)
             if key == "suppress_records":
-                left = self.planned.ask(CountQuery(()), QueryPurpose.CHECK)
-                self.suppressed_by_rule = self._records_before() - left.total_records
+                self.suppressed_by_rule = self._records_before() - self._records_left()
+
+    def _check_rules(self) -> None:
+        """That they can be computed is known before anything is done, though they are counted at the end."""
+        for place, rule in enumerate(self.policy.rules):
+            self._refuse_missing(f"rules.{place}", rule.columns)
+            nothing = pl.LazyFrame(schema={name: self.columns[name].storage for name in rule.columns})
+            count_violations(nothing, {rule.name: Expression.bind(rule.never, self.columns)})
+
+    def _bind_rules(self) -> None:
+        """Records that break an edit rule are left out once the attributes' techniques have made them what they are."""
+        for place, rule in enumerate(self.policy.rules):
+            if not rule.suppresses:
+                continue
+            self._refuse_missing(f"rules.{place}", rule.columns)
+            left = self._records_left()
+            step = SuppressWhereStep(Expression.bind(rule.never, self.columns), undecided=False)
+            clause, given = "ISO/IEC 20889, 9.7.3", {"name": rule.name}
+            self.planned.add(PlannedStep(step, "rules", clause, detail=f"rule {rule.name}", parameters=given))
+            self.suppressed_by_rule += left - self._records_left()
+            self.bound.rules.add(rule.name)
+
+    def _records_left(self) -> int:
+        return self.planned.ask(CountQuery(()), QueryPurpose.CHECK).total_records
 
     def _identity(self, technique: Identity) -> Identity:
         if not self.secrets.lasting:

@@ -57,9 +57,11 @@ class DescribeQuery(BindingQuery[dict[str, Column]]):
     kind: ClassVar[str] = "describe"
 
     declared: Mapping[str, Column] = field(default_factory=dict, compare=False)
+    foreseen: tuple[str, ...] = field(default=(), compare=False)
+    """What will be counted later, if nothing comes between."""
 
     def answer(self, engine: Engine[TableT], table: TableT) -> dict[str, Column]:
-        return engine.describe(table, self.columns, self.declared)
+        return engine.describe(table, self.columns, self.declared, self.foreseen)
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,10 @@ class SystematicSampleStep(Step):
     drops_records: ClassVar[bool] = True
 
     many: int
+
+    @property
+    def keeps_one_of(self) -> int:
+        return self.many
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -59,6 +59,7 @@ def needs_description(policy: Policy, matched: dict[str, Attribute]) -> tuple[st
     every = (*policy.attributes.values(), *matched.values())
     read |= {also for attribute in every for step in attribute.steps for also in step.also_reads()}
     read |= set(policy.modelled)
+    read |= {name for rule in policy.rules for name in rule.columns}
     return tuple(
         name
         for name, attribute in matched.items()

@@ -20,6 +20,8 @@ class BoundParts:
     hierarchies: set[str] = field(default_factory=set)
     """By attribute."""
     models: int = 0
+    rules: set[str] = field(default_factory=set)
+    """Edit rules that records are suppressed by."""
 
 
 def need_all_bound(
@@ -50,6 +52,7 @@ def _unbound(
     yield from (key for key in policy.table_steps if key not in bound.table_techniques)
     if bound.models != len(policy.models):
         yield "privacy"
+    yield from (f"rules: {rule.name}" for rule in policy.rules if rule.suppresses and rule.name not in bound.rules)
 
 
 def _unnamed(policy: Policy, attributes: Mapping[str, Attribute], final: tuple[str, ...]) -> Iterator[str]:

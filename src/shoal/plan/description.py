@@ -13,11 +13,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from shoal.errors import InputError
-from shoal.io import Source
+from shoal.io import Source, explained
 from shoal.plan.dry_run import DryRun, bind_whole
 from shoal.plan.nodes import Plan, PlannedStep, PlanStage, QueryPurpose
 from shoal.plan.reader_view import RECODINGS, what_the_reader_sees
 from shoal.policy import EVERYTHING_ELSE, Attribute, Policy
+from shoal.policy.edit_rules import source_violations
 from shoal.privacy import PrivacyModel
 from shoal.schema import Role, Scope
 from shoal.schema.notebook_html import card, grid, listing, short
@@ -60,7 +61,8 @@ def _value(key: str, value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{inner} {_value(inner, each)}" for inner, each in value.items())
     if isinstance(value, list | tuple):
-        return (" to " if key == "levels" and len(value) == 2 else " ").join(map(str, value))
+        told = dict.fromkeys(map(str, value)) if key == "levels" else map(str, value)
+        return (" to " if key == "levels" else " ").join(told)
     return str(value)
 
 
@@ -79,6 +81,13 @@ class ModelDescription(_Described):
     title: str
     clause: str
     promise: str
+
+
+class RuleDescription(_Described):
+    name: str
+    never: str = Field(description="What holds of no record.")
+    on_violation: str
+    violations: int | None = Field(default=None, description="Records of the data that break it; null without data.")
 
 
 class PassDescription(_Described):
@@ -102,6 +111,7 @@ class PlanDescription(_Described):
     suppressed: tuple[str, ...] = Field(description="Columns that are not released.")
     table: tuple[StepDescription, ...] = Field(description="Techniques on the whole table.")
     models: tuple[ModelDescription, ...]
+    rules: tuple[RuleDescription, ...] = Field(default=(), description="Edit rules.")
     solve: dict[str, Any] | None = Field(description="How the models are to be reached; null without any.")
     passes: PassDescription | None
     plan: dict[str, Any] | None = Field(description="Every step in order, with its queries.")
@@ -158,6 +168,7 @@ def describe_bound(policy: Policy, data: str | Source | None, *, engine: str = "
             "records": bound.binder.source_records or bound.question.counts.total_records,
             "passes": passes_of(plan),
             "plan": plan.to_dict(),
+            "rules": _rules(policy, bound.source),
         }
     )
 
@@ -183,9 +194,23 @@ def _described(
         suppressed=tuple(column.name for column in columns if not column.released),
         table=table,
         models=tuple(map(_model, policy.models)),
+        rules=_rules(policy, None),
         solve=solve if policy.models else None,
         passes=None,
         plan=None,
+    )
+
+
+def _rules(policy: Policy, source: Source | None) -> tuple[RuleDescription, ...]:
+    broken: dict[str, int] = {}
+    if source is not None and policy.rules:
+        with explained(source):
+            broken = {name: found.violations for name, found in source_violations(policy, source.scan()).items()}
+    return tuple(
+        RuleDescription(
+            name=rule.name, never=rule.never, on_violation=str(rule.on_violation), violations=broken.get(rule.name)
+        )
+        for rule in policy.rules
     )
 
 
@@ -245,12 +270,13 @@ def _solved(policy: Policy, name: str, attribute: Attribute, bound: DryRun | Non
         allowed = allowed or (0, bound.question.hierarchies[name].height)
     if allowed is not None:
         given["levels"] = list(allowed)
+    fixed = len(set(policy.solve.levels.get(name, ()))) == 1
     yield StepDescription(
         technique=recoding.technique,
         title=recoding.title,
         clause=recoding.clause,
         stage=str(PlanStage.SOLUTION),
-        chosen_by="solver",
+        chosen_by="policy" if fixed else "solver",
         parameters=given,
     )
 

@@ -1,7 +1,7 @@
 """What a high loss comes from: which attribute, or which k, and what would be lost without it.
 
-Each answer is found by solving again, with one attribute less or with a smaller k. Where that would take long, only the
-share of each attribute's own detail that is gone is told.
+Each answer is found by solving again: with one attribute less, with as many less as it takes to keep half of the
+detail, or with a smaller k. Where that would take long, only what each attribute loses of its own is told.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from shoal.errors import InfeasibleError
 from shoal.plan.solver_choice import solve_by_policy
-from shoal.policy import Solve
+from shoal.policy import PRESETS, Solve
 from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.solve import Problem, Solution
 from shoal.solve.attribute_cost import attribute_losses, problem_without
@@ -22,8 +22,8 @@ QUICK = 5_000
 """Combinations up to which the solver is asked again."""
 TRIED = 3
 """Attributes that are left out, one at a time: those that lose most."""
-SMALLER = {3: 2, 4: 3, 5: 3, 10: 5, 20: 10}
-"""The k to compare with; half of others."""
+ALL = 0.995
+"""The loss from which nothing is said to be left."""
 
 
 @dataclass(frozen=True)
@@ -35,21 +35,40 @@ class LossCauses:
     """The loss of each attribute's own cells, the highest first."""
     without: Mapping[str, float] = field(default_factory=dict)
     """The loss of the others when the attribute is left out."""
+    without_several: tuple[tuple[str, ...], float] | None = None
+    """Where one is not enough: which to leave out so that half of the detail stays, and the loss then."""
     k: int | None = None
     smaller_k: tuple[int, float] | None = None
     """A k below the one asked for, and the loss with it."""
+    k_alone: float | None = None
+    """The loss with no model but k-anonymity, where others are asked for too."""
 
     @property
     def words(self) -> str:
-        """One sentence for each."""
-        told = [f"more than half of the detail is gone (loss {self.loss:.2f})"]
+        """What is gone, then what would help, each with the loss that it would leave."""
+        much = "nothing" if self.loss >= ALL else "less than half"
+        told = [f"{much} of the detail of the quasi-identifiers is left (loss {self.loss:.2f})"]
         worst = next(iter(self.attributes), None)
-        if worst is not None:
-            told.append(f"most of it in '{worst}' ({self.attributes[worst]:.2f} of its own)")
+        if worst is not None and self.attributes[worst] > self.loss:
+            told.append(f"most is lost in '{worst}' ({self.attributes[worst]:.2f} of its own)")
         told += [f"without {name}: loss {loss:.2f}" for name, loss in self.without.items() if loss < self.loss]
+        if self.without_several is not None:
+            names, loss = self.without_several
+            told.append(f"without {', '.join(names[:-1])} and {names[-1]}: loss {loss:.2f}")
         if self.smaller_k is not None and self.smaller_k[1] < self.loss:
-            told.append(f"with k = {self.smaller_k[0]} instead of {self.k}: loss {self.smaller_k[1]:.2f}")
+            k, loss = self.smaller_k
+            told.append(f"with k = {k} instead of {self.k}{_asked_by(k)}: loss {loss:.2f}")
+        if self.k_alone is not None and self.k_alone < self.loss:
+            told.append(f"with k-anonymity as the only model: loss {self.k_alone:.2f}")
+        if len(told) == 1 and self.loss >= ALL:
+            told.append("there are too few people: combine the data with other data, or give counts by group")
         return "; ".join(told)
+
+
+def _asked_by(k: int) -> str:
+    """The use cases of the guide for which a k is enough."""
+    cases = " and ".join(str(case) for case, preset in PRESETS.items() if preset.k == k)
+    return f" (enough for {cases})" if cases else ""
 
 
 def loss_causes(problem: Problem, wanted: Solve, solution: Solution) -> LossCauses | None:
@@ -63,7 +82,30 @@ def loss_causes(problem: Problem, wanted: Solve, solution: Solution) -> LossCaus
         return whole
     without = _without_each(problem, wanted, list(worst_first)[:TRIED])
     k = next((model.k for model in problem.models if isinstance(model, KAnonymity) and model.plain), None)
-    return replace(whole, without=without, k=k, smaller_k=None if k is None else _with_smaller_k(problem, wanted, k))
+    return replace(
+        whole,
+        without=without,
+        without_several=_without_several(problem, wanted, without),
+        k=k,
+        smaller_k=None if k is None else _with_smaller_k(problem, wanted, k),
+        k_alone=_with_k_alone(problem, wanted),
+    )
+
+
+def _without_several(
+    problem: Problem, wanted: Solve, one_less: Mapping[str, float]
+) -> tuple[tuple[str, ...], float] | None:
+    """One more at a time, each the one without which least is lost."""
+    left_out: list[str] = []
+    without, left = one_less, problem
+    while without and len(left_out) < TRIED:
+        best = next(iter(without))
+        left_out.append(best)
+        if without[best] <= TOO_MUCH:
+            return (tuple(left_out), without[best]) if len(left_out) > 1 else None
+        left = problem_without(left, best)
+        without = _without_each(left, wanted, [ladder.attribute for ladder in left.ladders])
+    return None
 
 
 def _without_each(problem: Problem, wanted: Solve, names: list[str]) -> dict[str, float]:
@@ -80,7 +122,7 @@ def _can_go(problem: Problem, name: str) -> bool:
 
 
 def _with_smaller_k(problem: Problem, wanted: Solve, k: int) -> tuple[int, float] | None:
-    smaller = SMALLER.get(k, k // 2)
+    smaller = max((preset.k for preset in PRESETS.values() if preset.k and preset.k < k), default=k - 1)
     if smaller < 2:
         return None
     models = [
@@ -89,6 +131,11 @@ def _with_smaller_k(problem: Problem, wanted: Solve, k: int) -> tuple[int, float
     ]
     loss = _loss_of(replace(problem, models=models), wanted)
     return None if loss is None else (smaller, loss)
+
+
+def _with_k_alone(problem: Problem, wanted: Solve) -> float | None:
+    alone = [model for model in problem.models if isinstance(model, KAnonymity)]
+    return _loss_of(replace(problem, models=alone), wanted) if 0 < len(alone) < len(problem.models) else None
 
 
 def _loss_of(problem: Problem, wanted: Solve) -> float | None:

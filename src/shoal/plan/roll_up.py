@@ -13,22 +13,17 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from shoal.hierarchy import BoundHierarchy
-from shoal.schema import Column, Step
+from shoal.schema.steps import ColumnStep
 
 
 @dataclass(frozen=True)
-class RollUpStep(Step):
+class RollUpStep(ColumnStep):
     """Each value becomes the one that stands for its group; ``labels[i]`` is the group of ``values[i]``."""
 
-    column: Column
     bound: BoundHierarchy
     level: int
     labels: pl.Series = field(repr=False, compare=False)
     values: pl.Series = field(repr=False, compare=False)
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.column.name,)
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         values = frame[self.column.name]

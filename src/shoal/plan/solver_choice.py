@@ -8,8 +8,7 @@ from shoal.errors import InfeasibleError, InputError
 from shoal.policy import Solve
 from shoal.privacy.models.k_anonymity import KAnonymity
 from shoal.schema.progress import Progress
-from shoal.solve import Problem, Solution, solve_cells, solve_lattice, solve_local, solve_rare, solve_wildcards
-from shoal.solve.clusters import solution_of, solve_clusters
+from shoal.solve import Problem, Solution, solve_lattice
 from shoal.solve.decoys import fill_up
 from shoal.solve.global_recoding.solver import lattice_size
 
@@ -32,9 +31,13 @@ def _solve(problem: Problem, wanted: Solve, progress: Progress | None) -> Soluti
         case "local":
             return _local(problem, progress)
         case "cells":
+            from shoal.solve import solve_cells, solve_wildcards
+
             by_stars = solve_wildcards if wanted.starred == "wildcard" else solve_cells
             return by_stars(problem, progress=progress)
         case "rare":
+            from shoal.solve import solve_rare
+
             return solve_rare(problem, progress=progress)
         case "clustered":
             return _clustered(problem, progress)
@@ -42,6 +45,8 @@ def _solve(problem: Problem, wanted: Solve, progress: Progress | None) -> Soluti
 
 def _local(problem: Problem, progress: Progress | None) -> Solution:
     """The heuristic's solution; one level for all where that loses less, or where the heuristic finds none."""
+    from shoal.solve import solve_local
+
     try:
         found = solve_local(problem, progress=progress)
     except InfeasibleError:
@@ -58,6 +63,8 @@ def _local(problem: Problem, progress: Progress | None) -> Solution:
 
 def _clustered(problem: Problem, progress: Progress | None) -> Solution:
     """The second level leaves clusters of half the size, so twice the k that is asked for goes in, if that can be."""
+    from shoal.solve.clusters import solution_of, solve_clusters
+
     k = max(model.k for model in problem.models if isinstance(model, KAnonymity) and model.plain)
     twice = 2 * k <= problem.records
     return solution_of(problem, solve_clusters(problem, 2 * k if twice else k, second_level=twice, progress=progress))

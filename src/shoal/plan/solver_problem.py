@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.engine.protocol import TableT, TooManyCombinationsError
 from shoal.errors import DataError
 from shoal.hierarchy import BoundHierarchy
@@ -17,6 +20,7 @@ from shoal.policy import Policy
 from shoal.schema import Counts
 from shoal.solve import Ladder, Problem, SensitiveAttribute, build_ladder
 from shoal.solve.population_join import join_population
+from shoal.solve.problem import SensitiveCounts
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ def build_problem(binder: PlanBinder[TableT]) -> BoundProblem:
         combinations,
         [_ladder(binder, rolled_up, name, hierarchies[name], combinations) for name in quasi],
         [model.for_table(combinations.total_people) for model in policy.models],
-        {name: _sensitive(reading, counts).tally(counts, where, name) for name, reading in readings.items()},
+        {name: sensitive_counts(reading, counts, where) for name, reading in readings.items()},
         population,
         policy.solve.suppression_limit,
     )
@@ -122,6 +126,9 @@ def _reading(binder: PlanBinder[TableT], name: str, counts: Counts) -> ValueOrde
     return ValueOrder(binder.columns[name], binder.bind_hierarchy(name, counts) if grouped else None)
 
 
-def _sensitive(reading: ValueOrder, counts: Counts) -> SensitiveAttribute:
-    values = counts.values_of(reading.column.name)
-    return SensitiveAttribute(reading.order(values), reading.tree(values), reading.numbers(values))
+def sensitive_counts(reading: ValueOrder, counts: Counts, where: NDArray[np.int64]) -> SensitiveCounts:
+    """Of a sensitive attribute, whose combinations with others lie at ``where`` among those without it."""
+    name = reading.column.name
+    values = counts.values_of(name)
+    known = SensitiveAttribute(reading.order(values), reading.tree(values), reading.numbers(values))
+    return known.tally(counts, where, name)

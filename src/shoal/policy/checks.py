@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from shoal.errors import InputError
 from shoal.policy.data_state import problems_of_mappings
 from shoal.policy.default_attribute import EVERYTHING_ELSE
+from shoal.policy.differential_privacy import problems_of_guarantee
+from shoal.policy.edit_rules import problems_of_rules
 from shoal.policy.presets import UseCase
 from shoal.policy.role_propagation import problems_of_roles, warnings_of_roles
 from shoal.policy.vault_needs import warnings_without_vault
@@ -42,6 +44,8 @@ def problems_in(policy: Policy) -> Iterator[tuple[TreePath, str]]:
     yield from _wildcards(policy)
     yield from problems_of_anatomy(policy)
     yield from problems_of_mappings(policy)
+    yield from problems_of_rules(policy)
+    yield from problems_of_guarantee(policy)
     yield from _public(policy)
     for name in policy.assess.unweighed:
         yield ("assess", name), "comes to nothing without the potential harm: say `harm` too"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union, get_args, get_origin, runtime_checkable
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -27,34 +29,50 @@ MAX_BYTES = 10_000_000
 TABLES_KEY = "tables"
 """The key that tells a policy of several tables."""
 
+_ASKED = "has to be "
+
 PolicyFinding = tuple[TreePath, str]
 PolicyT = TypeVar("PolicyT", bound="Policy")
 PolicyOut = TypeVar("PolicyOut")
 
 
-def read_policy(path: Path) -> str:
+def read_policy(path: Path, kind: str = "policy") -> str:
+    """The text of a file that somebody has written: a policy, or another one of its ``kind``."""
     if not path.exists():
-        raise SourceError(f"{path}: there is no such policy file")
+        raise SourceError(f"{path}: there is no such {kind} file")
     if path.is_dir():
-        raise SourceError(f"{path}: is a folder, not a policy file")
+        raise SourceError(f"{path}: is a folder, not a {kind} file")
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
-            raise SourceError(f"{path}: too large for a policy file")
+            raise SourceError(f"{path}: too large for a {kind} file")
         return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
-        raise SourceError(f"{path}: is not UTF-8 text, so no policy file") from None
+        raise SourceError(f"{path}: is not UTF-8 text, so no {kind} file") from None
     except OSError as error:
         raise SourceError(f"{path}: can't be read ({error.strerror})") from None
+
+
+@runtime_checkable
+class PolicyDraft(Protocol):
+    """What can be run as a policy though it is none: what ``shoal.suggest`` gives."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def policy(self) -> object: ...
 
 
 PolicyReader = Callable[..., PolicyOut]
 """From the text of a policy, ``source`` (what problems are said of) and ``folder`` (of its paths)."""
 
 
-def read_given(given: object, read: PolicyReader[PolicyOut]) -> PolicyOut:
-    """A policy as a caller has it: the path of its file, its text (a string of several lines), or a mapping."""
+def read_given(given: object, read: PolicyReader[PolicyOut], kind: str = "policy") -> PolicyOut:
+    """A policy as a caller has it: a draft, a mapping, the path of its file, or its text (of several lines)."""
+    if isinstance(given, PolicyDraft):
+        return read(given.text, source="policy", folder=Path())
     if isinstance(given, Mapping):
         text = yaml.safe_dump(plain_mapping(given), sort_keys=False, allow_unicode=True)
         try:
@@ -64,11 +82,11 @@ def read_given(given: object, read: PolicyReader[PolicyOut]) -> PolicyOut:
     if isinstance(given, str) and "\n" in given:
         return read(given, source="policy", folder=Path())
     if isinstance(given, str | Path):
-        return read(read_policy(Path(given)), source=str(given), folder=Path(given).parent)
+        return read(read_policy(Path(given), kind), source=str(given), folder=Path(given).parent)
     raise InputError(
         f"a value of the type {type(given).__name__} is none",
-        field="policy",
-        advice="give a Policy, the path of its file, or a dict",
+        field=kind,
+        advice=f"give a {kind.capitalize()}, the path of its file, or a dict",
     )
 
 
@@ -92,11 +110,11 @@ def policy_from_tree(model: type[PolicyT], tree: YamlTree, data: dict[str, objec
     return policy
 
 
-def read_mapping(text: str, *, source: str) -> tuple[YamlTree, dict[str, object]]:
+def read_mapping(text: str, *, source: str, kind: str = "policy") -> tuple[YamlTree, dict[str, object]]:
     """The tree of a policy and what it holds; anything but a mapping is none."""
     tree = read_tree(text, source=source)
     if not isinstance(tree.data, dict):
-        problem = PolicyProblem(1, 1, "", "a policy is a mapping that begins with `shoal: 1`")
+        problem = PolicyProblem(1, 1, "", f"a {kind} is a mapping that begins with `shoal: 1`")
         raise PolicyError([*tree.problems, problem], source=source)
     return tree, tree.data
 
@@ -106,28 +124,39 @@ def validated(model: type[PolicyT], tree: YamlTree) -> tuple[PolicyT | None, lis
     try:
         policy = model.model_validate(tree.data)
     except ValidationError as error:
-        return None, [located(details, tree, model) for details in error.errors(include_url=False)]
+        return None, findings_of(error, tree, model)
     return policy, list(problems_in(policy))
 
 
-def located(details: ErrorDetails, tree: YamlTree, root: type[BaseModel]) -> PolicyFinding:
+def findings_of(error: ValidationError, tree: YamlTree, root: type[BaseModel]) -> list[PolicyFinding]:
+    """What is wrong, by place in the tree, in our words; what may be this or that, and is neither, is told once."""
+    found: list[PolicyFinding] = []
+    told = (_located(details, tree, root) for details in error.errors(include_url=False))
+    for path, group in groupby(told, key=itemgetter(0)):
+        messages = [message for _, message in group]
+        asked = dict.fromkeys(one.removeprefix(_ASKED) for one in messages if one.startswith(_ASKED))
+        found += [(path, one) for one in messages if not one.startswith(_ASKED)]
+        found += [(path, f"{_ASKED}{', or '.join(asked)}")] if asked else []
+    return found
+
+
+def _located(details: ErrorDetails, tree: YamlTree, root: type[BaseModel]) -> PolicyFinding:
     """An error of a model, by place in the tree, in our words."""
     message = validation_message(details)
     if details["type"] == "extra_forbidden":
         kind, known = _known_at(details["loc"][:-1], root)
         word = str(details["loc"][-1])
         message = f"unknown {kind} '{word}'{did_you_mean(word, known)}"
-    return _in_file(details["loc"], tree), message
+    return _in_file(details["loc"], tree, missing=details["type"] == "missing"), message
 
 
-def _in_file(loc: tuple[int | str, ...], tree: YamlTree) -> TreePath:
+def _in_file(loc: tuple[int | str, ...], tree: YamlTree, *, missing: bool) -> TreePath:
     """Where an error of the model stands in the file: without the parts that only the model has."""
     path: TreePath = ()
     for part in loc[1:] if loc[:1] == ("table",) else loc:
         if (*path, part) in tree.marks:
             path = (*path, part)
-    last = loc[-1] if loc else ""
-    return path if path and path[-1] == last else (*path, last) if isinstance(last, str) else path
+    return (*path, str(loc[-1])) if missing else path
 
 
 def _known_at(loc: tuple[int | str, ...], root: type[BaseModel]) -> tuple[str, tuple[str, ...]]:

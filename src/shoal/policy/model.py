@@ -11,16 +11,20 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
-from shoal.io import SourceOptions, TargetOptions, parse_source, parse_target
+from shoal.io import SourceOptions, TargetOptions, parse_target
 from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneHierarchy, OneModel, TableTechniques, TechniqueList
 from shoal.policy.default_attribute import EVERYTHING_ELSE
+from shoal.policy.differential_privacy import guarantee_of, with_sampling
+from shoal.policy.edit_rules import EditRule
 from shoal.policy.load import policy_from_text, read_given, read_policy
 from shoal.policy.presets import PRESETS, Preset, UseCase
 from shoal.policy.read_back_rules import ReadBackRules
 from shoal.policy.release_kind import ReleaseKind
+from shoal.policy.source_mapping import MergeOptions, parse_policy_source
 from shoal.privacy import PrivacyModel
 from shoal.privacy.models.k_anonymity import KAnonymity
+from shoal.privacy.sampling_guarantee import SamplingGuarantee
 from shoal.schema import Column, Role, ValueType
 from shoal.schema.parameters import Parameters
 from shoal.techniques import TableTechnique, Technique, table_techniques
@@ -141,7 +145,11 @@ class Policy(Parameters):
         default=None, description="Who answers for the release: a person or an office; reports show it."
     )
     source: (
-        Annotated[SourceOptions, BeforeValidator(parse_source, json_schema_input_type=str | SourceOptions)] | None
+        Annotated[
+            SourceOptions | MergeOptions,
+            BeforeValidator(parse_policy_source, json_schema_input_type=str | SourceOptions | MergeOptions),
+        ]
+        | None
     ) = None
     target: (
         Annotated[TargetOptions, BeforeValidator(parse_target, json_schema_input_type=str | TargetOptions)] | None
@@ -162,6 +170,7 @@ class Policy(Parameters):
     solve: Solve = Field(default_factory=Solve)
     read_back: ReadBackRules = Field(default_factory=ReadBackRules)
     assess: Assess = Field(default_factory=Assess)
+    rules: tuple[EditRule, ...] = Field(default=(), description="What never holds of a record, looked at afterwards.")
     table: TableTechniques = Field(default_factory=TableTechniques)
 
     _text: str = PrivateAttr(default="")
@@ -266,8 +275,15 @@ class Policy(Parameters):
 
     @property
     def table_steps(self) -> dict[str, TableTechnique]:
+        """Those of the policy, and those that differential privacy brings along."""
         chosen = {key: getattr(self.table, key) for key in table_techniques.names()}
-        return {key: technique for key, technique in chosen.items() if technique is not None}
+        own = {key: technique for key, technique in chosen.items() if technique is not None}
+        return own if self.guarantee is None else with_sampling(own, self.guarantee)
+
+    @property
+    def guarantee(self) -> SamplingGuarantee | None:
+        """What the release is to be made by, where differential privacy is asked for."""
+        return guarantee_of(self.models)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

@@ -18,10 +18,11 @@ from shoal.errors import PolicyError, PolicyProblem
 from shoal.io.options import Address, IfExists
 from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneModel
+from shoal.policy.differential_privacy import guarantee_of
 from shoal.policy.load import (
     TABLES_KEY,
     PolicyFinding,
-    located,
+    findings_of,
     policy_from_tree,
     read_given,
     read_mapping,
@@ -43,6 +44,8 @@ EXTERNAL_USE_CASES = frozenset({"external-sharing", "public"})
 """Use cases in which the data leaves the house, so that the joined tables have to have the k of the single ones."""
 TABLE_NAME = re.compile(r"^\w[\w-]{0,62}$")
 """A table's name is the name of its folder, and stands before the dot of a reference."""
+
+ONE_TABLE = "differential_privacy is for a table by itself: what several say of one person would add up"
 
 
 def _address(value: object) -> object:
@@ -185,6 +188,7 @@ def _read(tree: YamlTree, data: dict[str, object]) -> tuple[list[PolicyFinding],
     several = MultiTablePolicy(entry.name, tables, references, privacy=entry.privacy, joined=entry.joined)
     unread = set(entry.tables) - set(tables)
     found += [*_wrong_targets(tables), *_wrong_references(tables, references, unread), *_wrong_joined(several)]
+    found += [((TABLES_KEY, name), ONE_TABLE) for name, policy in tables.items() if policy.guarantee is not None]
     return found, several
 
 
@@ -193,7 +197,7 @@ def _outside(tree: YamlTree, data: dict[str, object]) -> tuple[list[PolicyFindin
     try:
         return [], SeveralEntry.model_validate(data)
     except ValidationError as error:
-        return [located(details, tree, SeveralEntry) for details in error.errors(include_url=False)], None
+        return findings_of(error, tree, SeveralEntry), None
 
 
 def _wrong_targets(tables: Mapping[str, Policy]) -> Iterator[PolicyFinding]:
@@ -228,6 +232,8 @@ def _wrong_joined(several: MultiTablePolicy) -> Iterator[PolicyFinding]:
         yield ("joined", "k"), "goes with `accept`; a k that has to hold stands in `privacy` at the top"
     if joined.unlink and joined.accept is not None:
         yield ("joined", "unlink"), "leaves nothing joined that could be accepted"
+    if guarantee_of(several.privacy) is not None:
+        yield ("privacy",), ONE_TABLE
     for place, model in enumerate(several.privacy):
         end = ReferenceEnd.parse(model.attribute) if isinstance(model, SensitiveModel) else None
         if end is None or not end.column or end.table not in several.tables:

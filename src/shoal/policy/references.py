@@ -20,6 +20,9 @@ from shoal.schema.registry import did_you_mean
 from shoal.techniques.cryptographic.encryption.encrypt import Encrypt, EncryptionScheme
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
 
+OF_ANY_TABLE = frozenset({"id", "key", "code", "no", "nr", "number", "name", "uuid"})
+"""Names that say nothing of what is named."""
+
 
 @dataclass(frozen=True)
 class ReferenceEnd:
@@ -54,6 +57,23 @@ class Reference:
 
     def __str__(self) -> str:
         return f"{self.child} → {self.parent}"
+
+
+def names_fit(child: ReferenceEnd, parent: ReferenceEnd) -> bool:
+    """Whether a column is called like a key of the other table.
+
+    >>> names_fit(ReferenceEnd("visits", "patient_id"), ReferenceEnd("patients", "id"))
+    True
+    >>> names_fit(ReferenceEnd("visits", "id"), ReferenceEnd("patients", "id"))
+    False
+    """
+    column, key, table = child.column.lower(), parent.column.lower(), parent.table.lower()
+    if column == key:
+        return key not in OF_ANY_TABLE
+    called = {table, table.removesuffix("s"), table.removesuffix("es"), f"{table.removesuffix('ies')}y"}
+    if column in called:
+        return key in OF_ANY_TABLE or key in {f"{one}_{word}" for one in called for word in OF_ANY_TABLE}
+    return column in {f"{one}{between}{key}" for one in called for between in ("_", "", "-", " ")}
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class TableEntry:
         """The table of this name in the database of all, unless the entry says where it is."""
         default = {"url": given} if isinstance(given, str) else given
         own = self.data.get(key, {})
-        if not isinstance(default, dict) or not isinstance(own, dict) or own.keys() & {"url", "path"}:
+        if not isinstance(default, dict) or not isinstance(own, dict) or own.keys() & {"url", "path", "merge"}:
             return
         if key not in self.data:
             self.defaulted.add((key,))

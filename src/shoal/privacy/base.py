@@ -12,8 +12,9 @@ A model declares what a solver may rely on:
   partition too, which is what lets a solver leave out most of the search;
 - its *retention bounds*: how many records of a class can be kept at most, however finely it is divided.
 
-It declares its words (``title``, ``clause``, ``example``, ``explain``) and its figures (``measured_by``) too. Policies,
-solvers, measurement, thresholds, reports and the reference page read these declarations, so a model is one file.
+It declares its words (``title``, ``clause``, ``example``, ``explain``), its line of table A.1 (``properties``) and its
+figures (``measured_by``) too. Policies, solvers, measurement, thresholds, reports and the reference page read these
+declarations, so a model is one file.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.privacy.classes import Classes, Histograms
 from shoal.privacy.figures import Figure, FigureUnit, figure_of_classes
 from shoal.schema.parameters import Parameters
-from shoal.schema.registry import Registry
+from shoal.schema.properties import Lowers, Properties
+from shoal.schema.registry import RegistrationError, Registry
 
 Figures = Floats
 
@@ -78,14 +80,23 @@ class GlobalRecodingOnly:
     remedy: str
 
 
+def reached_by_generalising(singling_out: Lowers, linking: Lowers, inference: Lowers) -> Properties:
+    """The line of table A.1 of a model that solvers reach by generalisation and suppression: records stay true."""
+    return Properties(truthful=True, singling_out=singling_out, linking=linking, inference=inference)
+
+
 class PrivacyModel(Parameters, ABC):
     key: ClassVar[str]
     title: ClassVar[str]
     clause: ClassVar[str]
     example: ClassVar[str] = ""
     """Parameters as a policy writes them, for the reference page."""
+    properties: ClassVar[Properties] = reached_by_generalising(Lowers.NO, Lowers.NO, Lowers.NO)
+    """What it does for people, as far as it says so."""
     listing_order: ClassVar[int] = 1000
     """Where its figures stand among those of other models: the lower first, equal ones by key."""
+    bound: ClassVar[str]
+    """The parameter that is the figure it asks for, unless it says otherwise in ``required``."""
     monotone_under_generalisation: ClassVar[bool]
     monotone_under_suppression: ClassVar[bool]
     local: ClassVar[bool] = True
@@ -94,6 +105,8 @@ class PrivacyModel(Parameters, ABC):
     """Whether ``most_kept`` says more of a class than that it has so many records."""
     takes_smallest: ClassVar[bool] = False
     """Whether it takes away the smallest classes, the earlier of equal ones first, until the rest will do."""
+    one_file_only: ClassVar[bool] = False
+    """Whether it holds only of a table that is written as one file, on one machine."""
     more_is_safer: ClassVar[bool] = True
     """Whether the worst class is the one with the lowest figure."""
 
@@ -105,6 +118,8 @@ class PrivacyModel(Parameters, ABC):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "key" in cls.__dict__:
+            if not hasattr(cls, "bound") and cls.required is PrivacyModel.required:
+                raise RegistrationError(f"the model '{cls.key}' has to say which parameter is the figure it asks for")
             privacy_models.add(cls.key, cls)
 
     @property
@@ -127,9 +142,10 @@ class PrivacyModel(Parameters, ABC):
         return self
 
     @property
-    @abstractmethod
     def required(self) -> float:
         """The figure it asks for."""
+        figure: float = getattr(self, self.bound)
+        return figure
 
     @abstractmethod
     def figures(self, classes: Classes) -> Figures:
@@ -173,6 +189,8 @@ class PrivacyModel(Parameters, ABC):
 class SensitiveModel(PrivacyModel):
     """A model that judges a class by how one sensitive attribute is spread in it."""
 
+    properties: ClassVar[Properties] = reached_by_generalising(Lowers.PARTIALLY, Lowers.PARTIALLY, Lowers.PARTIALLY)
+
     attribute: str = Field(description="The sensitive attribute.")
 
     @property
@@ -188,11 +206,7 @@ class SensitiveModel(PrivacyModel):
         """Which figures will do."""
 
     def figures(self, classes: Classes) -> Figures:
-        histograms = classes.histograms(self.attribute)
-        found = np.empty(len(classes), dtype=np.float64)
-        for rows, block in histograms.blocks():
-            found[rows] = self.spread(block, histograms)
-        return found
+        return classes.histograms(self.attribute).by_block(self.spread, np.float64)
 
     def holds(self, classes: Classes) -> Mask:
         return self.accepts(self.figures(classes))
@@ -202,11 +216,7 @@ class SensitiveModel(PrivacyModel):
         return np.asarray(block.sum(axis=1))
 
     def most_kept(self, classes: Classes) -> Integers:
-        histograms = classes.histograms(self.attribute)
-        kept = np.empty(len(classes), dtype=np.int64)
-        for rows, block in histograms.blocks():
-            kept[rows] = self.retention_bounds(block, histograms)
-        return kept
+        return classes.histograms(self.attribute).by_block(self.retention_bounds, np.int64)
 
 
 class ClosenessModel(SensitiveModel):
@@ -221,18 +231,18 @@ class ClosenessModel(SensitiveModel):
 class ShareModel(PrivacyModel):
     """A model that bounds a share of people, or a mean of chances, from above."""
 
+    properties: ClassVar[Properties] = reached_by_generalising(Lowers.PARTIALLY, Lowers.PARTIALLY, Lowers.NO)
     more_is_safer: ClassVar[bool] = False
+    bound: ClassVar[str] = "maximum"
 
     maximum: float
 
-    @property
-    def required(self) -> float:
-        return self.maximum
-
     @classmethod
-    def _bounded_share(cls) -> Figure:
-        """What ``measure`` shows of a model that has no parameter but the bound."""
-        return figure_of_classes(cls.key, cls.title, lambda bound: cls(maximum=bound), FigureUnit.SHARE)
+    def measured_by(cls) -> tuple[Figure, ...]:
+        """A model that has no parameter but the bound can be shown of every table."""
+        if set(cls.model_fields) > {cls.bound}:
+            return ()
+        return (figure_of_classes(cls.key, cls.title, lambda bound: cls(maximum=bound), FigureUnit.SHARE),)
 
 
 class TableModel(ShareModel):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from shoal.errors import BugError
 from shoal.kernels.arrays import Floats, Integers, Mask, sums_by
 
+Number = TypeVar("Number", np.int64, np.float64)
 PeopleIn = Callable[[Integers, int], Integers]
 
 _BITS = 63
@@ -57,6 +59,15 @@ class Histograms:
         if self.number * len(self.whole) > BLOCK_CELLS:
             return None
         return self._dense(self.owner, self.value, self.count, self.number)
+
+    def by_block(
+        self, figure: Callable[[Integers, Histograms], NDArray[Number]], dtype: type[Number]
+    ) -> NDArray[Number]:
+        """A figure of each class, from the dense counts of a few classes at a time."""
+        found = np.empty(self.number, dtype=dtype)
+        for rows, block in self.blocks():
+            found[rows] = figure(block, self)
+        return found
 
     def blocks(self) -> Iterator[tuple[slice, Integers]]:
         """Dense counts, one row per class and one column per value, a few classes at a time.

@@ -8,23 +8,37 @@ from __future__ import annotations
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from shoal.engine.background import in_background
 from shoal.errors import BugError
 from shoal.io import FileTarget, PartsTarget, Source, Staging, Target, open_target, write_atomic, writing
 from shoal.io.frames import FrameTarget, like
 from shoal.plan import Solution
 from shoal.policy import Policy
-from shoal.release.further_files import collect_files, data_target, describe_data_file, formulas_in, write_files
+from shoal.release.further_files import (
+    DataInspection,
+    collect_files,
+    data_target,
+    describe_data_file,
+    formulas_in,
+    inspect_data,
+    write_files,
+)
 from shoal.release.notebook_card import release_card, release_figures
 from shoal.report import render, write_pdf
 from shoal.report.facts import ReportFacts
 from shoal.report.pdf import find_browser
+from shoal.results.evidence_facts import ExampleColumn
 from shoal.results.manifest import DataFile, Manifest, WrittenFile
 from shoal.results.risk_results import ReleasedRisk
 from shoal.schema.notebook_html import short
@@ -46,6 +60,8 @@ class Release:
     """How it was reached, with what the manifest doesn't keep."""
     nothing_left: bool = False
     """Whether k holds only because no quasi-identifying value tells records apart any more."""
+    examples: tuple[ExampleColumn, ...] = ()
+    """Rows before and after that are nobody's, as the report shows them."""
 
     def __repr__(self) -> str:
         where = {} if self.folder is None else {"folder": str(self.folder)}
@@ -81,6 +97,14 @@ class OpenOutput(ABC):
     @abstractmethod
     def scan(self) -> pl.LazyFrame:
         """The data as it is by now: it may be written more than once."""
+
+    def pick(self, places: NDArray[np.int64]) -> pl.DataFrame | None:
+        """Some of its records, by their places, which rise; None where all would have to be read for that."""
+        return None
+
+    def settle(self) -> None:
+        """The data is not written any more: what there is to find out of it may be looked for."""
+        return
 
     @abstractmethod
     def write_files(self, files: Iterable[SidecarFile], aside: Path) -> tuple[WrittenFile, ...]:
@@ -186,6 +210,7 @@ class FolderOutput(OpenOutput):
         self._elsewhere = (
             open_target(policy.target, base=policy.folder, escape_formulas=self._escape) if policy.target else None
         )
+        self._inspected: Future[DataInspection] | None = None
         in_parts = policy.output.parts if destination.parts is None else destination.parts
         self.target: FileTarget | PartsTarget = data_target(
             staging.path / "data", source, in_parts=in_parts, escape=self._escape
@@ -194,14 +219,27 @@ class FolderOutput(OpenOutput):
     def scan(self) -> pl.LazyFrame:
         return self.target.scan()
 
+    def pick(self, places: NDArray[np.int64]) -> pl.DataFrame | None:
+        return self.target.pick(places) if isinstance(self.target, FileTarget) else None
+
     def write_files(self, files: Iterable[SidecarFile], aside: Path) -> tuple[WrittenFile, ...]:
         return write_files(files, aside, self.workspace, like=self._source, escape=self._escape)
 
+    def settle(self) -> None:
+        """Read in a thread while the last look is taken."""
+        self._inspected = in_background(partial(inspect_data, self.target), "inspection")
+
+    @property
+    def _inspection(self) -> DataInspection:
+        if self._inspected is None:
+            raise BugError("the data of a release is described before it is settled")
+        return self._inspected.result()
+
     def describe(self, records: int) -> DataFile:
-        return describe_data_file(self.target, records)
+        return describe_data_file(self.target, records, self._inspection.sha256)
 
     def warnings(self, files: Sequence[WrittenFile]) -> Iterable[str]:
-        return formulas_in(self.target, files, escape=self._escape)
+        return formulas_in(self.target.path.name, self._inspection.formulas, files, escape=self._escape)
 
     def write_report(self, facts: ReportFacts) -> str:
         html, for_recipient = render(facts), render(facts, recipient=True)
@@ -215,7 +253,7 @@ class FolderOutput(OpenOutput):
     def staged(self, manifest: Manifest, html: str, files: Sequence[WrittenFile]) -> Release:
         folder = self._destination.folder
         with writing(str(folder)):
-            (self.workspace / "release.json").write_text(manifest.to_json(), encoding="utf-8")
+            (self.workspace / "release.json").write_text(manifest.to_published_json(), encoding="utf-8")
         paths = {file.beside.file: folder / file.told.path for file in files}
         return Release(manifest, html, folder / self.target.path.name, folder, paths)
 

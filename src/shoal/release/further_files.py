@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -18,7 +18,7 @@ import polars as pl
 from shoal.errors import BugError, InputError
 from shoal.io import FileTarget, PartsTarget, Source, file_target, parts_target, sha256_of, writing
 from shoal.io.formats.base import format_named, format_of_suffix
-from shoal.io.formats.delimited.formula_bytes import count_formulas_in
+from shoal.io.formats.delimited.formula_bytes import digest_and_formulas
 from shoal.io.formats.delimited.formula_escapes import count_formulas, formula_warnings
 from shoal.io.formats.partitioned import checksum
 from shoal.plan import Plan
@@ -35,11 +35,31 @@ def data_target(path: Path, like: Source, *, in_parts: bool, escape: bool = Fals
     return parts_target(target) if in_parts else target
 
 
-def describe_data_file(target: FileTarget | PartsTarget, records: int) -> DataFile:
+@dataclass(frozen=True)
+class DataInspection:
+    """What the bytes of the data tell: found once it is not written any more."""
+
+    sha256: str
+    formulas: int
+    """Cells that a spreadsheet would run; what is escaped is counted as it was before."""
+
+
+def inspect_data(target: FileTarget | PartsTarget) -> DataInspection:
+    """By one reading, where that does."""
     if isinstance(target, PartsTarget):
-        parts = tuple(target.parts) or None
-        return DataFile(path=target.path.name, rows=records, sha256=checksum(target.parts), parts=parts)
-    return DataFile(path=target.path.name, rows=records, sha256=sha256_of(target.path))
+        found = count_formulas(target.scan()) if target.whole.delimited else 0
+        return DataInspection(checksum(target.parts), found)
+    if not target.delimited:
+        return DataInspection(sha256_of(target.path), 0)
+    if target.escape_formulas:
+        return DataInspection(sha256_of(target.path), count_formulas(target.scan()))
+    digest, counted = digest_and_formulas(target.path, target.dialect)
+    return DataInspection(digest, count_formulas(target.scan()) if counted is None else counted)
+
+
+def describe_data_file(target: FileTarget | PartsTarget, records: int, sha256: str) -> DataFile:
+    parts = tuple(target.parts) or None if isinstance(target, PartsTarget) else None
+    return DataFile(path=target.path.name, rows=records, sha256=sha256, parts=parts)
 
 
 def planned_files(plan: Plan) -> tuple[SidecarFile, ...]:
@@ -65,21 +85,10 @@ def write_files(
     return tuple(_write(beside, aside, folder, like, escape=escape) for beside in files)
 
 
-def formulas_in(target: FileTarget | PartsTarget, files: Iterable[WrittenFile], *, escape: bool) -> Iterable[str]:
-    """What to know of cells of text files that a spreadsheet would run."""
-    delimited = (target.whole if isinstance(target, PartsTarget) else target).delimited
-    found = [(target.path.name, _formulas(target))] if delimited else []
-    found += [(file.told.path, count_formulas(file.frame)) for file in files if _is_delimited(file.told.path)]
-    return formula_warnings(found, escape=escape)
-
-
-def _formulas(target: FileTarget | PartsTarget) -> int:
-    """What is escaped is counted as it was before."""
-    if isinstance(target, FileTarget) and not target.escape_formulas:
-        counted = count_formulas_in(target.path, target.dialect)
-        if counted is not None:
-            return counted
-    return count_formulas(target.scan())
+def formulas_in(data: str, cells: int, files: Iterable[WrittenFile], *, escape: bool) -> Iterable[str]:
+    """What to know of cells of text files that a spreadsheet would run; ``data`` is the data's name."""
+    further = [(file.told.path, count_formulas(file.frame)) for file in files if _is_delimited(file.told.path)]
+    return formula_warnings([(data, cells), *further], escape=escape)
 
 
 def collect_files(files: Iterable[SidecarFile], aside: Path) -> tuple[WrittenFile, ...]:

@@ -14,6 +14,7 @@ from shoal.assess.evidence.study import ReleaseEvidence
 from shoal.measurement.risk.anatomy import Anatomy
 from shoal.measurement.risk.attribute_influence import attribute_influence
 from shoal.measurement.risk.identifier_leaks import IdentifierLeaks
+from shoal.plan.earlier_releases import EarlierCost
 from shoal.plan.roll_up import RollUpStep
 from shoal.policy import Policy, warnings_in
 from shoal.policy.data_state import state_of
@@ -21,11 +22,14 @@ from shoal.policy.treatment import Treatment, treatments
 from shoal.pseudonyms import Secrets
 from shoal.randomness import now
 from shoal.results.column_results import InfluenceResult
+from shoal.results.edit_rule_results import edit_rule_warnings
 from shoal.results.lineage import versions
 from shoal.results.manifest import (
     AnatomyResult,
     DataFile,
     DecoysResult,
+    EarlierReleasesResult,
+    GuaranteeResult,
     LastLookResult,
     Manifest,
     PersonResult,
@@ -36,7 +40,7 @@ from shoal.results.manifest import (
     WrittenFile,
 )
 from shoal.results.number_format import percent
-from shoal.results.read_back_outcome import ReadBackOutcome
+from shoal.results.read_back.outcome import ReadBackOutcome
 from shoal.results.record_counts import RecordCounts
 from shoal.results.risk_results import ReleasedRisk, RiskResult
 
@@ -44,6 +48,8 @@ NOTHING_LEFT = (
     "NOTHING is left that tells records apart: every quasi-identifier is starred, or the same in all records. Such a k "
     "says nothing: ask for less, allow some records to be suppressed, or leave quasi-identifiers out"
 )
+
+SEEDED_DRAW = "the draw can be repeated by its seed: whoever knows that knows who was drawn, so nothing is guaranteed"
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,11 @@ class RunFindings:
     anatomy: Anatomy | None
     evidence: ReleaseEvidence
     engine: str = "polars"
+    earlier: EarlierCost | None = None
+    seeded: bool = False
+    """Whether the run can be repeated."""
+    withdrawn: int | None = None
+    """How many people who withdrew were left out."""
 
     @property
     def heights(self) -> dict[str, int]:
@@ -93,9 +104,10 @@ def build_manifest(
         responsible=policy.responsible,
         versions=versions(policy.shoal, findings.engine),
         engine=findings.engine,
-        state=StateResult.of(state_of(policy, lasting=vaulted, against=findings.evidence.against)),
+        state=StateResult.of(state_of(policy, lasting=vaulted, against=_against(policy, findings))),
         policy_sha256=hashlib.sha256(policy.text.encode()).hexdigest(),
         source=source,
+        withdrawn=findings.withdrawn,
         data=data,
         files=tuple(sorted((file.told for file in findings.files), key=lambda file: file.path)),
         solution=_solution(findings),
@@ -104,23 +116,38 @@ def build_manifest(
         suppressed=SuppressedResult(
             records=after.suppressed_records or done.suppressed_by_rule, cells=done.suppressed_cells
         ),
+        suppressed_by_group=done.suppressed_by_group(policy.required_k) or None,
         risk=ReleasedRisk(**dict(risk), k_effective=after.k if read_back is None else read_back.k),
         risk_before=done.before.risk,
         person=_person(policy, recounted),
         pseudonyms=dict(recounted.pseudonyms),
         models=(*recounted.models, *anatomy_finding(policy, anatomy)),
+        differential_privacy=_guarantee(policy, findings),
         utility=recounted.utility,
         columns=dict(recounted.columns) or None,
         drivers=_drivers(findings) or None,
         timing=done.timing,
-        peak_rss_mb=_peak_memory(),
+        peak_rss_mb=peak_memory(),
         warnings=tuple(_warnings(policy, findings, vaulted=vaulted)),
         read_back=read_back,
         anatomy=None if anatomy is None else _anatomy(anatomy),
         last_look=_last_look(findings.leaks),
+        earlier=None if findings.earlier is None else EarlierReleasesResult.model_validate(findings.earlier),
         **_attributes(policy, findings),
         **findings.evidence.parts(),
     )
+
+
+def _guarantee(policy: Policy, findings: RunFindings) -> GuaranteeResult | None:
+    promised = policy.guarantee
+    return None if promised is None else GuaranteeResult(**vars(promised), seeded=findings.seeded)
+
+
+def _against(policy: Policy, findings: RunFindings) -> Sequence[str]:
+    """What speaks against the data. What attacks found is computed from the source, and a guarantee covers them."""
+    if policy.guarantee is None:
+        return findings.evidence.against
+    return (SEEDED_DRAW,) if findings.seeded else ()
 
 
 def _solution(findings: RunFindings) -> SolutionResult:
@@ -194,6 +221,8 @@ def _warnings(policy: Policy, findings: RunFindings, *, vaulted: bool) -> Iterat
     done, recounted = findings.rewritten, findings.recounted
     if findings.nothing_left:
         yield NOTHING_LEFT
+    if policy.guarantee is not None and findings.seeded:
+        yield SEEDED_DRAW
     if done.loss_causes is not None:
         yield done.loss_causes.words
     if findings.read_back is not None:
@@ -205,6 +234,7 @@ def _warnings(policy: Policy, findings: RunFindings, *, vaulted: bool) -> Iterat
     yield from _roll_up_warnings(done)
     yield from _population_warnings(findings.evidence)
     yield from anatomy_warnings(policy, findings.anatomy)
+    yield from edit_rule_warnings(findings.evidence.rules)
 
 
 def _pseudonym_warnings(recounted: RecountResult) -> Iterator[str]:
@@ -252,7 +282,7 @@ def _roll_up_warnings(done: RewriteResult) -> Iterator[str]:
         )
 
 
-def _peak_memory() -> float:
+def peak_memory() -> float:
     """In MB. The kernel's own high-water mark, since what ``getrusage`` says begins with the parent's peak."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")

@@ -12,8 +12,9 @@ from typing import Generic
 import polars as pl
 
 from shoal.assess.evidence.recount import ReadBackLearning, RewriteResult, sensitive_knowledge, source_measurement
-from shoal.assess.read_back.judgement import LOOKED_AT, SampledRecords, in_background, learn_from
+from shoal.assess.read_back.judgement import LOOKED_AT, SampledRecords, learn_from
 from shoal.engine import Engine, OutputSample
+from shoal.engine.background import in_background
 from shoal.engine.protocol import TableT
 from shoal.io import PartsTarget, Source, Target
 from shoal.io.row_estimates import estimated_rows
@@ -30,6 +31,9 @@ from shoal.plan import (
     build_problem,
     k_without_decoys,
 )
+from shoal.plan.earlier_releases import EarlierCost, solve_with_earlier, tag_earlier
+from shoal.plan.hidden_columns.earlier_class import EarlierClasses
+from shoal.plan.hidden_columns.member_tag import TagMember
 from shoal.plan.hidden_columns.record_origin import TagOrigin
 from shoal.plan.loss_causes import loss_causes
 from shoal.plan.solver_choice import solve_by_policy
@@ -37,6 +41,7 @@ from shoal.policy import Policy
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
 from shoal.release.further_files import planned_files, refuse_for_aggregates, remove_aside
+from shoal.release.membership import MembershipTarget
 from shoal.results.manifest import Timing
 from shoal.schema.progress import Monitor
 from shoal.schema.steps import Step
@@ -66,25 +71,43 @@ class ReleasePipeline(Generic[TableT]):
         secrets: Secrets | None = None,
         *,
         traced: bool = False,
+        earlier: EarlierClasses | None = None,
+        members: MembershipTarget | None = None,
     ) -> None:
-        """``traced``: what is put aside says of each released record which record of the source it was."""
+        """``traced``: what is put aside says of each released record which record of the source it was.
+
+        ``earlier``: who is in which classes of earlier releases, for the models to hold with these in view.
+        ``members``: what is put aside says whose each released record is, by the digest that is to be kept.
+        """
         self.policy = policy
         self.engine = engine
         self.randomness = randomness
         self.monitor = monitor or Monitor()
         self.secrets = secrets
         self.traced = traced
+        self.earlier = earlier
+        self.members = members
+        self.earlier_cost: EarlierCost | None = None
 
     def rewrite(self, source: Source, target: Target, *, aside: Path) -> RewriteResult:
         started = time.perf_counter()
         with self.monitor.phase(RunPhase.COUNT, estimated_rows(source)):
             table = self.engine.scan(source)
             binder = PlanBinder(self.policy, self.engine, table, self.randomness, self.secrets)
+            if self.earlier is not None:
+                tag_earlier(binder, self.earlier)
+            if self.members is not None and self.policy.person is not None:
+                step = TagMember(self.policy.person, self.members.marks)
+                binder.planned.add(PlannedStep(step, "members", "", stage=PlanStage.PREPARATION))
             binder.bind_techniques()
             question = build_problem(binder)
             before = self._before(table, question)
         counted = time.perf_counter()
         with self.monitor.phase(RunPhase.SOLVE):
+            if self.earlier is not None:
+                solving = self.monitor.progress("solve")
+                self.earlier_cost = solve_with_earlier(binder, self.earlier, question, solving)
+                question = build_problem(binder)
             solution = solve_by_policy(question.problem, self.policy.solve, self.monitor.progress("solve"))
         solved = time.perf_counter()
         self.monitor.expect(RunPhase.REWRITE, question.problem.counts.total_records)
@@ -136,11 +159,19 @@ class ReleasePipeline(Generic[TableT]):
         if records.is_empty():
             return None
         sampled = SampledRecords(self.policy, plan, question.hierarchies, records, sample.every)
-        return ReadBackLearning(sampled, in_background(partial(learn_from, sampled)))
+        return ReadBackLearning(sampled, in_background(partial(learn_from, sampled), "read-back"))
 
     def _sample(self, records: int) -> OutputSample | None:
-        """Of what is written, for it to be seen what can be read back; records of an aggregated table are nobody's."""
-        if not self.policy.kind.has_traceable_rows or not self.policy.quasi_identifiers:
+        """Of what is written, for it to be seen what can be read back; records of an aggregated table are nobody's.
+
+        What is learnt from a differentially private table is covered by its guarantee, and a cell that is suppressed
+        because of other records would not be.
+        """
+        if (
+            self.policy.guarantee is not None
+            or not self.policy.kind.has_traceable_rows
+            or not self.policy.quasi_identifiers
+        ):
             return None
         return OutputSample(max(1, -(-records // LOOKED_AT)))
 

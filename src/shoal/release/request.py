@@ -10,9 +10,12 @@ from pydantic import ConfigDict, Field, SkipValidation
 from shoal.assess.evidence.study import EvidenceStudy, study_for
 from shoal.engine import Engine
 from shoal.io import ReaderOptions, Source
+from shoal.io.withdrawn_people import WithdrawnPeople
+from shoal.plan.hidden_columns.earlier_class import EarlierClasses
 from shoal.policy import Policy
 from shoal.policy.multi_table import MultiTablePolicy
 from shoal.pseudonyms import Secrets
+from shoal.release.membership import MembershipTarget
 from shoal.schema.requests import UseCaseRequest
 
 
@@ -38,8 +41,10 @@ class RunOptions(UseCaseRequest):
     """The reports as PDF too."""
     secrets: Annotated[Secrets | None, SkipValidation] = Field(default=None, repr=False)
     """A vault, whose pseudonyms and keys last; without one they are of this run only."""
+    withdrawn: Annotated[WithdrawnPeople | None, SkipValidation] = Field(default=None, repr=False)
+    """People whose records are left out before anything is counted."""
 
-    def for_table(
+    def for_table(  # noqa: PLR0913  # what a run of one table may be asked for
         self,
         policy: Policy,
         data: object = None,
@@ -47,9 +52,12 @@ class RunOptions(UseCaseRequest):
         source: Source | None = None,
         control: object = None,
         explore: bool = False,
+        earlier: EarlierClasses | None = None,
+        members: MembershipTarget | None = None,
     ) -> RunRequest:
         """A request with these options."""
-        return RunRequest(**dict(self), policy=policy, data=data, source=source, control=control, explore=explore)
+        further = {"data": data, "source": source, "control": control, "explore": explore, "earlier": earlier}
+        return RunRequest(**dict(self), policy=policy, members=members, **further)
 
     def for_tables(
         self, policy: MultiTablePolicy, data: Path | None = None, reader: ReaderOptions | None = None
@@ -75,6 +83,10 @@ class RunRequest(RunOptions):
     """People who are not in the data, to compare attacks with (a Polars frame); goes with evidence in any case."""
     explore: bool = False
     """What privacy costs is tried out, and shown in the report."""
+    earlier: Annotated[EarlierClasses | None, SkipValidation] = Field(default=None, repr=False)
+    """Who is in which classes of earlier releases: the models then hold with these in view (``earlier_classes``)."""
+    members: Annotated[MembershipTarget | None, SkipValidation] = Field(default=None, repr=False)
+    """Where the owner keeps who is in the release, for later runs to have it in view."""
     shared: Path | None = None
     """Of a Spark frame: the folder for the result, which all machines of the cluster see."""
 

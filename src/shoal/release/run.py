@@ -17,7 +17,6 @@ from shoal.assess.evidence.example_rows import example_rows
 from shoal.assess.evidence.last_look import identifiers_of, take_last_look
 from shoal.assess.evidence.recount import RewriteResult, check_read_back, recount, recount_anatomy
 from shoal.assess.evidence.study import EvidenceStudy, MeasuredFrame, ReleaseEvidence, gather_evidence
-from shoal.assess.exploration import exploration_of
 from shoal.engine import Engine
 from shoal.engine.selection import make_engine
 from shoal.errors import InputError
@@ -26,6 +25,8 @@ from shoal.io.frames import FrameSource, as_lazy, is_spark
 from shoal.plan.perturbation_proportion import proportion_warnings
 from shoal.plan.roll_up import RollUpStep
 from shoal.policy import Policy
+from shoal.policy.differential_privacy import problems_of_guarantee
+from shoal.policy.load import PolicyDraft
 from shoal.policy.sources import source_of
 from shoal.pseudonyms import Secrets
 from shoal.randomness import Randomness
@@ -45,7 +46,7 @@ __all__ = ["Release", "Run", "StagedRelease", "anonymise", "release_folder"]
 
 def anonymise(  # noqa: PLR0913  # one argument per wish
     data: object,
-    policy: Policy | Mapping[str, object] | str | Path,
+    policy: Policy | PolicyDraft | Mapping[str, object] | str | Path,
     *,
     output: str | Path | None = None,
     seed: int | None = None,
@@ -60,7 +61,7 @@ def anonymise(  # noqa: PLR0913  # one argument per wish
     Args:
         data: a pandas, Polars, PyArrow or Spark table, a path, a database's address, or None for the policy's own
             source. What is no table in memory gives a release folder; ``release.data`` is then the path in it.
-        policy: a ``Policy``, the path of its file, its text, or a dict.
+        policy: a ``Policy``, what ``shoal.suggest`` gives, the path of its file, its text, or a dict.
         output: of a path, the release folder; named after the policy if none is given.
         seed: makes the run repeatable, for tests.
         force: replaces the release folder that is there.
@@ -138,7 +139,13 @@ class Run:
         self.policy = request.policy
         self.monitor = monitor or Monitor()
         self._engine: str | Engine[Any] = request.engine
-        self.source, self._destination = self._arrange(request)
+        _refuse_unguaranteed(request)
+        if request.members is not None:
+            request.members.require(request.policy, request.folder, force=request.force)
+        self._given, self._destination = self._arrange(request)
+        self.source = self._given
+        if request.withdrawn is not None:
+            self.source = request.withdrawn.left_out_of(self._given, self.policy.person)
 
     def execute(self) -> Release:
         with self.staged() as release:
@@ -149,8 +156,8 @@ class Run:
         """Everything but the last phase. Leaving without a commit leaves nothing behind."""
         self._destination.require()
         self.monitor.check()
-        with self._destination.open(self.source) as output:
-            with explained(self.source):
+        with self._destination.open(self._given) as output:
+            with explained(self._given):
                 made = self._stage(output)
             yield made
 
@@ -179,19 +186,25 @@ class Run:
                 rewritten, read_back = check_read_back(output.scan, rewritten, recounted.after, aside=aside)
                 if read_back is not None and read_back.suppression is not None:
                     self.monitor.emit(NoteMade("cells that other columns tell were suppressed: it was written again"))
+        output.settle()
         with self.monitor.phase(RunPhase.LAST_LOOK, rewritten.records):
             files = output.write_files(rewritten.files, aside)
-            original = self.source.scan()
-            leaks = take_last_look(self.policy, original, output.scan(), files, aside, rewritten.records)
+            leaks = take_last_look(self.policy, self.source, output, files, aside, rewritten.records)
             anatomy = recount_anatomy(self.policy, output.scan(), files, rewritten.records)
         started = time.perf_counter()
         with self.monitor.phase(RunPhase.EVIDENCE):
             before = MeasuredFrame(rewritten.before, self.source.scan())
             after = MeasuredFrame(recounted.after, output.scan())
             evidence = self._evidence(before, after, study, aside)
-        if not has_identities(rewritten.plan):
+        if not has_identities(rewritten.plan) and self.request.members is None:
             remove_aside(aside)
-        findings = RunFindings(rewritten, recounted, read_back, files, leaks, anatomy, evidence, pipeline.engine.name)
+        findings = RunFindings(
+            *(rewritten, recounted, read_back, files, leaks, anatomy, evidence),
+            engine=pipeline.engine.name,
+            earlier=pipeline.earlier_cost,
+            seeded=self.request.seed is not None,
+            withdrawn=None if self.request.withdrawn is None else len(self.request.withdrawn),
+        )
         with self.monitor.phase(RunPhase.REPORT):
             release = self._report(output, findings, fingerprint, started)
         return StagedRelease(release, self, output, rewritten, aside)
@@ -201,7 +214,16 @@ class Run:
         if isinstance(engine, str):
             engine = make_engine(engine, spool=output.workspace, monitor=self.monitor, master=request.master)
         randomness = Randomness(request.seed)
-        return ReleasePipeline(self.policy, engine, randomness, self.monitor, request.secrets, traced=traced)
+        return ReleasePipeline(
+            self.policy,
+            engine,
+            randomness,
+            self.monitor,
+            request.secrets,
+            traced=traced,
+            earlier=request.earlier,
+            members=request.members,
+        )
 
     def _evidence(
         self, before: MeasuredFrame, after: MeasuredFrame, study: EvidenceStudy | None, aside: Path
@@ -224,17 +246,43 @@ class Run:
         facts = report_facts(self.policy, manifest, findings)
         facts = replace(facts, examples=self._examples(output, rewritten))
         if self.request.explore:
-            tried = exploration_of(self.policy, self.request.data, seed=self.request.seed, monitor=self.monitor)
+            from shoal.assess.exploration import exploration_of
+
+            tried = exploration_of(self.policy, self._explored, seed=self.request.seed, monitor=self.monitor)
             facts = replace(facts, exploration=tried)
         html = output.write_report(facts)
         release = output.staged(manifest.timed(time.perf_counter() - started), html, files)
-        return replace(release, solution=rewritten.solution, nothing_left=findings.nothing_left)
+        return replace(
+            release,
+            solution=rewritten.solution,
+            nothing_left=findings.nothing_left,
+            examples=facts.examples,
+        )
+
+    @property
+    def _explored(self) -> object:
+        return self.request.data if self.source is self._given else self.source
 
     def _examples(self, output: OpenOutput, done: RewriteResult) -> tuple[ExampleColumn, ...]:
         coarser = {one.attribute for one in done.plan if isinstance(one.step, RollUpStep)}
         values = {name: done.counts.values_of(name) for name in done.counts.attributes}
         values |= {name: values[name].clear() for name in coarser & values.keys() if name is not None}
         return example_rows(self.policy, self.source.scan(), output.scan(), done.records, values)
+
+
+def _refuse_unguaranteed(request: RunRequest) -> None:
+    """How many parts there are, and of what size, goes by the source, which no guarantee covers. What a policy has to
+    keep to is looked at again, since one that was made or changed in Python has not been read.
+    """
+    for path, problem in problems_of_guarantee(request.policy):
+        raise InputError(f"{'.'.join(map(str, path))}: {problem}")
+    if not any(model.one_file_only for model in request.policy.models):
+        return
+    engine = request.engine if isinstance(request.engine, str) else request.engine.name
+    if engine != "polars" or is_spark(request.data):
+        raise InputError("a differentially private table is made by the engine polars", field="engine")
+    if request.parts:
+        raise InputError("a differentially private table is written as one file", field="parts")
 
 
 @dataclass(frozen=True)
@@ -256,5 +304,7 @@ class StagedRelease:
         """The commit itself, for whoever announces it: from its first line on, nothing stops it."""
         with explained(self.run.source):
             keep_identities(self.rewritten.plan, self.output.scan(), self.aside, self.run.request.secrets)
+            if self.run.request.members is not None:
+                self.run.request.members.write(self.release.manifest, self.output.scan(), self.aside)
             remove_aside(self.aside)
             return self.output.commit(self.release)

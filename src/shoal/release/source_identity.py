@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from threading import Thread
 
+from shoal.engine.background import in_background
 from shoal.errors import SourceError
 from shoal.io import FileSource, PartFile, Source, sha256_of
 from shoal.io.formats.partitioned import checksum
@@ -19,21 +20,19 @@ class SourceFingerprint:
     def __init__(self, source: Source) -> None:
         self._found: Future[SourceIdentity] | None = None
         if isinstance(source, FileSource):
-            self._found = Future()
-            arguments = (self._found, source.label, source.files)
-            Thread(target=_identify, args=arguments, name="shoal-checksum", daemon=True).start()
+            self._found = in_background(partial(_identify, source.label, source.files), "checksum")
 
     def identity(self) -> SourceIdentity | None:
         """Waits for what is left to be read."""
         return None if self._found is None else self._found.result()
 
 
-def _identify(found: Future[SourceIdentity], label: str, files: tuple[Path, ...]) -> None:
+def _identify(label: str, files: tuple[Path, ...]) -> SourceIdentity:
     try:
         written = datetime.fromtimestamp(max(path.stat().st_mtime for path in files), UTC).replace(microsecond=0)
-        found.set_result(SourceIdentity(name=Path(label).name, sha256=_checksum(files), modified=written))
+        return SourceIdentity(name=Path(label).name, sha256=_checksum(files), modified=written)
     except OSError:
-        found.set_exception(SourceError(f"{label}: can't be read any more"))
+        raise SourceError(f"{label}: can't be read any more") from None
 
 
 def _checksum(files: tuple[Path, ...]) -> str:

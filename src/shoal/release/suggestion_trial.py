@@ -6,7 +6,7 @@ attribute is asked for in turn, and kept where hardly any detail is lost by it. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
@@ -38,13 +38,13 @@ class PolicySuggestion(Protocol):
 
 
 SuggestionT = TypeVar("SuggestionT", bound=PolicySuggestion)
-Redraw = Callable[[Iterable[str], Iterable[str]], SuggestionT]
-"""The suggestion again, with protected attributes and further notes."""
+Redraw = Callable[..., SuggestionT]
+"""The suggestion again, with ``protected`` attributes and further ``notes``."""
 
 
 def try_out(found: SuggestionT, redraw: Redraw[SuggestionT], source: Source) -> SuggestionT:
     """The suggestion with what the table can bear, and with a note where it costs more than half of the detail."""
-    policy = Policy.from_text(redraw(found.protectable, ()).text)
+    policy = Policy.from_text(redraw(protected=found.protectable).text)
     if not policy.quasi_identifiers or not policy.models:
         return found
     problem = _asked(policy, source)
@@ -56,11 +56,11 @@ def try_out(found: SuggestionT, redraw: Redraw[SuggestionT], source: Source) -> 
         return found
     protected, solution, asked = _bearable(problem, plain, policy.solve, solved)
     names = [name for name in found.protectable if name in protected]
-    if names and not _holds(redraw(names, ()).text, source, problem.records):
+    if names and not _holds(redraw(protected=names).text, source, problem.records):
         names, asked, solution = [], plain, solved
     causes = loss_causes(asked, policy.solve, solution)
     notes = () if causes is None else (f"As it stands, {causes.words}.",)
-    return redraw(names, notes)
+    return redraw(protected=names, notes=notes)
 
 
 def _asked(policy: Policy, source: Source) -> Problem | None:

@@ -4,22 +4,13 @@ from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFact
 from shoal.report.pdf import write_pdf
 from shoal.report.render import add_reassessments, render, render_exploration
 from shoal.results.evidence_facts import (
-    AssessmentFacts,
-    AttackerFacts,
-    AttackerFigures,
-    AttackFacts,
     DistributionFacts,
     FigureTable,
     ReassessmentFacts,
     ReassessmentOutcome,
-    UsefulnessFacts,
 )
 
 __all__ = [
-    "AssessmentFacts",
-    "AttackFacts",
-    "AttackerFacts",
-    "AttackerFigures",
     "AttributeFacts",
     "DistributionFacts",
     "FigureTable",
@@ -28,7 +19,6 @@ __all__ = [
     "ReassessmentOutcome",
     "ReportFacts",
     "RiskFacts",
-    "UsefulnessFacts",
     "add_reassessments",
     "render",
     "render_exploration",

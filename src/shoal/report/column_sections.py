@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -9,10 +10,14 @@ from markupsafe import Markup
 from shoal.report.facts import ReportFacts
 from shoal.report.plots import bar
 from shoal.report.small_multiples import DistributionBar, before_and_after
+from shoal.report.wording import measured
 from shoal.results.column_results import ColumnResult
+from shoal.results.evidence_facts import ExampleColumn
 from shoal.results.number_format import NONE, count, number, percent
+from shoal.results.record_counts import GroupSuppression
 
 MOST_RELATIONS = 20
+OTHERS = "all others"
 _MEASURES = {"pearson": "Pearson’s r", "cramers_v": "Cramér’s V", "correlation_ratio": "correlation ratio"}
 """Those that are the same in both directions, or can be had in one only."""
 
@@ -35,17 +40,15 @@ class ComparedFigures:
 
 
 @dataclass(frozen=True)
-class ExampleText:
-    before: str
-    after: str
-    same: bool
-    """Whether the value is released as it is."""
+class SuppressedLine:
+    """What was suppressed of one group of a quasi-identifier."""
 
-
-@dataclass(frozen=True)
-class ExampleLine:
-    name: str
-    cells: tuple[ExampleText, ...]
+    attribute: str
+    group: str
+    records: str
+    share: str
+    cell_share: str
+    drawing: Markup
 
 
 def column_losses(facts: ReportFacts) -> tuple[ColumnLoss, ...]:
@@ -62,7 +65,7 @@ def _loss(name: str, column: ColumnResult) -> ColumnLoss:
 def risk_drivers(facts: ReportFacts) -> ComparedFigures | None:
     """What each quasi-identifier adds to the average risk, before and after."""
     manifest = facts.manifest
-    if not manifest.drivers or manifest.risk is None:
+    if not manifest.drivers or manifest.risk is None or not measured(facts):
         return None
     whole = (None if manifest.risk_before is None else manifest.risk_before.prosecutor_average,
              manifest.risk.prosecutor_average)  # fmt: skip
@@ -79,6 +82,43 @@ def _part(left: float | None, whole: float | None) -> float | None:
     return None if left is None or not whole else max(0.0, 1 - left / whole)
 
 
+def suppressed_lines(facts: ReportFacts) -> tuple[SuppressedLine, ...]:
+    told = (facts.manifest.suppressed_by_group or {}).items()
+    return tuple(
+        SuppressedLine(
+            name,
+            OTHERS if one.group is None else one.group,
+            count(one.records, "record"),
+            percent(one.share),
+            percent(one.cell_share),
+            bar(one.cell_share, "after"),
+        )
+        for name, groups in told
+        for one in groups
+    )
+
+
+def hard_hit(facts: ReportFacts) -> tuple[str, ...]:
+    """A sentence for each group that is hit more than twice as much as the average, the hardest first."""
+    hit = [
+        (one.cell_share, name, one, groups)
+        for name, groups in (facts.manifest.suppressed_by_group or {}).items()
+        for one in groups
+        if one.above_average
+    ]
+    ranked = sorted(hit, key=lambda found: (-found[0], found[1]))
+    return tuple(_hit_in_words(name, one, groups) for _, name, one, groups in ranked)
+
+
+def _hit_in_words(name: str, one: GroupSuppression, groups: Sequence[GroupSuppression]) -> str:
+    records = sum(each.records for each in groups)
+    usual = sum(each.suppressed for each in groups) / max(1, records)
+    usual_cells = sum(each.cell_share * each.records for each in groups) / max(1, records)
+    who = f"the groups of '{name}' that are too small to be named" if one.group is None else f"'{name}' {one.group}"
+    said = f"Of {who}, {percent(one.share)} of records and {percent(one.cell_share)} of cells are gone"
+    return f"{said}; on average it is {percent(usual)} and {percent(usual_cells)}."
+
+
 def relations(facts: ReportFacts) -> ComparedFigures | None:
     """Pairs of attributes by how strongly they were related, before and after."""
     useful = facts.manifest.usefulness
@@ -91,8 +131,8 @@ def relations(facts: ReportFacts) -> ComparedFigures | None:
     rows = tuple(
         DistributionBar(
             f"{one.first} and {one.second}, {_MEASURES[one.measure]}",
-            number(round(before, 3)),
-            NONE if after is None else number(round(after, 3)),
+            _signed(before),
+            NONE if after is None else _signed(after),
             before_and_after(abs(before), abs(after or 0.0)),
         )
         for one, before, after in shown
@@ -100,16 +140,12 @@ def relations(facts: ReportFacts) -> ComparedFigures | None:
     return ComparedFigures(rows, f"{count(beyond, 'weaker relation')} not shown." if beyond > 0 else "")
 
 
-def example_lines(facts: ReportFacts, *, recipient: bool) -> tuple[ExampleLine, ...]:
+def _signed(figure: float) -> str:
+    return number(round(figure, 3)).replace("-", "−")
+
+
+def example_lines(facts: ReportFacts, *, recipient: bool) -> tuple[ExampleColumn, ...]:
     """A recipient sees released attributes only, and before them what the released label tells itself."""
-    return tuple(
-        ExampleLine(
-            one.name,
-            tuple(
-                ExampleText(cell.for_recipient if recipient else cell.before, cell.after, cell.after == "the same")
-                for cell in one.cells
-            ),
-        )
-        for one in facts.examples
-        if one.released or not recipient
-    )
+    if recipient:
+        return tuple(one.for_recipient() for one in facts.examples if one.released)
+    return facts.examples

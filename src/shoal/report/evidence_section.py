@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from shoal.report.exploration import limit_in_words
+from shoal.measurement.usefulness import readings
 from shoal.report.facts import ReportFacts
-from shoal.report.frontier import FrontierScales, panel, swatch
 from shoal.report.small_multiples import DistributionChart, distribution, interval, reach
-from shoal.report.wording import harm_in_words, whole
-from shoal.results.evidence_facts import AttackerFacts, AttackFacts, DistributionFacts, FigureTable, UsefulnessFacts
-from shoal.results.number_format import NONE, count, number, percent, small, span
+from shoal.report.wording import harm_in_words, measured, sentence, whole
+from shoal.results.attack_results import AttackResult
+from shoal.results.evidence_facts import DistributionFacts, FigureTable
+from shoal.results.number_format import NONE, count, number, percent
+from shoal.results.risk_results import AttackerRiskResult
 
 FEW = 12
 """Attributes without a change that are shown one by one; more of them are named only."""
 MOST_ATTRIBUTES = 200
 MOST_ROWS = 200
+_PARTS = {
+    "insider": "an insider tries, by motive and controls",
+    "acquaintance": "a recipient recognises somebody",
+    "breach": "the data gets out at the recipient",
+}
+COUNTED = "counted in the file; nothing needs to be known of the population"
 
 
 @dataclass(frozen=True)
-class EvidenceTable:
+class EvidenceTable(FigureTable):
     """A table of text; ``amounts`` says which columns are of figures."""
 
-    title: str
-    explanation: str
-    clause: str
-    header: tuple[str, ...]
     amounts: tuple[bool, ...]
-    rows: tuple[tuple[str, ...], ...]
     left_out: str
     """Says how many rows are not shown; empty when all are."""
 
@@ -44,17 +46,9 @@ class AssessmentSection:
 
 @dataclass(frozen=True)
 class AttackRow:
-    title: str
-    attribute: str | None
-    knows: str
+    attack: AttackResult
     words: str
     drawing: Markup
-    success: str
-    interval: str
-    guessing: str
-    control: str
-    risk: str
-    found: bool
 
 
 @dataclass(frozen=True)
@@ -89,16 +83,17 @@ def evidence_section(facts: ReportFacts) -> EvidenceSection:
     changed, same = _folded(facts.distributions)
     shown = changed[:MOST_ATTRIBUTES]
     beyond = len(changed) - len(shown)
+    told = zip(facts.attacks, facts.attack_words, strict=True)
     return EvidenceSection(
         assessed=_assessed(facts),
-        attackers=_attackers(facts.attackers),
-        attacks=tuple(_attack(one, end) for one in facts.attacks),
+        attackers=_attackers(facts) if measured(facts) else None,
+        attacks=tuple(AttackRow(one, words, interval(one, end)) for one, words in told),
         attacks_end=percent(end),
         distributions=tuple(distribution(one) for one in shown),
         distributions_left_out=f"{count(beyond, 'more attribute')} not shown." if beyond else "",
         same=tuple(one.name for one in same),
-        matters=_usefulness("What the purpose depends on", [one for one in facts.usefulness if one.matters]),
-        also=_usefulness("Also measured", [one for one in facts.usefulness if not one.matters]),
+        matters=_usefulness("What the purpose depends on", facts, matters=True),
+        also=_usefulness("Also measured", facts, matters=False),
         tables=tuple(_table(one) for one in facts.tables),
         frontier=_frontier(facts),
     )
@@ -119,72 +114,67 @@ def _assessed(facts: ReportFacts) -> AssessmentSection | None:
     if one is None:
         return None
     rows = (
-        *((name, number(value), words) for name, value, words in one.parts),
-        ("Risk of re-identification", number(one.probability), "What the parts come to together."),
+        *(
+            (name.capitalize(), number(chance), sentence(_PARTS.get(name, "")))
+            for name, chance in one.parts.items()
+            if chance is not None
+        ),
+        ("Success", number(one.success), sentence("an attempt succeeds: 1 ÷ k")),
+        ("Risk", number(one.probability), "Of re-identification: what the parts come to together."),
         ("Limit", number(one.threshold), f"For {harm_in_words(one.harm)}."),
     )
     parts = FigureTable("How the risk was assessed", "", "PDPC, annex D", ("Part", "Value", "Meaning"), rows)
-    return AssessmentSection(one.sentences, one.within, _table(parts))
+    return AssessmentSection(one.words, one.within, _table(parts))
 
 
-def _attackers(attackers: tuple[AttackerFacts, ...]) -> EvidenceTable | None:
-    if not attackers:
+def _attackers(facts: ReportFacts) -> EvidenceTable | None:
+    before, after = facts.attackers_before, facts.manifest.attackers
+    if after is None:
         return None
-    thresholds = " or ".join(dict.fromkeys(number(one.threshold) for one in attackers))
-    arrow = " An arrow leads from the original to the release." if any(one.before for one in attackers) else ""
-    header = ("Attacker", "Highest", "Average", f"Above {thresholds}", "Basis")
-    rows = tuple(
-        (one.name, *(_change(one, name) for name in ("highest", "average", "above")), one.basis) for one in attackers
-    )
+    arrow = "" if before is None else " An arrow leads from the original to the release."
+    both = [one for one in (before, after) if one is not None]
+    basis = after.basis_in_words
     return _table(
         FigureTable(
             "Three kinds of attacker",
             "A prosecutor knows that the person is in the file, a journalist does not, a marketer wants as many people "
             f"as possible and is content to be right on average.{arrow}",
             "PDPC, annex D",
-            header,
-            rows,
+            ("Attacker", "Highest", "Average", f"Above {number(after.threshold)}", "Basis"),
+            (
+                ("Prosecutor", *_changes([one.prosecutor for one in both]), COUNTED),
+                ("Journalist", *_changes([one.journalist for one in both]), basis),
+                ("Marketer", NONE, _arrow(number(one.marketer) for one in both), NONE, basis),
+            ),
         )
     )
 
 
-def _change(one: AttackerFacts, name: str) -> str:
-    """A figure, and where it is known that of the original before it."""
-    return " → ".join(_figures(one, name)) or NONE
-
-
-def _figures(one: AttackerFacts, name: str) -> Iterator[str]:
-    for figures in (one.before, one.after):
-        value: float | None = None if figures is None else getattr(figures, name)
-        if value is not None:
-            yield percent(value) if name == "above" else number(value)
-
-
-def _attack(one: AttackFacts, end: float) -> AttackRow:
-    return AttackRow(
-        title=one.title,
-        attribute=one.attribute,
-        knows=one.knows,
-        words=one.words,
-        drawing=interval(one, end),
-        success=percent(one.success),
-        interval=span(one.low, one.high, " – "),
-        guessing=percent(one.baseline),
-        control=NONE if one.control is None else percent(one.control),
-        risk=small(one.risk),
-        found=one.found,
+def _changes(risks: list[AttackerRiskResult]) -> tuple[str, str, str]:
+    return (
+        _arrow(number(one.max) for one in risks),
+        _arrow(number(one.average) for one in risks),
+        _arrow(percent(one.above) for one in risks),
     )
 
 
-def _usefulness(title: str, figures: list[UsefulnessFacts]) -> EvidenceTable | None:
-    if not figures:
+def _arrow(figures: Iterable[str]) -> str:
+    """A figure, and where it is known that of the original before it."""
+    return " → ".join(figures)
+
+
+def _usefulness(title: str, facts: ReportFacts, *, matters: bool) -> EvidenceTable | None:
+    useful = facts.manifest.usefulness
+    if useful is None:
         return None
-    rows = tuple((one.title, one.reading, _value(one.value)) for one in figures)
-    return _table(FigureTable(title, "", "", ("Measure", "What it says", "Value"), rows))
-
-
-def _value(value: str | float) -> str:
-    return value if isinstance(value, str) else number(value)
+    wanted = useful.for_purpose if useful.purpose is not None else ()
+    known = readings()
+    rows = tuple(
+        (known[name].title, known[name].meaning, number(value))
+        for name, value in useful.figures.items()
+        if value is not None and name in known and (name in wanted) is matters
+    )
+    return _table(FigureTable(title, "", "", ("Measure", "What it says", "Value"), rows)) if rows else None
 
 
 def _table(facts: FigureTable) -> EvidenceTable:
@@ -212,6 +202,9 @@ def _frontier(facts: ReportFacts) -> FrontierSection | None:
     explored = facts.exploration
     if explored is None or not any(one.found for one in explored.tries):
         return None
+    from shoal.report.exploration import limit_in_words
+    from shoal.report.frontier import FrontierScales, panel, swatch
+
     scales = FrontierScales.of(explored)
     return FrontierSection(
         panels=tuple((recoding, panel(explored, recoding, scales)) for recoding in explored.recodings),

@@ -7,23 +7,20 @@ that was written.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from shoal.errors import BugError
 from shoal.kernels.arrays import Integers
-from shoal.results.evidence_facts import (
-    AssessmentFacts,
-    AttackerFacts,
-    AttackFacts,
-    DistributionFacts,
-    ExampleColumn,
-    FigureTable,
-    UsefulnessFacts,
-)
-from shoal.results.exploration import Exploration
+from shoal.measurement import Risk
+from shoal.results.attack_results import AttackResult, attack_in_words
+from shoal.results.evidence_facts import DistributionFacts, ExampleColumn, FigureTable
 from shoal.results.manifest import Manifest, SolutionResult
+from shoal.results.risk_results import AssessmentResult, AttackersResult, ModelResult
+
+if TYPE_CHECKING:
+    from shoal.results.exploration import Exploration
 
 ClassSizes: TypeAlias = "Sequence[int] | Integers | Mapping[int, int]"
 """People per equivalence class, one by one, or how many classes there are of each size."""
@@ -48,17 +45,13 @@ class AttributeFacts:
 
 
 @dataclass(frozen=True)
-class RiskFacts:
-    """The risk of re-identification of one table; ``k`` is 0 where there are no classes to measure."""
+class RiskFacts(Risk):
+    """The risk of re-identification of one table, and whose it is; ``k`` is 0 where there are no classes to measure."""
 
-    k: int
     people: int
     records: int
     """Records spoken of, suppressed ones included."""
     suppressed: int
-    prosecutor_max: float
-    prosecutor_average: float
-    uniques: int
     class_sizes: ClassSizes
     strict_average: float | None = None
     """The average, or the highest where somebody is at more risk than an average may hide."""
@@ -66,14 +59,12 @@ class RiskFacts:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """A formal privacy model: what was asked, what was found."""
+    """A formal privacy model in words, and what was asked and found of it."""
 
     title: str
     explanation: str
     clause: str
-    required: float
-    achieved: float
-    met: bool
+    found: ModelResult
 
 
 @dataclass(frozen=True)
@@ -90,13 +81,11 @@ class ReportFacts:
     k_open: int = 0
     """What other columns leave of k by all that the policy does not accept; said only where the manifest has
     ``read_back``."""
-    assessment: AssessmentFacts | None = None
-    attackers: tuple[AttackerFacts, ...] = ()
-    attacks: tuple[AttackFacts, ...] = ()
-    unjudged: tuple[str, ...] = ()
-    """Attacks that may have found something, which nobody could tell."""
+    attackers_before: AttackersResult | None = None
+    """Of the original; those of the release are in the manifest."""
+    attack_words: tuple[str, ...] = ()
+    """What each attack of the manifest gets, in a sentence."""
     distributions: tuple[DistributionFacts, ...] = ()
-    usefulness: tuple[UsefulnessFacts, ...] = ()
     purpose: str | None = None
     """What the release is for, in words; a recipient is told."""
     tables: tuple[FigureTable, ...] = ()
@@ -110,6 +99,23 @@ class ReportFacts:
     nothing_left: bool = False
     """Whether no quasi-identifying value of the file tells records apart any more."""
 
+    def published(self) -> ReportFacts:
+        """What a recipient may be told: of a differentially private table, nothing that its source had to be asked."""
+        manifest = self.manifest.published()
+        if manifest is self.manifest:
+            return self
+        after = replace(self.after, records=self.records, suppressed=0)
+        return ReportFacts(
+            manifest=manifest,
+            before=after,
+            after=after,
+            models=self.models,
+            attributes=tuple(_by_policy(one, manifest) for one in self.attributes),
+            person=self.person,
+            purpose=self.purpose,
+            for_recipient=self.for_recipient,
+        )
+
     @property
     def created(self) -> datetime:
         if self.manifest.created is None:
@@ -122,5 +128,24 @@ class ReportFacts:
         return self.manifest.data.rows or 0
 
     @property
+    def assessment(self) -> AssessmentResult | None:
+        return self.manifest.assessment
+
+    @property
+    def attacks(self) -> tuple[AttackResult, ...]:
+        return self.manifest.attacks or ()
+
+    @property
+    def unjudged(self) -> tuple[str, ...]:
+        """Attacks that may have found something, which nobody could tell."""
+        return tuple(map(attack_in_words, self.manifest.attacks_unjudged or ()))
+
+    @property
     def solution(self) -> SolutionResult:
         return self.manifest.solution or SolutionResult()
+
+
+def _by_policy(one: AttributeFacts, manifest: Manifest) -> AttributeFacts:
+    """What was done to it by its fixed level; how it was counted, or which marks were escaped, goes by the data."""
+    level = (manifest.solution or SolutionResult()).levels.get(one.name, 0)
+    return replace(one, done=("generalise",) if level else (), clause=("ISO/IEC 20889, 9.6",) if level else ())

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shoal.report.facts import ReportFacts
-from shoal.report.wording import measured
+from shoal.report.wording import measured, sentence
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Limit:
 
 def limits(facts: ReportFacts, *, recipient: bool) -> tuple[Limit, ...]:
     if recipient:
-        return (*_classes(facts), *_recipients(facts), *_always())
-    own = (Limit("", one) for one in facts.limits)
-    return (*_classes(facts), *_journalist(facts), *_attempts(facts), *_attacks(facts), *_always(), *own)
+        return (*_classes(facts), *_recipients(facts), *_always(facts))
+    own = (Limit("", sentence(one)) for one in facts.limits)
+    return (*_classes(facts), *_journalist(facts), *_attempts(facts), *_attacks(facts), *_always(facts), *own)
 
 
 def _recipients(facts: ReportFacts) -> Iterable[Limit]:
@@ -68,12 +68,20 @@ def _classes(facts: ReportFacts) -> Iterator[Limit]:
     )
 
 
-def _always() -> Iterator[Limit]:
-    yield Limit(
-        "Noise is not differential privacy.",
-        "Where values were randomised, they are uncertain; no bound is given on what can be learnt from all of them "
-        "together.",
-    )
+def _always(facts: ReportFacts) -> Iterator[Limit]:
+    if facts.manifest.differential_privacy is None:
+        yield Limit(
+            "Noise is not differential privacy.",
+            "Where values were randomised, they are uncertain; no bound is given on what can be learnt from all of "
+            "them together.",
+        )
+    else:
+        yield Limit(
+            "Differential privacy is of one record.",
+            "What is true of people in general can be learnt whoever is in the file. ε and δ add up over releases of "
+            "the same people, and nobody keeps count of them here. The file is a sample: release.json says ε, δ and "
+            "the chance of each record to be drawn, by which counts are divided.",
+        )
     yield Limit(
         "One release at a time, as of today.",
         "Other files about the same people, released earlier, elsewhere or in years to come, can be combined with this "
@@ -84,7 +92,7 @@ def _always() -> Iterator[Limit]:
 def _journalist(facts: ReportFacts) -> Iterable[Limit]:
     if not measured(facts):
         return
-    if not any(one.name.lower().startswith("journalist") for one in facts.attackers):
+    if facts.manifest.attackers is None:
         yield Limit(
             "Journalist risk is not estimated.",
             "It needs a table of the population. The prosecutor risk shown assumes an attacker who knows that the "

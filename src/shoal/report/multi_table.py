@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from shoal.report.responsibility import StatedFact, answered_for
 from shoal.report.wording import ReportVerdict
-from shoal.results.number_format import NONE, count, moment
+from shoal.results.manifest import Manifest
+from shoal.results.number_format import NONE, count, moment, percent
 
 
 @dataclass(frozen=True)
 class TableFacts:
     name: str
     folder: str
-    records: int
-    k: int
-    """0 where nothing was measured, as in a table without quasi-identifiers."""
+    manifest: Manifest
+
+    @property
+    def records(self) -> int:
+        return self.manifest.data.rows or 0
+
+    @property
+    def met(self) -> bool | None:
+        """By models, the declared harm and attacks: what its own report is not green for. None where there are none."""
+        one = self.manifest
+        found = [model.met for model in one.models]
+        found += [] if one.assessment is None else [one.assessment.within]
+        found += [not attack.found for attack in one.attacks or ()]
+        return all(found) if found else None
 
 
 @dataclass(frozen=True)
@@ -71,6 +85,21 @@ class MultiTableFacts:
 
 
 @dataclass(frozen=True)
+class TableRow:
+    """A table in the list of all; what only the owner may know is None for a recipient."""
+
+    name: str
+    folder: str
+    records: str
+    k: str
+    risk: str
+    before: str | None = None
+    suppressed: str | None = None
+    detail: str | None = None
+    met: bool | None = None
+
+
+@dataclass(frozen=True)
 class MultiTablePage:
     name: str
     verdict: ReportVerdict
@@ -82,8 +111,11 @@ class MultiTablePage:
     records: str
     report: str
     """The file that the tables' reports are in."""
-    tables: tuple[tuple[str, str, str, str], ...]
-    """Name, folder, records, k."""
+    tables: tuple[TableRow, ...]
+    stated: tuple[StatedFact, ...]
+    files: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    """By table its files with their checksums; the owner's edition only, as what is signed."""
+    signed: tuple[StatedFact, ...]
     references: tuple[tuple[str, ...], ...]
     """From, to, what became of it; for the owner also how it is known."""
     joined_k: str
@@ -96,9 +128,10 @@ class MultiTablePage:
 def compose_multi_table(facts: MultiTableFacts, *, recipient: bool = False) -> MultiTablePage:
     """The recipient is told what can be joined by what, and nothing of the tables before."""
     shown = [one for one in facts.references if one.kept or not recipient]
+    verdict = joined_verdict(facts.joined, recipient=recipient)
     return MultiTablePage(
         name=facts.name,
-        verdict=joined_verdict(facts.joined, recipient=recipient),
+        verdict=verdict,
         recipient=recipient,
         created=moment(facts.created),
         created_iso=facts.created.isoformat(timespec="seconds"),
@@ -106,7 +139,10 @@ def compose_multi_table(facts: MultiTableFacts, *, recipient: bool = False) -> M
         policy_sha256=facts.policy_sha256,
         records=f"{count(len(facts.tables), 'table')}, {count(sum(one.records for one in facts.tables), 'record')}",
         report="recipient.html" if recipient else "report.html",
-        tables=tuple((one.name, one.folder, f"{one.records:,}", str(one.k) if one.k else NONE) for one in facts.tables),
+        tables=tuple(_row(one, recipient=recipient) for one in facts.tables),
+        stated=_stated(facts, recipient=recipient),
+        files=() if recipient else tuple((one.name, tuple(_files(one))) for one in facts.tables),
+        signed=() if recipient else _signed(facts, verdict.headline),
         references=tuple(
             (one.child, one.parent, _became(one), *(() if recipient else (one.found or "declared",))) for one in shown
         ),
@@ -118,6 +154,42 @@ def compose_multi_table(facts: MultiTableFacts, *, recipient: bool = False) -> M
             for one in facts.joined.keys
         ),
         warnings=() if recipient else facts.warnings,
+    )
+
+
+def _row(table: TableFacts, *, recipient: bool) -> TableRow:
+    """k is 0 where nothing was measured, as in a table without quasi-identifiers."""
+    one = table.manifest
+    k, risk = (NONE, NONE) if not one.risk or not one.risk.k else (str(one.risk.k), percent(one.risk.prosecutor_max))
+    row = TableRow(table.name, table.folder, f"{table.records:,}", k, risk)
+    if recipient:
+        return row
+    before = "" if one.risk_before is None or not one.risk_before.k else str(one.risk_before.k)
+    kept = one.utility.get("detail_kept")
+    detail = NONE if kept is None else percent(kept)
+    return replace(row, before=before, suppressed=f"{one.suppressed.records:,}", detail=detail, met=table.met)
+
+
+def _stated(facts: MultiTableFacts, *, recipient: bool) -> tuple[StatedFact, ...]:
+    manifests = [one.manifest for one in facts.tables]
+    purposes = dict.fromkeys(one.purpose for one in manifests if one.purpose)
+    people = dict.fromkeys(one.responsible for one in manifests if one.responsible)
+    return tuple(answered_for("; ".join(purposes), "; ".join(people), recipient=recipient))
+
+
+def _files(table: TableFacts) -> Iterator[tuple[str, str]]:
+    source, data = table.manifest.source, table.manifest.data
+    if source is not None:
+        when = "" if source.modified is None else f", of {moment(source.modified)}"
+        yield f"made from {source.name}{when}", source.sha256
+    yield f"released as {table.folder}/{data.path}", data.sha256 or NONE
+
+
+def _signed(facts: MultiTableFacts, headline: str) -> tuple[StatedFact, ...]:
+    return (
+        StatedFact("Release", f"{facts.name}, {moment(facts.created)}"),
+        StatedFact("Verdict", headline),
+        StatedFact("SHA-256 of the policy", facts.policy_sha256, code=True),
     )
 
 
@@ -144,8 +216,9 @@ def joined_verdict(joined: JoinedFacts, *, recipient: bool) -> ReportVerdict:
     if joined.met is None:
         kind = "none" if joined.tables_met is None or joined.k is not None else "met"
         return ReportVerdict(kind, "Nothing is asked of the joined tables", (told,))
-    figure = "nothing joins" if joined.k is None else f"k = {joined.k}"
-    return ReportVerdict("met", f"The joined tables meet what is asked of them: {figure}", (told,))
+    each = "Every table meets what is asked of it, and nothing" if joined.tables_met else "Nothing"
+    whole = f"The joined tables meet what is asked of them: k = {joined.k}"
+    return ReportVerdict("met", f"{each} joins them" if joined.k is None else whole, (told,))
 
 
 def _became(reference: ReferenceFacts) -> str:

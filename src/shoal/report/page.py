@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PureWindowsPath
+from typing import Generic, TypeVar
 
 from markupsafe import Markup
 
@@ -19,21 +20,33 @@ from shoal.report import wording
 from shoal.report.column_sections import (
     ColumnLoss,
     ComparedFigures,
-    ExampleLine,
+    SuppressedLine,
     column_losses,
     example_lines,
+    hard_hit,
     relations,
     risk_drivers,
+    suppressed_lines,
 )
 from shoal.report.evidence_section import FEW, EvidenceSection, evidence_section
 from shoal.report.facts import AttributeFacts, ModelFacts, ReportFacts, RiskFacts
 from shoal.report.limits import Limit, limits
 from shoal.report.plots import ClassSizeBin, bar, class_bins
-from shoal.report.responsibility import SIGNATORIES, StatedFact, signed_facts, stated_facts
+from shoal.report.responsibility import StatedFact, signed_facts, stated_facts
 from shoal.report.sections import titles
 from shoal.report.summary import HarmThreshold, KeyFigure, harms, key_figures, risk_gauge
+from shoal.results.edit_rule_results import EditRuleResult
+from shoal.results.evidence_facts import ExampleColumn
 from shoal.results.manifest import SolutionResult
 from shoal.results.number_format import NONE, count, moment, number, percent
+
+Cell = TypeVar("Cell")
+
+_ON_VIOLATION = {
+    "report": "counted",
+    "refuse": "nothing is released",
+    "suppress": "the record is left out",
+}
 
 
 @dataclass(frozen=True)
@@ -44,17 +57,11 @@ class ClassCell:
 
 
 @dataclass(frozen=True)
-class LabelledRow:
+class LabelledRow(Generic[Cell]):
     """A line of a table: its header, its cells."""
 
     head: str
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ClassRow:
-    label: str
-    cells: tuple[ClassCell, ...]
+    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
@@ -65,15 +72,6 @@ class ModelRow:
     required: str | None
     achieved: str
     met: bool
-
-
-@dataclass(frozen=True)
-class AttributeRow:
-    name: str
-    role: str
-    done: tuple[str, ...]
-    clause: tuple[str, ...]
-    released: bool | None
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ class UntouchedAttributes:
 class SearchSummary:
     """How the levels were found; the owner's edition only."""
 
-    levels: tuple[LabelledRow, ...]
+    levels: tuple[LabelledRow[str], ...]
     optimal: bool
     checked: str
     total: str
@@ -114,15 +112,15 @@ class ReportPage:
     harms: tuple[HarmThreshold, ...]
     tables: tuple[str, ...]
     """Which tables were measured: before and after, or the released one alone."""
-    classes: tuple[ClassRow, ...]
-    risks: tuple[LabelledRow, ...]
+    classes: tuple[LabelledRow[ClassCell], ...]
+    risks: tuple[LabelledRow[str], ...]
     models: tuple[ModelRow, ...]
-    attributes: tuple[AttributeRow, ...]
+    attributes: tuple[AttributeFacts, ...]
     untouched: tuple[UntouchedAttributes, ...]
     """Where they are many, the attributes that were left as they are: by name only, and not among the others."""
     utility: tuple[tuple[str, str, str], ...]
     search: SearchSummary | None
-    provenance: tuple[LabelledRow, ...]
+    provenance: tuple[LabelledRow[str], ...]
     warnings: tuple[str, ...]
     limits: tuple[Limit, ...]
     purpose: str
@@ -133,16 +131,20 @@ class ReportPage:
     """Purpose, who answers for it, the source."""
     signed: tuple[StatedFact, ...]
     """What a signature is put under; the owner's edition only."""
-    signatories: tuple[str, ...]
-    examples: tuple[ExampleLine, ...]
+    examples: tuple[ExampleColumn, ...]
     losses: tuple[ColumnLoss, ...]
     drivers: ComparedFigures | None
     relations: ComparedFigures | None
+    rules: tuple[LabelledRow[str], ...]
+    hit: tuple[SuppressedLine, ...]
+    hit_hard: tuple[str, ...]
+    """Sentences on groups that lost much more than others."""
     titles: Mapping[str, str]
     """The sections that the page has, in order, by their id."""
 
 
 def compose(facts: ReportFacts, *, recipient: bool) -> ReportPage:
+    facts = facts.published() if recipient else facts
     measured = wording.measured(facts)
     shown = [facts.after] if recipient else [facts.before, facts.after]
     before = facts.before if not recipient and facts.before.k else None
@@ -154,7 +156,7 @@ def compose(facts: ReportFacts, *, recipient: bool) -> ReportPage:
         use_case=wording.use_case(facts.manifest.use_case),
         created=moment(facts.created),
         created_iso=facts.created.isoformat(timespec="seconds"),
-        records=count(facts.records, "record"),
+        records=count(facts.records, wording.rows(facts)),
         unit=wording.unit(facts)[1],
         measured=measured,
         verdict=verdict,
@@ -165,7 +167,7 @@ def compose(facts: ReportFacts, *, recipient: bool) -> ReportPage:
         tables=("Released file",) if recipient else ("Before", "After"),
         classes=_class_rows(shown) if measured else (),
         risks=tuple(_risk_rows(shown, facts, recipient=recipient)),
-        models=tuple(_model_row(model, recipient=recipient) for model in facts.models),
+        models=tuple(_model_row(model, facts, recipient=recipient) for model in facts.models),
         attributes=tuple(_attribute_rows(shown_attributes, recipient=recipient)),
         untouched=_by_role(untouched),
         utility=() if recipient else tuple((*wording.measure(n), number(v)) for n, v in facts.manifest.utility.items()),
@@ -178,11 +180,13 @@ def compose(facts: ReportFacts, *, recipient: bool) -> ReportPage:
         proof=EvidenceSection() if recipient else evidence_section(facts),
         stated=stated_facts(facts, recipient=recipient),
         signed=() if recipient else signed_facts(facts, verdict.headline),
-        signatories=() if recipient else SIGNATORIES,
         examples=example_lines(facts, recipient=recipient),
         losses=() if recipient else column_losses(facts),
         drivers=None if recipient else risk_drivers(facts),
         relations=None if recipient else relations(facts),
+        hit=() if recipient else suppressed_lines(facts),
+        hit_hard=() if recipient else hard_hit(facts),
+        rules=() if recipient else tuple(_rule_row(rule) for rule in facts.manifest.rules or ()),
         titles={},
     )
     return replace(page, titles=titles(page))
@@ -195,7 +199,7 @@ def _withstood(facts: ReportFacts) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.title for one in facts.attacks))
 
 
-def _class_rows(shown: list[RiskFacts]) -> tuple[ClassRow, ...]:
+def _class_rows(shown: list[RiskFacts]) -> tuple[LabelledRow[ClassCell], ...]:
     binned = [class_bins(risk.class_sizes) for risk in shown]
     totals = [sum(one.people for one in bins) or 1 for bins in binned]
     longest = max((one.people / total for bins, total in zip(binned, totals, strict=True) for one in bins), default=0)
@@ -206,16 +210,16 @@ def _class_rows(shown: list[RiskFacts]) -> tuple[ClassRow, ...]:
         return ClassCell(f"{one.people:,}", percent(share), bar(share / longest if longest else 0.0, kind))
 
     return tuple(
-        ClassRow(row[0].label, tuple(cell(*each) for each in zip(row, totals, kinds, strict=True)))
+        LabelledRow(row[0].label, tuple(cell(*each) for each in zip(row, totals, kinds, strict=True)))
         for row in zip(*binned, strict=True)
     )
 
 
-def _risk_rows(shown: list[RiskFacts], facts: ReportFacts, *, recipient: bool) -> Iterable[LabelledRow]:
+def _risk_rows(shown: list[RiskFacts], facts: ReportFacts, *, recipient: bool) -> Iterable[LabelledRow[str]]:
     if not wording.measured(facts):
         return
 
-    def row(head: str, clause: str, *cells: str) -> LabelledRow:
+    def row(head: str, clause: str, *cells: str) -> LabelledRow[str]:
         told = (cell if risk.k else NONE for cell, risk in zip(cells, shown, strict=True))
         return LabelledRow(head, (*told, clause))
 
@@ -243,24 +247,28 @@ def _classes(risk: RiskFacts) -> int:
     return sum(one.classes for one in class_bins(risk.class_sizes))
 
 
-def _model_row(model: ModelFacts, *, recipient: bool) -> ModelRow:
+def _achieved(model: ModelFacts) -> str:
+    return NONE if model.found.achieved is None else number(model.found.achieved)
+
+
+def _model_row(model: ModelFacts, facts: ReportFacts, *, recipient: bool) -> ModelRow:
     return ModelRow(
         title=model.title,
         explanation=None if recipient else wording.whole(model.explanation),
         clause=model.clause,
-        required=None if recipient else number(model.required),
-        achieved=number(model.achieved),
-        met=model.met,
+        required=None if recipient else number(model.found.required),
+        achieved=_achieved(model) if facts.manifest.kind.has_classes else NONE,
+        met=model.found.met,
     )
 
 
-def _attribute_rows(attributes: tuple[AttributeFacts, ...], *, recipient: bool) -> Iterable[AttributeRow]:
+def _attribute_rows(attributes: tuple[AttributeFacts, ...], *, recipient: bool) -> Iterable[AttributeFacts]:
     for one in attributes:
+        shown = replace(one, role=wording.role(one.role), clause=one.clause or (NONE,))
         if not recipient:
-            done = one.done or (("left as it is",) if one.released else ("left out",))
-            yield AttributeRow(one.name, wording.role(one.role), done, one.clause or (NONE,), one.released)
+            yield replace(shown, done=one.done or (("left as it is",) if one.released else ("left out",)))
         elif one.released:
-            yield AttributeRow(one.name, wording.role(one.role), wording.families(one), one.clause or (NONE,), None)
+            yield replace(shown, done=wording.families(one))
 
 
 def _folded(attributes: tuple[AttributeFacts, ...]) -> tuple[tuple[AttributeFacts, ...], tuple[AttributeFacts, ...]]:
@@ -278,6 +286,13 @@ def _by_role(attributes: tuple[AttributeFacts, ...]) -> tuple[UntouchedAttribute
     return tuple(UntouchedAttributes(wording.role(role), tuple(names)) for role, names in by_role.items())
 
 
+def _rule_row(rule: EditRuleResult) -> LabelledRow[str]:
+    before, after = (None if one is None else f"{one.violations:,}" for one in (rule.before, rule.after))
+    untold = NONE if rule.after is None else f"{rule.after.undecided:,}"
+    done = _ON_VIOLATION[rule.on_violation] if rule.untold is None else rule.untold
+    return LabelledRow(rule.name, (", ".join(rule.columns), before or NONE, after or NONE, untold, done))
+
+
 def _search(found: SolutionResult) -> SearchSummary | None:
     if not found.levels:
         return None
@@ -289,7 +304,7 @@ def _search(found: SolutionResult) -> SearchSummary | None:
     )
 
 
-def _provenance(facts: ReportFacts, *, recipient: bool) -> Iterable[LabelledRow]:
+def _provenance(facts: ReportFacts, *, recipient: bool) -> Iterable[LabelledRow[str]]:
     # A Windows path knows both separators; a recipient is told the file, not the folders it lay in.
     manifest = facts.manifest
     path = manifest.data.path

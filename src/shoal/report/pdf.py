@@ -47,6 +47,14 @@ def write_pdf(html: Path, pdf: Path, *, timeout: float = 120.0) -> None:
         raise TargetError(f"{pdf} can't be written: {error.strerror or 'the system refused'}") from None
 
 
+def html_to_pdf(page: str, pdf: Path) -> None:
+    """Print a page that is nowhere yet."""
+    with tempfile.TemporaryDirectory(prefix="shoal-page-") as folder:
+        html = Path(folder) / "page.html"
+        html.write_text(page, encoding="utf-8")
+        write_pdf(html, pdf)
+
+
 def find_browser() -> str:
     """The browser named by the environment, else the first that is installed."""
     named = os.environ.get(VARIABLE)

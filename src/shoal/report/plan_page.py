@@ -14,17 +14,6 @@ EVERY_OTHER = "every other column"
 
 
 @dataclass(frozen=True)
-class PlannedColumn:
-    name: str
-    role: str
-    type: str
-    done: tuple[str, ...]
-    seen: str
-    released: bool
-    read_by: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class PlanTable:
     """One table of the page."""
 
@@ -32,7 +21,7 @@ class PlanTable:
     about: str
     refused: tuple[str, ...]
     figures: tuple[tuple[str, str, str], ...]
-    columns: tuple[PlannedColumn, ...]
+    columns: tuple[ColumnDescription, ...]
     order: tuple[tuple[str, str, str, str], ...]
     """Number, what, of which column, and how, in the order in which the steps run."""
     promises: tuple[tuple[str, str], ...]
@@ -53,7 +42,9 @@ class PlanPage:
 
 def render_plan(plans: Mapping[str, PlanDescription], name: str, created: datetime) -> str:
     """``plans`` are those of the tables of one policy."""
-    return environment().get_template("plan.html.j2").render(page=compose_plan(plans, name, created))
+    pages = environment().overlay()
+    pages.filters = {**pages.filters, "column_named": _named, "step_in_words": _step}
+    return pages.get_template("plan.html.j2").render(page=compose_plan(plans, name, created))
 
 
 def compose_plan(plans: Mapping[str, PlanDescription], name: str, created: datetime) -> PlanPage:
@@ -83,17 +74,18 @@ def _table(name: str, plan: PlanDescription) -> PlanTable:
             ("Steps", str(len(_ordered(plan))), "in the order below"),
             ("Reads of the data", str(plan.passes.total) if plan.passes else "–", "the last one writes"),
         ),
-        columns=tuple(map(_column, plan.columns)),
+        columns=plan.columns,
         order=_ordered(plan),
-        promises=tuple((one.title, one.promise) for one in plan.models),
+        promises=(
+            *((one.title, one.promise) for one in plan.models),
+            *((f"Rule {one.name}", f"never {one.never}") for one in plan.rules),
+        ),
         solver=_solver(plan),
     )
 
 
-def _column(one: ColumnDescription) -> PlannedColumn:
-    name = EVERY_OTHER if one.name == "*" else one.name
-    done = tuple(_step(step) for step in one.steps) or ("nothing",)
-    return PlannedColumn(name, one.role, one.type or "", done, one.reader_sees, one.released, one.read_by)
+def _named(column: str) -> str:
+    return EVERY_OTHER if column == "*" else column
 
 
 def _step(step: StepDescription) -> str:
@@ -106,7 +98,7 @@ def _ordered(plan: PlanDescription) -> tuple[tuple[str, str, str, str], ...]:
     whole = [("the whole table", step) for step in plan.table]
     numbered = sorted((*own, *whole), key=lambda pair: (pair[1].number is None, pair[1].number or 0))
     return tuple(
-        (str(place), _step(step), EVERY_OTHER if name == "*" else name, ", ".join(_how(step)))
+        (str(place), _step(step), _named(name), ", ".join(_how(step)))
         for place, (name, step) in enumerate(numbered, start=1)
     )
 

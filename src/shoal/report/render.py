@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from shoal.report.exploration import compose_exploration
 from shoal.report.facts import ReportFacts
-from shoal.report.multi_table import MultiTableFacts, compose_multi_table
 from shoal.report.page import compose
 from shoal.report.reassessments import filled, reassessment_rows
 from shoal.report.sections import environment, sections
 from shoal.results.evidence_facts import ReassessmentFacts
-from shoal.results.exploration import Exploration
+
+if TYPE_CHECKING:
+    from shoal.report.multi_table import MultiTableFacts
+    from shoal.results.exploration import Exploration
 
 
 def render(facts: ReportFacts, *, recipient: bool = False) -> str:
@@ -32,16 +34,22 @@ def add_reassessments(report: str, history: Sequence[ReassessmentFacts]) -> str 
 
 def render_exploration(exploration: Exploration, created: datetime) -> str:
     """What was tried, as a chart and a table."""
+    from shoal.report.exploration import compose_exploration
+
     return environment().get_template("explore.html.j2").render(page=compose_exploration(exploration, created))
 
 
 def render_multi_table(facts: MultiTableFacts, *, recipient: bool = False) -> str:
     """The page in front of the reports of several tables."""
+    from shoal.report.multi_table import compose_multi_table
+
     return environment().get_template("several.html.j2").render(page=compose_multi_table(facts, recipient=recipient))
 
 
 def tell_joined(report: str, facts: MultiTableFacts) -> str | None:
     """The owner's report of one table, led by what all tables say together; None where nothing joins."""
+    from shoal.report.multi_table import compose_multi_table
+
     verdict = compose_multi_table(facts).verdict
     if facts.joined.k is None and facts.joined.met is not False:
         return None

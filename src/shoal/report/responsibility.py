@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shoal.report.facts import ReportFacts
@@ -23,27 +23,19 @@ class StatedFact:
 
 def stated_facts(facts: ReportFacts, *, recipient: bool) -> tuple[StatedFact, ...]:
     """A recipient is told the purpose and who answers for it; the source is the owner's."""
-    return tuple(_recipients(facts) if recipient else (*_owners(facts), *_source(facts.manifest.source)))
-
-
-def _recipients(facts: ReportFacts) -> Iterable[StatedFact]:
     manifest = facts.manifest
-    if manifest.purpose:
-        yield StatedFact("Purpose", manifest.purpose)
-    if manifest.responsible:
-        yield StatedFact("Responsible", manifest.responsible)
+    purpose = manifest.purpose or ("" if recipient else facts.purpose)
+    source = () if recipient else _source(manifest.source)
+    return (*answered_for(purpose, manifest.responsible, recipient=recipient), *source)
 
 
-def _owners(facts: ReportFacts) -> Iterable[StatedFact]:
-    manifest = facts.manifest
-    for head, key, said in (
-        ("Purpose", "purpose", manifest.purpose or facts.purpose),
-        ("Responsible", "responsible", manifest.responsible),
-    ):
+def answered_for(purpose: str | None, responsible: str | None, *, recipient: bool) -> Iterator[StatedFact]:
+    """An owner is told what the policy leaves open, too."""
+    for head, said in (("Purpose", purpose), ("Responsible", responsible)):
         if said:
             yield StatedFact(head, said)
-        else:
-            yield StatedFact(head, f"not stated ({key}: in the policy)", stated=False)
+        elif not recipient:
+            yield StatedFact(head, f"not stated ({head.lower()}: in the policy)", stated=False)
 
 
 def _source(source: SourceIdentity | None) -> Iterable[StatedFact]:
@@ -66,6 +58,3 @@ def signed_facts(facts: ReportFacts, headline: str) -> tuple[StatedFact, ...]:
         StatedFact("SHA-256 of the policy", manifest.policy_sha256, code=True),
     )
     return tuple(one for one in told if one.text)
-
-
-SIGNATORIES = ("Prepared by", "Reviewed by", "Released by")

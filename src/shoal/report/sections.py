@@ -27,11 +27,14 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader, StrictUndefined, TemplateError
+from jinja2.environment import TemplateExpression
 from pydantic import Field, ValidationError
 
 from shoal.errors import InputError
+from shoal.report.compiled_templates import CompiledTemplates
 from shoal.report.quoted_names import long_word, prose
 from shoal.report.reassessments import ReassessmentRows, place
+from shoal.results.number_format import percent, small, span
 from shoal.schema.bounded_yaml import Loader
 from shoal.schema.parameters import Parameters
 from shoal.schema.registry import loaded, plugins
@@ -71,7 +74,13 @@ class ReportSection(Parameters):
         if (Edition.RECIPIENT if page.recipient else Edition.OWNER) not in self.declared.editions:
             return False
         shown = self.declared.shown
-        return shown is None or bool(environment().compile_expression(shown)(page=page))
+        return shown is None or bool(_condition(shown)(page=page))
+
+
+@cache
+def _condition(shown: str) -> TemplateExpression:
+    """Both editions ask the same."""
+    return environment().compile_expression(shown)
 
 
 @cache
@@ -158,8 +167,10 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters["prose"] = prose
+    settings = (made.trim_blocks, made.lstrip_blocks, made.keep_trailing_newline, made.autoescape, made.undefined)
+    made.bytecode_cache = CompiledTemplates(Path(__file__).with_name("templates"), repr(settings))
+    made.filters |= {"prose": prose, "percent": percent, "small": small}
     made.tests["long_word"] = long_word
-    made.globals["place"] = place
+    made.globals |= {"place": place, "span": span}
     made.globals["nobody_yet"] = ReassessmentRows()
     return made

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from shoal.results.evidence_facts import AttackFacts, DistributionFacts
+from shoal.results.attack_results import AttackResult
+from shoal.results.evidence_facts import DistributionFacts
 from shoal.results.number_format import number, percent
 
 MOST_BARS = 12
@@ -36,13 +37,18 @@ class DistributionChart:
     bars: tuple[DistributionBar, ...]
 
 
-def reach(attacks: Iterable[AttackFacts]) -> float:
+def reach(attacks: Iterable[AttackResult]) -> float:
     """The share at the right end of all intervals: a round one that holds them all, so that they can be compared."""
-    most = max((max(one.high, one.success, one.baseline, one.control or 0.0) for one in attacks), default=1.0)
+    most = max((_farthest(one) for one in attacks), default=1.0)
     return next((end for end in _ENDS if most <= end), 1.0)
 
 
-def interval(attack: AttackFacts, end: float) -> Markup:
+def _farthest(attack: AttackResult) -> float:
+    control = attack.control.share if attack.control is not None else 0.0
+    return max(attack.success.high, attack.success.share, attack.baseline.share, control)
+
+
+def interval(attack: AttackResult, end: float) -> Markup:
     """Success as a bar with its 95 % interval as whiskers; guessing a dashed line, the control group a mark below."""
 
     def x(share: float) -> float:
@@ -52,7 +58,7 @@ def interval(attack: AttackFacts, end: float) -> Markup:
     if attack.control is not None:
         control = Markup(
             '<svg x="{x:.2f}%" y="19" width="1" height="1" overflow="visible"><path class="control" d="{mark}"/></svg>'
-        ).format(x=x(attack.control), mark=CONTROL)
+        ).format(x=x(attack.control.share), mark=CONTROL)
     return Markup(
         '<svg class="interval" width="100%" height="28" aria-hidden="true" focusable="false">'
         '<rect class="track" y="4" width="100%" height="12" rx="2"/>'
@@ -63,10 +69,10 @@ def interval(attack: AttackFacts, end: float) -> Markup:
         '<line class="guess" x1="{base:.2f}%" x2="{base:.2f}%" y1="0" y2="20"/>{control}</svg>'
     ).format(
         kind="bar-found" if attack.found else "bar-safe",
-        success=x(attack.success),
-        low=x(attack.low),
-        high=x(attack.high),
-        base=x(attack.baseline),
+        success=x(attack.success.share),
+        low=x(attack.success.low),
+        high=x(attack.success.high),
+        base=x(attack.baseline.share),
         control=control,
     )
 
@@ -76,7 +82,7 @@ def distribution(facts: DistributionFacts) -> DistributionChart:
     longest = max((max(before, after) for _, before, after in kept), default=0.0) or 1.0
     told = [facts.kind]
     if facts.suppressed > 0:
-        told.append(f"{percent(facts.suppressed)} hidden")
+        told.append(f"{percent(facts.suppressed)} empty or hidden")
     if facts.bars:
         told += [f"{name} {number(value)}" for name, value in facts.distances]
     return DistributionChart(

@@ -11,6 +11,7 @@ from shoal.report import wording
 from shoal.report.facts import ReportFacts, RiskFacts
 from shoal.report.plots import THRESHOLDS, RiskMarker, gauge
 from shoal.results.number_format import NONE, count, one_in, percent
+from shoal.schema.circumstances import Procedure
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,14 @@ def key_figures(facts: ReportFacts, before: RiskFacts | None, *, recipient: bool
         yield KeyFigure(
             "Highest risk", percent(after.prosecutor_max), f"{one_in(after.prosecutor_max)}, prosecutor risk"
         )
-        yield _detail(facts)
+        if facts.manifest.utility or facts.solution.loss is not None:
+            yield _detail(facts)
     else:
         released = sum(one.released for one in facts.attributes)
         yield KeyFigure("Highest risk", NONE, "not measured")
         yield KeyFigure("Attributes", f"{released:,}", "in the file")
-    if recipient or not after.records:
-        yield KeyFigure("Records", f"{facts.records:,}", "in the file")
+    if recipient or not after.records or not facts.manifest.kind.has_records:
+        yield KeyFigure(f"{wording.rows(facts).capitalize()}s", f"{facts.records:,}", "in the file")
     else:
         share = after.suppressed / after.records
         yield KeyFigure("Suppressed", f"{after.suppressed:,}", f"of {count(after.records, 'record')}, {percent(share)}")
@@ -89,7 +91,7 @@ def harms(facts: ReportFacts, *, recipient: bool) -> tuple[HarmThreshold, ...]:
     limits = {**THRESHOLDS, own: assessment.threshold}
 
     def _allows(limit: float) -> bool:
-        return risk < limit if assessment.less else risk <= limit
+        return risk < limit if assessment.procedure == Procedure.MEITY else risk <= limit
 
     return tuple(
         HarmThreshold(

@@ -118,7 +118,9 @@ def _guidance(state: StateResult, use_case: str | None) -> str:
         return ""
     if use_case == UseCase.PUBLIC:
         return "Anybody may have the file, so no controls around it can be relied on."
-    steps = ", ".join(map(str, state.steps))
+    first, last = min(state.steps), max(state.steps)
+    whole = len(state.steps) > 2 and last - first + 1 == len(state.steps)
+    steps = f"{first} to {last}" if whole else ", ".join(map(str, state.steps))
     controls = "asks for further controls around the data" if state.controls_needed else "relies on no further controls"
     shredded = f"; what leads back to people is destroyed by {state.shred_on:%-d %B %Y}" if state.shred_on else ""
     return f"The use case takes steps {steps} of the PDPC guide and {controls}{shredded}."
@@ -128,7 +130,7 @@ def _headline(models: tuple[ModelFacts, ...]) -> tuple[str, str]:
     if not models:
         return "none", "No privacy model was asked for"
     total = len(models)
-    missed = sum(not model.met for model in models)
+    missed = sum(not model.found.met for model in models)
     if missed:
         return "unmet", f"{missed} of {count(total, 'privacy model')} {'is' if missed == 1 else 'are'} not met"
     return "met", "The privacy model is met" if total == 1 else f"All {total} privacy models are met"
@@ -235,6 +237,14 @@ def harm_in_words(harm: str) -> str:
     return f"{harm.lower()} potential harm"
 
 
+def sentence(text: str) -> str:
+    """
+    >>> sentence("an insider tries"), sentence("Done.")
+    ('An insider tries.', 'Done.')
+    """
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
 def whole(text: str) -> str:
     """A sentence that was made for many, put right for one.
 
@@ -249,6 +259,8 @@ def _risk_sentences(facts: ReportFacts) -> tuple[str, ...]:
     if not measured(facts):
         if after.records and after.suppressed == after.records:
             return ("Every record was suppressed: no quasi-identifying value is left in the file.",)
+        if not facts.manifest.kind.has_records:
+            return ("The file has groups of people instead of records, so that no record can be picked out.",)
         return (
             "The released table has no quasi-identifiers by which its records could be told apart, "
             "so the chance of picking out a person is not measured here.",
@@ -263,6 +275,11 @@ def _risk_sentences(facts: ReportFacts) -> tuple[str, ...]:
         "Someone who knows these values of a person, and that the person is in the file, "
         f"picks the right record with a chance of at most {one_in(after.prosecutor_max)}.",
     )
+
+
+def rows(facts: ReportFacts) -> str:
+    """What a row of the file is."""
+    return "record" if facts.manifest.kind.has_records else "group"
 
 
 def unit(facts: ReportFacts) -> tuple[str, str]:

@@ -89,6 +89,12 @@ class AttackReport:
         return (*asked, *missing, *((*doubt, *open_, *every) if safe else ()))
 
     @property
+    def everybody(self) -> int:
+        """People of the original. Linking tries all of them, whoever has several records once."""
+        linked = [one.success.trials for one in self.done.attacks if one.key in ("linking", "identifier_linking")]
+        return max(linked, default=0 if self.roles.person else self.people)
+
+    @property
     def fitting(self) -> float:
         """The share of people who could be in any released record, by what links them."""
         told = [attack.details or {} for attack in self.done.attacks if attack.key == "linking"]

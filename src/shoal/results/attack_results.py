@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from shoal.attack import Attack, Rate
+from typing import TYPE_CHECKING
+
 from shoal.results.base import Number, ResultModel, Words
+
+if TYPE_CHECKING:
+    from shoal.attack import Attack, Rate
 
 _CLOCKED = ("hashes_per_second", "seconds_for_whole_space")
 """Details that depend on the machine's mood; without them the same seed gives the same bytes."""
+
+
+def attack_in_words(key: str) -> str:
+    return key.replace("_", " ")
 
 
 class RateResult(ResultModel):

@@ -82,5 +82,10 @@ class ResultModel(DocumentedFields):
         return plain
 
     def to_json(self) -> str:
-        """As it is written: keys sorted, a line break at the end."""
-        return json.dumps(self.to_dict(), indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+        """As it is written."""
+        return json_text(self.to_dict())
+
+
+def json_text(plain: dict[str, Any]) -> str:
+    """Keys sorted, a line break at the end."""
+    return json.dumps(plain, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"

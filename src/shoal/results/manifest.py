@@ -21,11 +21,14 @@ from shoal.policy.data_state import CLAUSE, DataState, StateOfData
 from shoal.policy.release_kind import ReleaseKind
 from shoal.policy.treatment import Treatment
 from shoal.results.attack_results import AttackResult
-from shoal.results.base import Absent, Moment, Number, ResultModel, Words
+from shoal.results.base import Absent, Moment, Number, ResultModel, Words, json_text
 from shoal.results.column_results import ColumnResult, InfluenceResult
-from shoal.results.read_back_result import ReadBackResult
-from shoal.results.record_counts import RecordCounts
+from shoal.results.edit_rule_results import EditRuleResult
+from shoal.results.read_back.result import ReadBackResult
+from shoal.results.record_counts import GroupSuppression, RecordCounts
 from shoal.results.risk_results import AssessedRisk, ModelResult, ReleasedRisk, RiskResult
+from shoal.results.synthesis.fidelity_result import FidelityResult
+from shoal.results.synthesis.synthesis_result import SynthesisResult
 from shoal.results.usefulness_result import UsefulnessResult
 from shoal.schema import Role
 from shoal.schema.steps import SidecarFile
@@ -174,6 +177,43 @@ class LastLookResult(ResultModel):
     hits: int
 
 
+class EarlierReleasesResult(ResultModel):
+    """What it cost to have earlier releases of the same people in view."""
+
+    names: tuple[str, ...]
+    k: int
+    """The fewest people who are alike in this release and in all of those."""
+    left_out: int
+    """Records that are not released for that."""
+    loss_alone: Number
+    """Of the table solved by itself."""
+    loss: Number
+    """With what is left out, which is lost whole."""
+
+
+class GuaranteeResult(ResultModel):
+    """How a differentially private table was made, which its recipients may know."""
+
+    epsilon: Number
+    delta: Number
+    sampling: Absent[Number] = None
+    """β, the chance of each record to be drawn; counts scale by its inverse. Of tables that were drawn."""
+    smallest_group: Absent[int] = None
+    """k, the fewest drawn records of a released group. Of the same."""
+    unit: Absent[str] = None
+    """Whose records the guarantee covers: one record, or all of a person."""
+    seeded: bool = False
+    """Whether the draw can be repeated: then nothing is guaranteed."""
+
+
+_PUBLISHED = (
+    *("shoal", "kind", "created", "name", "use_case", "state", "policy_sha256", "purpose", "responsible", "versions"),
+    *("engine", "data", "files", "risk", "roles", "treatment", "person", "models", "differential_privacy", "solution"),
+    *("method", "synthesis"),
+)
+"""What a manifest says that follows from the policy and the released data alone."""
+
+
 class Manifest(AssessedRisk):
     shoal: str = "0"
     """The version that wrote it."""
@@ -193,14 +233,25 @@ class Manifest(AssessedRisk):
     """Which engine read and wrote it."""
     source: SourceIdentity | None = None
     """None of a database, a table in memory, or where an older version wrote the manifest."""
+    withdrawn: Absent[int] = None
+    """How many people had withdrawn when it was made; none of their records was read."""
     data: DataFile
     files: tuple[FurtherFile, ...] = ()
     """What techniques put beside the data, by path."""
     solution: SolutionResult | None = None
+    """None of a synthetic table."""
+    method: Absent[str] = None
+    """Of synthesis, by the name that it is registered by."""
+    synthesis: Absent[SynthesisResult] = None
+    """How a synthetic table was made, and what that guarantees."""
+    fidelity: Absent[FidelityResult] = None
+    """How much of its source a synthetic table still tells."""
     decoys: DecoysResult | None = None
     records: RecordCounts | None = None
     """What became of the source's records; None where a record of the data is a group of them."""
     suppressed: SuppressedResult = SuppressedResult()
+    suppressed_by_group: Absent[dict[str, tuple[GroupSuppression, ...]]] = None
+    """By quasi-identifier, what privacy models took from whom; left out where they took nothing."""
     risk: ReleasedRisk | None = None
     risk_before: RiskResult | None = None
     roles: dict[str, Role] = Field(default_factory=dict)
@@ -212,6 +263,8 @@ class Manifest(AssessedRisk):
     person: PersonResult | None = None
     """None where each record is a person's own."""
     models: tuple[ModelResult, ...] = ()
+    differential_privacy: Absent[GuaranteeResult] = None
+    """Where it was asked for. What is written then leaves out whatever was computed from the source."""
     utility: dict[str, Number] = Field(default_factory=dict)
     columns: Absent[dict[str, ColumnResult]] = None
     """By quasi-identifier, what it lost."""
@@ -224,6 +277,10 @@ class Manifest(AssessedRisk):
     """What other released columns tell of the quasi-identifiers."""
     anatomy: Absent[AnatomyResult] = None
     last_look: Absent[LastLookResult] = None
+    earlier: Absent[EarlierReleasesResult] = None
+    """Where the run had earlier releases in view."""
+    rules: Absent[tuple[EditRuleResult, ...]] = None
+    """How often each edit rule is broken."""
     usefulness: Absent[UsefulnessResult] = None
     attacks: Absent[tuple[AttackResult, ...]] = None
     attacks_skipped: Absent[dict[str, Words]] = None
@@ -246,6 +303,11 @@ class Manifest(AssessedRisk):
         path = Path(place)
         return parse_manifest(path / MANIFEST if path.is_dir() else path)
 
+    def comparable_quasi(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """Of the data's columns, those by which it sorts people into classes: an altered value fits by chance only."""
+        quasi = (name for name in columns if self.roles.get(name) is Role.QUASI)
+        return tuple(name for name in quasi if self.treatment.get(name) is not Treatment.ALTERED)
+
     def with_role(self, role: Role) -> tuple[str, ...]:
         return tuple(name for name, own in self.roles.items() if own is role)
 
@@ -257,6 +319,25 @@ class Manifest(AssessedRisk):
     @property
     def met(self) -> bool:
         return all(model.met for model in self.models)
+
+    def published(self) -> Manifest:
+        """As others may see it. Of a differentially private table, only what its data and its policy tell: exact
+        figures of the source, of all who were drawn or of what was suppressed are outside the guarantee.
+        """
+        if self.differential_privacy is None:
+            return self
+        solution = self.solution
+        levels = solution and SolutionResult(
+            recoding=solution.recoding, levels=solution.levels, heights=solution.heights
+        )
+        models = self.models if self.synthesis is None else ()  # gates of a synthesis are figures of the source
+        told = {name: getattr(self, name) for name in _PUBLISHED}
+        return Manifest(**told | {"solution": levels, "models": models})
+
+    def to_published_json(self) -> str:
+        """As it is written: what may not be told is left out, not nought."""
+        told = self.published().to_dict()
+        return json_text(told if self.differential_privacy is None else {k: told[k] for k in told if k in _PUBLISHED})
 
     def warned(self, warnings: Iterable[str]) -> Manifest:
         """With these too."""

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field, JsonValue
 
 from shoal.results.base import Absent, Number, ResultModel, Words
 from shoal.results.multi_table_manifest import JoinedRiskResult
-from shoal.results.read_back_result import ReadBackResult
+from shoal.results.read_back.result import ReadBackResult
 from shoal.results.record_counts import CountBasis, RecordCounts
 from shoal.results.risk_results import AssessedRisk, AttackersResult, ModelResult, ReleasedRisk, RiskResult
 from shoal.results.usefulness_result import UsefulnessResult

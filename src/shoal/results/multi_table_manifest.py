@@ -7,8 +7,10 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from shoal.policy.release_kind import ReleaseKind
-from shoal.results.base import Moment, ResultModel
+from shoal.results.base import Absent, Moment, ResultModel
+from shoal.results.manifest import FurtherFile
 from shoal.results.risk_results import ModelResult
+from shoal.results.synthesis.tables_result import SyntheticTablesResult
 
 
 class KeyGroupResult(ResultModel):
@@ -78,3 +80,13 @@ class MultiTableManifest(ResultModel):
     references: tuple[ReferenceResult, ...] = ()
     joined: Annotated[JoinedRiskResult | None, WrapValidator(_readable)] = None
     warnings: tuple[str, ...] = ()
+    synthesis: Absent[SyntheticTablesResult] = None
+    """How synthetic tables were made, and what that guarantees."""
+    models: tuple[ModelResult, ...] = ()
+    """What was required of synthetic tables together."""
+    files: tuple[FurtherFile, ...] = ()
+    """What lies beside the tables."""
+
+    @property
+    def is_synthetic(self) -> bool:
+        return self.synthesis is not None

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from shoal.measurement.risk.attacker_risks import Attackers
-from shoal.measurement.risk.global_risk import GlobalRisk
-from shoal.measurement.risk.individual_risk import SampleRisk
-from shoal.measurement.risk.reidentification import Reidentification
-from shoal.measurement.risk.suda import Suda
-from shoal.measurement.risk.unsafe_combinations import UnsafeTable
 from shoal.results.risk_results import AssessedRisk
+
+if TYPE_CHECKING:
+    from shoal.measurement.risk.global_risk import GlobalRisk
+    from shoal.measurement.risk.individual_risk import SampleRisk
+    from shoal.measurement.risk.reidentification import Reidentification
+    from shoal.measurement.risk.suda import Suda
+    from shoal.measurement.risk.unsafe_combinations import UnsafeTable
 
 
 @dataclass(frozen=True)

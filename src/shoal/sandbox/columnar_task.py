@@ -13,27 +13,30 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from shoal.errors import SourceError
+from shoal.kernels.calendar import calendar_bounds
 from shoal.sandbox.child import Channel
 from shoal.sandbox.excel_task import hand_over
 
 ARROW_FILE = b"ARROW1"
-_DAYS = (-719_162, 2_932_897)
-"""Of 1 January of the year 1 and of the year 10000, counted from 1970."""
-_PER_SECOND = {"ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
-def check(channel: Channel, path: str, file_format: str, label: str, *, content: bool) -> None:
-    """Hand over an empty table with the columns, and tell how many records there are (of JSON lines: whether any)."""
+def check(  # noqa: PLR0913  # what the parent sends
+    channel: Channel, path: str, file_format: str, label: str, *, content: bool, any_date: bool = False
+) -> None:
+    """Hand over an empty table with the columns, and tell how many records there are (of JSON lines: whether any).
+
+    With ``any_date`` the parent deals with dates that are none.
+    """
     if file_format == "jsonl":
         frame = pl.scan_ndjson(path, infer_schema_length=None)
         schema = frame.collect_schema()
         records = pl.scan_ndjson(path, schema=schema).head(1).collect(engine="streaming").height
     elif file_format == "arrow" and not is_arrow_file(path):
-        schema, records = _stream(path, label)
+        schema, records = _stream(path, label, any_date=any_date)
     else:
         frame = pl.scan_parquet(path, glob=False) if file_format == "parquet" else pl.scan_ipc(path, glob=False)
         schema = frame.collect_schema()
-        records = _decoded(frame, label) if content else 0
+        records = _decoded(frame, label, any_date=any_date) if content else 0
     hand_over(channel, pl.DataFrame(schema=schema), {"records": records})
 
 
@@ -42,18 +45,19 @@ def is_arrow_file(path: str) -> bool:
         return file.read(len(ARROW_FILE)) == ARROW_FILE
 
 
-def _decoded(frame: pl.LazyFrame, label: str) -> int:
+def _decoded(frame: pl.LazyFrame, label: str, *, any_date: bool) -> int:
     """The number of records, all of them decoded; it has to be the number that the file claims."""
     found = 0
     for batch in frame.collect_batches(maintain_order=False, engine="streaming"):
-        _refuse_timeless(batch, label)
+        if not any_date:
+            _refuse_timeless(batch, label)
         found += batch.height
     if found != frame.select(pl.len()).collect(engine="streaming").item():
         raise SourceError(f"{label}: holds another number of records than it says")
     return found
 
 
-def _stream(path: str, label: str) -> tuple[pl.Schema, int]:
+def _stream(path: str, label: str, *, any_date: bool) -> tuple[pl.Schema, int]:
     import pyarrow as pa
 
     found = 0
@@ -63,7 +67,8 @@ def _stream(path: str, label: str) -> tuple[pl.Schema, int]:
             for batch in reader:
                 batch.validate(full=True)
                 table = pl.DataFrame(pl.from_arrow(batch))
-                _refuse_timeless(table, label)
+                if not any_date:
+                    _refuse_timeless(table, label)
                 found += table.height
     except (pa.ArrowException, PolarsError, OSError):
         raise SourceError(f"{label}: is not a whole Arrow file") from None
@@ -75,18 +80,8 @@ def _refuse_timeless(batch: pl.DataFrame, label: str) -> None:
     that is asked to write such a date out panics. Times of day that are none are read as missing.
     """
     for column in batch.iter_columns():
-        bounds = _bounds(column.dtype)
+        bounds = calendar_bounds(column.dtype)
         if bounds is None:
             continue
         if not column.to_physical().drop_nulls().is_between(*bounds).all():
             raise SourceError(f"{label}: column '{column.name}' holds dates outside the years 1 to 9999")
-
-
-def _bounds(dtype: pl.DataType) -> tuple[int, int] | None:
-    """The smallest and the largest number that is a day, or a moment, of these years."""
-    if isinstance(dtype, pl.Date):
-        return _DAYS[0], _DAYS[1] - 1
-    if isinstance(dtype, pl.Datetime):
-        per_day = 86_400 * _PER_SECOND[dtype.time_unit]
-        return _DAYS[0] * per_day, _DAYS[1] * per_day - 1
-    return None

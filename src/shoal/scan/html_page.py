@@ -7,44 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 from markupsafe import Markup
 
 from shoal.report.plots import bar
+from shoal.report.sections import environment
 from shoal.results.number_format import count, moment
 from shoal.scan.findings import Scan, ScanFinding, ScannedSource, TypeTotal, UnreadSource, Weight
 from shoal.scan.table_findings import KEY, PERSON_KEY
 
 SHOWN = 2_000
 """Findings on the page; the JSON has all."""
-
-
-@dataclass(frozen=True)
-class TypeRow:
-    type: str
-    identifying: bool
-    count: str
-    bar: Markup
-    places: str
-    sure: str
-
-
-@dataclass(frozen=True)
-class PlaceRow:
-    place: str
-    type: str
-    identifying: bool
-    count: str
-    sure: str
-    forms: tuple[str, ...]
-    lines: str
-
-
-@dataclass(frozen=True)
-class SourceRows:
-    source: str
-    about: str
-    rows: tuple[PlaceRow, ...]
 
 
 @dataclass(frozen=True)
@@ -56,8 +29,12 @@ class ScanPage:
     said: str
     found: bool
     figures: tuple[tuple[str, str, str], ...]
-    types: tuple[TypeRow, ...]
-    sources: tuple[SourceRows, ...]
+    types: tuple[TypeTotal, ...]
+    most: int
+    """The count of the commonest of them."""
+    places: dict[str, list[ScanFinding]]
+    """By source."""
+    looked: dict[str, ScannedSource]
     left_out: int
     clean: tuple[ScannedSource, ...]
     sampled: tuple[ScannedSource, ...]
@@ -72,7 +49,6 @@ def render_scan(scan: Scan, title: str, created: datetime) -> str:
 def compose(scan: Scan, title: str, created: datetime) -> ScanPage:
     types = scan.by_type
     identifying = [one for one in types if one.weight is Weight.IDENTIFYING]
-    looked = {one.source: one for one in scan.looked}
     shown = sorted(scan.findings, key=lambda one: (one.weight is not Weight.IDENTIFYING, -one.count))[:SHOWN]
     touched = {one.source for one in scan.findings}
     return ScanPage(
@@ -88,8 +64,10 @@ def compose(scan: Scan, title: str, created: datetime) -> ScanPage:
             ("Identifying values", f"{scan.identifying:,}", count(len(identifying), "kind")),
             ("Not readable", f"{len(scan.unread):,}", "may hold anything" if scan.unread else "nothing was left out"),
         ),
-        types=_type_rows(types),
-        sources=_source_rows(shown, looked),
+        types=types,
+        most=max((one.count for one in types), default=1),
+        places=_by_source(shown),
+        looked={one.source: one for one in scan.looked},
         left_out=len(scan.findings) - len(shown),
         clean=tuple(one for one in scan.looked if one.source not in touched),
         sampled=tuple(one for one in scan.looked if one.sampled),
@@ -112,54 +90,19 @@ def _said(identifying: list[TypeTotal]) -> str:
     return "That nothing was recognised does not prove that there is nothing."
 
 
-def _type_rows(types: tuple[TypeTotal, ...]) -> tuple[TypeRow, ...]:
-    most = max((one.count for one in types), default=1)
-    return tuple(
-        TypeRow(
-            _in_words(one.type),
-            one.weight is Weight.IDENTIFYING,
-            f"{one.count:,}",
-            bar(one.count / most, "after" if one.weight is Weight.IDENTIFYING else "before"),
-            f"{count(one.places, 'place')} in {count(one.sources, 'source')}",
-            _sure(one.confidence),
-        )
-        for one in types
-    )
-
-
-def _source_rows(shown: list[ScanFinding], looked: dict[str, ScannedSource]) -> tuple[SourceRows, ...]:
+def _by_source(shown: list[ScanFinding]) -> dict[str, list[ScanFinding]]:
     grouped: dict[str, list[ScanFinding]] = defaultdict(list)
     for one in shown:
         grouped[one.source].append(one)
-    return tuple(
-        SourceRows(source, _about(looked.get(source)), tuple(_place_row(one) for one in found))
-        for source, found in grouped.items()
-    )
+    return dict(grouped)
 
 
-def _about(looked: ScannedSource | None) -> str:
-    if looked is None:
-        return ""
-    return f"{looked.kind}, {looked.amount}" + (f"; looked at: {looked.sampled}" if looked.sampled else "")
+def _drawn(total: TypeTotal, most: int) -> Markup:
+    return bar(total.count / most, "after" if total.weight is Weight.IDENTIFYING else "before")
 
 
-def _place_row(one: ScanFinding) -> PlaceRow:
-    about = "about " if one.estimated else ""
-    lines = f"line {', '.join(map(str, one.lines))}" if one.lines else ""
-    forms = one.forms[:1] if one.type in (KEY, PERSON_KEY) else one.forms
-    return PlaceRow(
-        one.place,
-        _in_words(one.type),
-        one.weight is Weight.IDENTIFYING,
-        f"{about}{one.count:,}",
-        _sure(one.confidence),
-        forms,
-        lines,
-    )
-
-
-def _sure(confidence: float) -> str:
-    return f"{confidence:.0%}"
+def _told_forms(finding: ScanFinding) -> tuple[str, ...]:
+    return finding.forms[:1] if finding.type in (KEY, PERSON_KEY) else finding.forms
 
 
 def _in_words(kind: str) -> str:
@@ -168,10 +111,8 @@ def _in_words(kind: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
-        loader=ChoiceLoader([PackageLoader("shoal.scan"), PackageLoader("shoal.report")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = ChoiceLoader([PackageLoader("shoal.scan"), PackageLoader("shoal.report")])
+    made = environment().overlay(loader=loader, keep_trailing_newline=False)
+    made.filters = {**made.filters, "in_words": _in_words, "drawn": _drawn, "told_forms": _told_forms}
+    made.globals = {**made.globals, "count": count}
+    return made

@@ -12,7 +12,6 @@ from shoal.discover.recognisers import RecogniserSet
 from shoal.discover.suggestion.policy_draft import Suggestion, suggest_tables
 from shoal.discover.table_links import LinkableTable, TableColumn
 from shoal.discover.table_profile import profile
-from shoal.discover.text_mentions import Annotate
 from shoal.errors import FieldName, FieldStyle, SourceError
 from shoal.io import ReaderOptions, ReferenceSource, Source, explained, open_source, parse_source
 from shoal.io.databases.base import address_of, tables_in
@@ -23,6 +22,7 @@ from shoal.io.reading_notes import found_header_row
 from shoal.io.row_estimates import estimated_rows
 from shoal.policy import UseCase
 from shoal.policy.multi_table import TABLE_NAME
+from shoal.scan.annotators import annotate_by
 from shoal.schema.progress import Monitor
 
 PASSWORD = "${SHOAL_DB_PASSWORD}"  # noqa: S105  # the name of a variable
@@ -90,10 +90,9 @@ def profiled(
     return _profiled(place, reader, recognisers=recognisers, source=source, monitor=monitor)
 
 
-def _profiled(  # noqa: PLR0913  # a table, and by what it is read
+def _profiled(
     place: dict[str, object],
     reader: ReaderOptions | None = None,
-    annotate: Annotate | None = None,
     recognisers: RecogniserSet | None = None,
     *,
     source: Source | None = None,
@@ -101,8 +100,8 @@ def _profiled(  # noqa: PLR0913  # a table, and by what it is read
 ) -> ProfiledTable:
     source, monitor = source or source_at(place, reader), monitor or Monitor()
     with explained(source), monitor.phase("read", estimated_rows(source)):
-        columns = monitor.progress("columns")
-        found = profile(source.scan(), annotate=annotate, recognisers=recognisers, progress=columns)
+        reads, columns = annotate_by(recognisers=recognisers), monitor.progress("columns")
+        found = profile(source.scan(), annotate=reads, recognisers=recognisers, progress=columns)
     return ProfiledTable(source, found, {**place, **_told(place, reader, source)})
 
 
@@ -115,15 +114,12 @@ def _told(place: dict[str, object], reader: ReaderOptions | None, source: Source
 
 
 def profile_tables_at(
-    data: str,
-    annotate: Annotate | None = None,
-    reader: ReaderOptions | None = None,
-    recognisers: RecogniserSet | None = None,
+    data: str, reader: ReaderOptions | None = None, recognisers: RecogniserSet | None = None
 ) -> ProfiledTables:
-    """All tables of a folder or a database; ``annotate`` reads their free text."""
+    """All tables of a folder or a database."""
     if is_database(data):
-        return database_tables(data, annotate, recognisers)
-    return folder_tables(Path(data), annotate, reader, recognisers)
+        return database_tables(data, recognisers)
+    return folder_tables(Path(data), reader, recognisers)
 
 
 def as_tables(found: ProfiledTables) -> dict[str, LinkableTable]:
@@ -131,10 +127,7 @@ def as_tables(found: ProfiledTables) -> dict[str, LinkableTable]:
 
 
 def folder_tables(
-    folder: Path,
-    annotate: Annotate | None = None,
-    reader: ReaderOptions | None = None,
-    recognisers: RecogniserSet | None = None,
+    folder: Path, reader: ReaderOptions | None = None, recognisers: RecogniserSet | None = None
 ) -> ProfiledTables:
     suffixes = table_suffixes()
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in suffixes and path.is_file())
@@ -142,19 +135,17 @@ def folder_tables(
         raise SourceError(f"{folder}: holds no file that is a table")
     stems = [_name(path.stem) for path in paths]
     names = [stem if stems.count(stem) == 1 else _name(path.name) for stem, path in zip(stems, paths, strict=True)]
-    profiles = (_profiled({"path": str(path)}, reader, annotate, recognisers) for path in paths)
+    profiles = (_profiled({"path": str(path)}, reader, recognisers) for path in paths)
     return ProfiledTables(dict(zip(names, profiles, strict=True)))
 
 
-def database_tables(
-    url: str, annotate: Annotate | None = None, recognisers: RecogniserSet | None = None
-) -> ProfiledTables:
-    found = {}
+def database_tables(url: str, recognisers: RecogniserSet | None = None) -> ProfiledTables:
+    found, reads = {}, annotate_by(recognisers=recognisers)
     for name in tables_in(address_of(url)):
         source = open_source(parse_source({"url": url, "table": name}))
         try:
             with explained(source):
-                told = profile(source.scan(), annotate=annotate, recognisers=recognisers)
+                told = profile(source.scan(), annotate=reads, recognisers=recognisers)
                 found[name] = ProfiledTable(source, told, {"table": name})
         except SourceError as error:
             if "no records" not in error.message:

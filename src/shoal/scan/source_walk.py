@@ -23,8 +23,8 @@ from shoal.io.frames import source_at
 from shoal.scan.annotators import Annotate
 from shoal.scan.findings import Scan, ScanFinding, ScannedSource, UnreadSource
 from shoal.scan.table_findings import scan_table
-from shoal.scan.text_findings import UTF_8, TextBlock, general_place, scan_pieces, scan_text
-from shoal.schema.progress import Progress
+from shoal.scan.text_findings import MOST, UTF_8, TextBlock, general_place, scan_pieces, scan_text
+from shoal.schema.progress import Monitor
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".mypy_cache"})
 """Folders that hold copies of what programs made."""
@@ -41,7 +41,7 @@ SourceFindings = tuple[list[ScanFinding], ScannedSource]
 class SourceWalk:
     annotate: Annotate
     everything: bool = False
-    progress: Progress | None = None
+    monitor: Monitor = field(default_factory=Monitor)
     recognisers: RecogniserSet = field(default_factory=default_recognisers)
     reader: ReaderOptions = field(default_factory=ReaderOptions)
     """How tables and texts are to be read, as far as it means something for each."""
@@ -49,14 +49,16 @@ class SourceWalk:
     looked: list[ScannedSource] = field(default_factory=list)
     unread: list[UnreadSource] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    _task: str = "scan"
 
     def over(self, places: Sequence[str]) -> Scan:
         _ = documents.document_formats(), all_formats()  # a plug-in that can't be used is no file's fault
         files = [found for place in places for found in self._expanded(place)]
         for number, (label, scan) in enumerate(files):
-            if self.progress is not None:
-                self.progress(number, len(files))
-            self._try(label, scan)
+            self.monitor.progress("scan")(number, len(files))
+            self._task = f"scan, {number + 1} of {len(files)}"
+            with self.monitor.listening(self._task, None):
+                self._try(label, scan)
         return Scan(tuple(self.findings), tuple(self.looked), tuple(self.unread), tuple(self.skipped))
 
     def _try(self, label: str, scan: Callable[[], Iterator[SourceFindings]]) -> None:
@@ -133,13 +135,15 @@ class SourceWalk:
             yield self._text(path)
 
     def _text(self, path: Path) -> SourceFindings:
-        return scan_text(
-            path,
-            self.annotate,
-            everything=self.everything,
-            recognisers=self.recognisers,
-            encoding=self.reader.encoding or UTF_8,
-        )
+        size = path.stat().st_size
+        with self.monitor.listening(self._task, size if self.everything else min(size, MOST), "bytes"):
+            return scan_text(
+                path,
+                self.annotate,
+                everything=self.everything,
+                recognisers=self.recognisers,
+                encoding=self.reader.encoding or UTF_8,
+            )
 
     def _tables_in(self, path: Path, file_format: FileFormat | None) -> Iterator[SourceFindings]:
         if file_format is None or file_format.sheets is None:
@@ -181,14 +185,15 @@ class SourceWalk:
             for piece in self._read(path, document)
             if cells or "!" not in piece.place
         )
-        return scan_pieces(
-            str(path),
-            document.key,
-            blocks,
-            self.annotate,
-            everything=self.everything,
-            recognisers=self.recognisers,
-        )
+        with self.monitor.listening(self._task, None, "bytes"):
+            return scan_pieces(
+                str(path),
+                document.key,
+                blocks,
+                self.annotate,
+                everything=self.everything,
+                recognisers=self.recognisers,
+            )
 
     def _read(self, path: Path, document: documents.DocumentFormat) -> Iterator[documents.DocumentText]:
         """The pieces; those of which nobody knows what they say are noted."""
@@ -220,13 +225,13 @@ def scan_places(  # noqa: PLR0913  # one argument per option of `shoal scan`
     annotate: Annotate,
     *,
     everything: bool = False,
-    progress: Progress | None = None,
+    monitor: Monitor | None = None,
     recognisers: RecogniserSet | None = None,
     reader: ReaderOptions | None = None,
 ) -> Scan:
     """Everything at the places; what can't be read is listed in the result, a place that isn't there is an error."""
     known = recognisers or default_recognisers()
-    return SourceWalk(annotate, everything, progress, known, reader or ReaderOptions()).over(places)
+    return SourceWalk(annotate, everything, monitor or Monitor(), known, reader or ReaderOptions()).over(places)
 
 
 def _opening(path: Path, *, strict: bool = False) -> bytes:

@@ -8,6 +8,7 @@ import polars as pl
 
 from shoal.discover import ColumnProfile, Profile, profile
 from shoal.discover.recognisers import RecogniserSet, default_recognisers
+from shoal.discover.text_mentions import TextMention
 from shoal.scan.annotators import Annotate
 from shoal.scan.findings import ScanFinding, ScannedSource, Weight, weight_of
 from shoal.schema import Role
@@ -49,11 +50,16 @@ def _of_column(
         weight = Weight.IDENTIFYING if heavy else weight_of(kind, recognisers) if kind != KEY else Weight.INDIRECT
         yield ScanFinding(source, place, kind, round(share * present), sure, weight, forms, (), estimated)
     for mention in one.mentions:
-        if one.free_text or (mention.share >= OFTEN and mention.confidence >= SURELY):
+        if one.free_text or mention.type not in default_recognisers().types or _is_sure(mention):
             number = max(1, round(mention.share * present))
             weight = weight_of(mention.type, recognisers)
             where = f"texts in {place}"
             yield ScanFinding(source, where, mention.type, number, mention.confidence, weight, estimated=True)
+
+
+def _is_sure(mention: TextMention) -> bool:
+    """Whether it is no accident of words, in a column whose values are labels."""
+    return mention.share >= OFTEN and mention.confidence >= SURELY
 
 
 def _known(one: ColumnProfile, recognisers: RecogniserSet) -> tuple[str, float, float] | None:

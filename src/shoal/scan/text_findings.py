@@ -15,6 +15,7 @@ from shoal.discover.recognisers import RecogniserSet
 from shoal.discover.value_shapes import common_shapes
 from shoal.scan.annotators import Annotate
 from shoal.scan.findings import ScanFinding, ScannedSource, weight_of
+from shoal.schema.progress import told
 
 UTF_8 = "utf-8"
 BLOCK = 16_000
@@ -58,7 +59,7 @@ class TextCounter:
 
     def read(self, blocks: Iterable[TextBlock], most: int | None = None) -> bool:
         """Whether all was read."""
-        for block in blocks:
+        for block in told(blocks, lambda block: len(block.text.encode())):
             if most is not None and self.characters >= most:
                 return False
             self._read(block)

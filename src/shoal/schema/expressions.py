@@ -15,6 +15,7 @@ from polars.exceptions import PolarsError
 
 from shoal.errors import DataError
 from shoal.schema.columns import Column, Columns
+from shoal.schema.values import ValueType
 
 _LONGEST = 4000
 _OTHER_RECORDS = frozenset({"Agg", "Correlation", "Explode", "Len", "Over", "Quantile", "SubPlan"})
@@ -83,13 +84,35 @@ class Expression:
     def reads(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
 
+    def readable(self, schema: pl.Schema) -> tuple[pl.Expr, ...]:
+        """Its columns in a lazy frame, by their value types; what can't be read so is missing."""
+        return tuple(_readable(column, schema[column.name]) for column in self.columns)
+
+    @property
+    def expression(self) -> pl.Expr:
+        """Of columns that are ``readable``."""
+        return _parse(self.text)
+
     def evaluate(self, frame: pl.DataFrame) -> pl.Series:
-        """One value per record. Errors name the columns, never a value."""
+        """One value per record, also where all take a constant branch. Errors name the columns, never a value."""
         typed = frame.select(_typed(column, frame[column.name]) for column in self.columns)
         try:
-            return typed.select(_parse(self.text).alias("value"))["value"]
+            values = typed.select(_parse(self.text).alias("value"))["value"]
         except PolarsError:
             raise DataError(f"the expression over {', '.join(self.reads)} can't be computed on these columns") from None
+        return values if values.len() == frame.height else values.new_from_index(0, frame.height)
+
+
+def _readable(column: Column, stored: pl.DataType) -> pl.Expr:
+    values = pl.col(column.name)
+    if column.is_number:
+        return values.cast(pl.Float64, strict=False)
+    if not column.is_date:
+        return values.cast(pl.String) if column.type is ValueType.TEXT else values
+    kind = pl.Date() if column.type is ValueType.DATE else pl.Datetime("us")
+    if stored == pl.String():
+        return values.str.strptime(kind, column.date_format, strict=False)
+    return values.cast(kind, strict=False)
 
 
 def _typed(column: Column, values: pl.Series) -> pl.Series:

@@ -21,10 +21,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Literal
 
 from shoal.errors import Cancelled
-from shoal.kernels.pass_listener import heard_by
+from shoal.kernels import pass_listener
 
+Unit = Literal["steps", "bytes"]
+told = pass_listener.told
+"""What a pass over parts, as blocks of a text, tells by how far it is."""
 Progress = Callable[[int, int | None], None]
 """How many steps are done, and of how many, if that is known. May raise ``Cancelled``, which a loop lets pass."""
 
@@ -51,6 +55,7 @@ class Advanced:
     task: str
     done: int
     total: int | None
+    unit: Unit = "steps"
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ class Monitor:
         >>> monitor.expect("rewrite", 10)
         >>> monitor.progress("rewrite")(3, None)
         >>> heard
-        [Advanced(task='rewrite', done=3, total=10)]
+        [Advanced(task='rewrite', done=3, total=10, unit='steps')]
         """
         self._expected[task] = total
 
@@ -117,15 +122,22 @@ class Monitor:
         if self.sink is not None:
             self.sink(event)
 
-    def progress(self, task: str) -> Progress:
+    def progress(self, task: str, unit: Unit = "steps") -> Progress:
         """What a loop of this task calls at every step."""
 
         def advance(done: int, total: int | None) -> None:
             self.cancel.check()
             if self.sink is not None:
-                self.sink(Advanced(task, done, self._expected.get(task) if total is None else total))
+                self.sink(Advanced(task, done, self._expected.get(task) if total is None else total, unit))
 
         return advance
+
+    @contextmanager
+    def listening(self, task: str, total: int | None, unit: Unit = "steps") -> Iterator[None]:
+        """Passes over a table or a text, of such a size, tell how far they are."""
+        advance = self.progress(task, unit)
+        with pass_listener.heard_by(lambda done: advance(done, total)):
+            yield
 
     @contextmanager
     def phase(self, phase: str, records: int | None = None) -> Iterator[None]:
@@ -136,7 +148,6 @@ class Monitor:
         self.check()
         self.emit(PhaseStarted(phase, records))
         started = time.perf_counter()
-        advance = self.progress(phase)
-        with heard_by(lambda done: advance(done, records)):
+        with self.listening(phase, records):
             yield
         self.emit(PhaseFinished(phase, time.perf_counter() - started))

@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.schema.columns import Column
+
 
 class Scope(StrEnum):
     """How much of the table a step must see at once."""
@@ -84,6 +86,8 @@ class Step(ABC):
     scope: ClassVar[Scope] = Scope.ROW
     drops_records: ClassVar[bool] = False
     """Whether ``apply`` may return fewer records than it was given."""
+    leaves_what_it_reads: ClassVar[bool] = False
+    """ROW only: whether it only adds columns, so that whoever asks for those it reads need not run it."""
 
     @property
     @abstractmethod
@@ -96,6 +100,11 @@ class Step(ABC):
 
         A writer can save itself the search for cells that need quotes.
         """
+        return None
+
+    @property
+    def keeps_one_of(self) -> int | None:
+        """ROW only: of how many records it keeps one, by position alone, so that the others need not be read."""
         return None
 
     @property
@@ -149,3 +158,25 @@ class Step(ABC):
     def finish(self, partial: pl.DataFrame) -> pl.DataFrame:
         """REDUCE only: all partial results, one below the other, to the final table."""
         return partial
+
+
+@dataclass(frozen=True)
+class AttributeStep(Step):
+    """A step that needs the values of one attribute."""
+
+    attribute: str
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (self.attribute,)
+
+
+@dataclass(frozen=True)
+class ColumnStep(Step):
+    """A step that needs the values of one column, and to know what they are."""
+
+    column: Column
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (self.column.name,)

@@ -24,6 +24,7 @@ import polars as pl
 
 from shoal.errors import DataError
 from shoal.schema.columns import Column, Columns
+from shoal.schema.counts import Counts
 from shoal.schema.values import ValueType
 
 DATE_FORMATS: tuple[str, ...] = (
@@ -60,6 +61,8 @@ YEAR = "[0-9]{4}"
 
 SAMPLE_ROWS = 10_000
 _CODE = r"^(\+|-?0[0-9])"
+_BEHIND_CODES = "1"
+"""Every code stands before it in the order of bytes, and few numbers do: to compare takes a tenth of a search."""
 _FIRST_DAY = datetime.date(1000, 1, 1)
 _MAX_SCALE = 300
 
@@ -93,6 +96,11 @@ def fact(name: str, about: str) -> str:
 
 def count(lazy: pl.LazyFrame, candidates: Mapping[str, TypeCandidates]) -> Facts:
     """How many values of each column fit each of its candidates, in one streamed pass."""
+    return count_query(lazy, candidates).collect(engine="streaming").row(0, named=True)
+
+
+def count_query(lazy: pl.LazyFrame, candidates: Mapping[str, TypeCandidates]) -> pl.LazyFrame:
+    """The facts, as one row."""
     schema = lazy.collect_schema()
     # The streaming engine shares no work between expressions, so what several counts need is computed one step before.
     read, counted = [], []
@@ -100,14 +108,12 @@ def count(lazy: pl.LazyFrame, candidates: Mapping[str, TypeCandidates]) -> Facts
         readings = wanted if isinstance(schema[name], pl.String) else TypeCandidates()
         read += [what.alias(fact(name, key)) for key, what in _read(pl.col(name), schema[name], readings).items()]
         counted += [what.alias(fact(name, key)) for key, what in _count(name, schema[name], readings).items()]
-    return lazy.select(read).select(counted).collect(engine="streaming").row(0, named=True)
+    return lazy.select(read).select(counted)
 
 
 def _read(values: pl.Expr, storage: pl.DataType, candidates: TypeCandidates) -> dict[str, pl.Expr]:
     text = values.cast(pl.String).str.strip_suffix(".0") if storage.is_float() else values
     read = {"values": values}
-    if candidates.integer or candidates.decimal:
-        read["code"] = values.str.contains(_CODE)
     if candidates.decimal:
         read["number"] = values.cast(pl.Float64, strict=False)
     if candidates.decimal or storage.is_float():
@@ -116,23 +122,32 @@ def _read(values: pl.Expr, storage: pl.DataType, candidates: TypeCandidates) -> 
 
 
 def _count(name: str, storage: pl.DataType, candidates: TypeCandidates) -> dict[str, pl.Expr]:
-    values, code = pl.col(fact(name, "values")), pl.col(fact(name, "code"))
-    whole = values.cast(pl.Int64, strict=False)
+    values = pl.col(fact(name, "values"))
     counted = {"rows": pl.len(), "missing": values.null_count()}
     if storage.is_integer():
-        counted["integer"] = whole.is_not_null().sum()
+        counted["integer"] = _whole(values)
+    codes = _codes(values)
     if candidates.integer:
-        counted["integer"] = (whole.is_not_null() & ~code).sum()
+        counted["integer"] = _whole(values) - _whole(codes)
     if candidates.decimal:
-        number = pl.col(fact(name, "number"))
-        counted["finite"] = (number.is_finite() & ~code).sum()
-        counted["non_finite"] = (~number.is_finite() & ~code).sum()
+        number, coded = pl.col(fact(name, "number")), codes.cast(pl.Float64, strict=False)
+        counted["finite"] = number.is_finite().sum() - coded.is_finite().sum()
+        counted["non_finite"] = (~number.is_finite()).sum() - (~coded.is_finite()).sum()
         counted["beyond"] = _beyond_int64(values.filter(number.abs() >= 2.0**63))
     if candidates.decimal or storage.is_float():
         counted["scale"] = _scale(pl.col(fact(name, "text")), pl.col(fact(name, "scientific")))
     if candidates.boolean:
         counted["boolean"] = values.str.to_lowercase().is_in(["true", "false"]).sum()
     return counted | {pattern: _dates(values, pattern) for pattern in candidates.formats}
+
+
+def _whole(values: pl.Expr) -> pl.Expr:
+    return values.cast(pl.Int64, strict=False).is_not_null().sum()
+
+
+def _codes(values: pl.Expr) -> pl.Expr:
+    few = values.filter(values < _BEHIND_CODES)
+    return few.filter(few.str.contains(_CODE))
 
 
 def _beyond_int64(large: pl.Expr) -> pl.Expr:
@@ -239,6 +254,61 @@ def _screen(values: pl.Series) -> TypeCandidates:
     return replace(fits, decimal=fits.decimal and not fits.integer)
 
 
+@dataclass(frozen=True)
+class TypeSearch:
+    """What is left to be found of the types of columns once the first records were screened: one row of facts."""
+
+    source: pl.LazyFrame
+    """The columns, or all of them that there are where the first records are all."""
+    candidates: Mapping[str, TypeCandidates]
+    said: Columns
+    screened_all: bool
+
+    @classmethod
+    def begin(
+        cls, lazy: pl.LazyFrame, columns: Sequence[str], declared: Columns | None = None, sample_rows: int = SAMPLE_ROWS
+    ) -> TypeSearch:
+        said = {name: column for name, column in (declared or {}).items() if name in columns}
+        chosen = lazy.select(columns)
+        sample = chosen.head(sample_rows).collect(engine="streaming")
+        all_there = sample.height < sample_rows
+        settled = {
+            name: TypeCandidates(decimal=column.type is ValueType.DECIMAL)
+            for name, column in said.items()
+            if not leaves_format_open(column)
+        }
+        candidates = screen(sample.drop(settled)) | settled
+        return cls(sample.lazy() if all_there else chosen, candidates, said, all_there)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.candidates)
+
+    def summarised(self, source: pl.LazyFrame) -> pl.LazyFrame:
+        """The facts about a table that has these columns, or about a part of it."""
+        return count_query(source, self.candidates)
+
+    def together(self, parts: pl.DataFrame) -> pl.DataFrame:
+        """The facts about a table from those about its parts, one row of each."""
+        of_all = (pl.col(name).max() if name.endswith("|scale") else pl.col(name).sum() for name in parts.columns)
+        return parts.cast(pl.Int64).select(of_all)
+
+    def found(self, facts: Facts | None = None) -> dict[str, Column]:
+        """The columns; where the facts are not at hand, by a pass of its own.
+
+        A second one, over the columns concerned only, where a later record is no integer though the sample had
+        nothing else.
+        """
+        facts = count(self.source, self.candidates) if facts is None else facts
+        found = _described(self.source, self.candidates, self.said, facts)
+        wider = {
+            name: TypeCandidates(decimal=True)
+            for name, column in found.items()
+            if column.type is ValueType.TEXT and self.candidates[name].integer and not self.candidates[name].decimal
+        }
+        return found | (_described(self.source, wider, self.said, count(self.source, wider)) if wider else {})
+
+
 def detect(
     lazy: pl.LazyFrame,
     columns: Sequence[str],
@@ -248,34 +318,27 @@ def detect(
 ) -> dict[str, Column]:
     """The columns of a table with their types, rows and missing values.
 
-    One pass over the table, after its first ``sample_rows`` records; a second one, over the columns concerned only,
-    where a later record is no integer though the sample had nothing else. What the user declared is taken as said: a
-    value that doesn't fit it is refused where it is read.
+    One pass over the table, after its first ``sample_rows`` records. What the user declared is taken as said: a value
+    that doesn't fit it is refused where it is read.
     """
-    said = {name: column for name, column in (declared or {}).items() if name in columns}
-    chosen = lazy.select(columns)
-    sample = chosen.head(sample_rows).collect(engine="streaming")
-    source = sample.lazy() if sample.height < sample_rows else chosen
-    settled = {
-        name: TypeCandidates(decimal=column.type is ValueType.DECIMAL)
-        for name, column in said.items()
-        if not leaves_format_open(column)
-    }
-    candidates = screen(sample.drop(settled)) | settled
-    found = _verify(source, candidates, said)
-    wider = {
-        name: TypeCandidates(decimal=True)
-        for name, column in found.items()
-        if column.type is ValueType.TEXT and candidates[name].integer and not candidates[name].decimal
-    }
-    found |= _verify(source, wider, said)
+    if not columns:
+        return {}
+    found = TypeSearch.begin(lazy, columns, declared, sample_rows).found()
     return {name: found[name] for name in columns}
 
 
-def _verify(source: pl.LazyFrame, candidates: Mapping[str, TypeCandidates], said: Columns) -> dict[str, Column]:
-    if not candidates:
-        return {}
-    schema, facts = source.collect_schema(), count(source, candidates)
+def detect_counted(counts: Counts, name: str, declared: Columns | None = None) -> Column:
+    """The same of one column that was counted: every value is tried, but once."""
+    values = counts.value_counts(name)
+    column = detect(values.select(pl.col("value").alias(name)).lazy(), [name], declared)[name]
+    missing = values.filter(pl.col("value").is_null())["records"].sum()
+    return replace(column, rows=counts.total_records, missing=int(missing))
+
+
+def _described(
+    source: pl.LazyFrame, candidates: Mapping[str, TypeCandidates], said: Columns, facts: Facts
+) -> dict[str, Column]:
+    schema = source.collect_schema()
     found = {name: column_from(name, schema[name], facts) for name in candidates}
     return {name: as_said(column, said.get(name), facts) for name, column in found.items()}
 

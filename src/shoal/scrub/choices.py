@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from shoal.discover.recognisers import RecogniserSet, default_recognisers
 from shoal.errors import InputError
 from shoal.schema.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from shoal.discover.recognisers import RecogniserSet
 
 Replace = Literal["label", "mask", "pseudonym"]
 Dates = Literal["shift", "label", "keep"]
@@ -36,6 +38,8 @@ ALWAYS = frozenset({UNCHECKED, LISTED})
 
 def known_types(recognisers: RecogniserSet | None = None) -> frozenset[str]:
     """What labels may name."""
+    from shoal.discover.recognisers import default_recognisers
+
     return COMMON | (recognisers or default_recognisers()).types
 
 

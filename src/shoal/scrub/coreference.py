@@ -12,7 +12,8 @@ called only "Rao" in another text has another pseudonym there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 TITLES = frozenset(
@@ -90,14 +91,27 @@ def resolve_people(texts: Iterable[str]) -> dict[str, str]:
     """
     mentions = {text: mention_of(text) for text in texts}
     full = {mention.key: mention for mention in mentions.values() if mention.is_full}
-    return {text: _person(mention, full) for text, mention in mentions.items()}
+    by_part: defaultdict[str, dict[str, NameMention]] = defaultdict(dict)
+    for key, mention in full.items():
+        first, last = mention.words[0], mention.words[-1]
+        for part in (first, last, _initials(first, last)):
+            by_part[part][key] = mention
+    return {text: _person(mention, by_part) for text, mention in mentions.items()}
 
 
-def _person(mention: NameMention, full: dict[str, NameMention]) -> str:
+def _person(mention: NameMention, by_part: Mapping[str, Mapping[str, NameMention]]) -> str:
+    """``by_part`` holds full names by their first and last words, and by the initials of both."""
     if mention.is_full or not mention.words:
         return mention.key
-    fitting = [key for key, other in full.items() if mention.fits(other)]
+    first, last = mention.words[0], mention.words[-1]
+    part = last if len(last) > 1 or len(mention.words) == 1 else first if len(first) > 1 else _initials(first, last)
+    fitting = [key for key, other in by_part.get(part, {}).items() if mention.fits(other)]
     return fitting[0] if len(fitting) == 1 else mention.key
+
+
+def _initials(first: str, last: str) -> str:
+    """With a space between, which no word has."""
+    return f"{first[0]} {last[0]}"
 
 
 def _like(short: str, name: str) -> bool:

@@ -15,6 +15,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from shoal.text.lazy_patterns import lazy_pattern
+
 MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -43,7 +45,7 @@ _FORMS = (
     _MONTH + _GAP + r"(?P<year>\d{4})",
     _MONTH + _GAP + _DAY,
 )
-_PATTERNS = tuple(re.compile(rf"(?<![\w]){form}(?!\d)", re.IGNORECASE) for form in _FORMS)
+_PATTERNS = tuple(lazy_pattern(rf"(?<![\w]){form}(?!\d)", re.IGNORECASE) for form in _FORMS)
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[ap]\.?m\.?)?\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?"
 _TIME = re.compile(rf"[\s,T]*(?:at )?(?:{_CLOCK})?[\s,.]*", re.IGNORECASE)
 _ANY_DATE = "|".join(re.sub(r"\?P<\w+>", "?:", form) for form in _FORMS)
@@ -51,7 +53,7 @@ _ANY_DATE = "|".join(re.sub(r"\?P<\w+>", "?:", form) for form in _FORMS)
 
 def marked_dates(mark: str) -> re.Pattern[str]:
     """Dates with the mark behind them, as we write them."""
-    return re.compile(rf"(?<![\w])(?:{_ANY_DATE}){re.escape(mark)}", re.IGNORECASE)
+    return lazy_pattern(rf"(?<![\w])(?:{_ANY_DATE}){re.escape(mark)}", re.IGNORECASE)
 
 
 def shifted_date(text: str, days: int) -> tuple[str, str] | None:

@@ -15,6 +15,7 @@ from shoal.documents.cleaning_account import AccountEntry, DocumentAccount
 from shoal.documents.plain_text import LOGS, TEXTS
 from shoal.errors import FieldName, FieldText, InputError, SourceError
 from shoal.io import atomic_binary
+from shoal.kernels.pass_listener import told
 from shoal.scrub.account import ScrubAccount
 from shoal.scrub.outcome import ScrubOutcome
 from shoal.scrub.own_replacements import is_own_replacement
@@ -89,7 +90,7 @@ class FileScrubber:
         return path.suffix.lower() in TEXTS and path.is_file() and path.stat().st_size <= MOST_OF_A_LETTER
 
     def _lines(self, source: BinaryIO, out: BinaryIO, person: str) -> None:
-        lines = read_together(source, self.encoding)
+        lines = told(read_together(source, self.encoding), lambda batch: sum(len(line.encode()) for line in batch))
         for text in scrub_together(lines, self.scrubber, follows=self.follows, person=person, tell=self.account.tell):
             out.write(text.encode(self.encoding, errors="replace"))
             out.flush()

@@ -15,7 +15,7 @@ from shoal.scrub.age_ranges import RANGE, TOP
 from shoal.scrub.choices import AGES, known_types
 from shoal.scrub.date_shift import marked_dates
 from shoal.scrub.piece_table import Range, ReservedRanges
-from shoal.scrub.surrogate_form import CODE_LENGTH, LOCALE, MARK
+from shoal.scrub.surrogate_form import CODE_LENGTH, LOCALE, MARK, is_shaped_like_surrogate
 from shoal.text.scoped_cache import ScopedCache
 from shoal.text.spans import Span
 
@@ -54,21 +54,34 @@ class OwnReplacements:
         if self.char is not None and self.char in text:
             found += [match.span() for match in re.finditer(re.escape(self.char) + "+", text)]
         if self.mark and self.mark in text:
-            found += [match.span() for match in self._dates.finditer(text)]
-            found += self._stand_ins(text)
+            for line in _lines_with(self.mark, text):
+                found += [match.span() for match in self._dates.finditer(text, *line)]
+                found += self._stand_ins(text, *line)
         return found
 
-    def _stand_ins(self, text: str) -> Iterator[Range]:
-        from shoal.scrub.surrogates import is_surrogate_name
+    def _stand_ins(self, text: str, begin: int, past: int) -> Iterator[Range]:
+        for match in self._marked.finditer(text, begin, past):
+            if match[2].isdecimal():
+                continue
+            from shoal.scrub.surrogates import is_surrogate_name
 
-        for match in self._marked.finditer(text):
             for first in _BEGINNING_OF_WORD.finditer(match[1]):
                 if is_surrogate_name(match[1][first.start() :], match[2], self.locale):
                     yield match.start() + first.start(), match.end()
-        for match in re.finditer(re.escape(self.mark), text):
+        for match in re.compile(re.escape(self.mark)).finditer(text, begin, past):
             start = _start_of_number(text, match.start())
             if start is not None:
                 yield start, match.end()
+
+
+def _lines_with(mark: str, text: str) -> Iterator[Range]:
+    """Where the lines begin and end that hold the mark: nothing that has one goes over the end of a line."""
+    at = text.find(mark)
+    while at >= 0:
+        begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+        past = len(text) if end < 0 else end
+        yield begin, past
+        at = text.find(mark, past)
 
 
 def is_own_replacement(text: str) -> bool:
@@ -113,13 +126,18 @@ _BEGINNING = re.compile(r"(?<![A-Za-z0-9+])[A-Za-z0-9+(]")
 
 
 def _start_of_number(text: str, end: int) -> int | None:
-    """Where the stand-in of a number begins that ends here; None if there is none."""
-    from shoal.scrub.surrogates import is_surrogate_number
+    """Where the stand-in of a number begins that ends here; None if there is none.
 
+    The longest: the end of one, as the last twelve digits of a card's, may be one of another kind by chance.
+    """
     before = text[max(0, end - _LONGEST) : end]
-    for match in reversed(list(_BEGINNING.finditer(before))):
-        if is_surrogate_number(before[match.start() :]):
-            return end - len(before) + match.start()
+    for match in _BEGINNING.finditer(before):
+        number = before[match.start() :]
+        if is_shaped_like_surrogate(number):
+            from shoal.scrub.surrogates import is_surrogate_number
+
+            if is_surrogate_number(number):
+                return end - len(before) + match.start()
     return None
 
 
@@ -152,10 +170,10 @@ def _without_ages(text: str, span: Span, start: int, end: int) -> list[Range]:
 
     Of a span that is no age, it is left whole if there are other digits in the span: a phone number may look like one.
     """
-    if not _may_hold_ages(text):
-        return [(start, end)]
     first = max(0, span.start - _LONGEST_RANGE)
     near = text[first : span.end + _LONGEST_RANGE]
+    if not _may_hold_ages(near):
+        return [(start, end)]
     ages = ReservedRanges((first + one.start(), first + one.end()) for one in RANGE.finditer(near))
     others = (text[one:other] for one, other in ages.outside(span.start, span.end))
     if span.type not in AGES and any(letter.isdigit() for other in others for letter in other):

@@ -45,6 +45,15 @@ def replaced_ranges(pieces: Sequence[PieceTableEntry]) -> list[Range]:
     return found
 
 
+def replaced_places(replacements: Sequence[TextReplacement]) -> list[Range]:
+    """Where replacements stand once all of them, in order, are made."""
+    found, longer = [], 0
+    for start, end, _, text in replacements:
+        found.append((start + longer, start + longer + len(text)))
+        longer += len(text) - (end - start)
+    return found
+
+
 def with_replacements(
     pieces: Sequence[PieceTableEntry], replacements: Sequence[TextReplacement]
 ) -> list[PieceTableEntry]:

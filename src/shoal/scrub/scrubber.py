@@ -3,7 +3,8 @@
 The text is annotated and what was found is replaced; then the outcome is annotated again, until nothing more is found.
 A replacement can bring something to light that was hidden by what stood there, and this way that goes too. So what is
 returned holds nothing that the same annotator still recognises, save what the scrubber wrote itself, and scrubbing it
-again changes nothing. Each round leaves fewer characters of the original, so there is an end.
+again changes nothing. Each round leaves fewer characters of the original, so there is an end. From the third round on,
+a long text is read only where something has changed (``second_look``).
 
 What no recogniser knows stays: a nickname, an occupation that only one person has, a story everybody has heard. A
 scrubbed text is not anonymous by that alone, and formal privacy models don't speak of texts (C.1).
@@ -31,7 +32,16 @@ from shoal.scrub.date_shift import shifted_date
 from shoal.scrub.outcome import ScrubAction, ScrubOutcome
 from shoal.scrub.own_replacements import OwnReplacements, needing_replacement
 from shoal.scrub.phrase_list import ListedPhraseFinder, PhraseList
-from shoal.scrub.piece_table import PieceTableEntry, Range, TextReplacement, joined, replaced_ranges, with_replacements
+from shoal.scrub.piece_table import (
+    PieceTableEntry,
+    Range,
+    TextReplacement,
+    joined,
+    replaced_places,
+    replaced_ranges,
+    with_replacements,
+)
+from shoal.scrub.second_look import found_near, judges_by_surroundings
 from shoal.scrub.surrogate_form import LOCALE, MARK, PEOPLE
 from shoal.text.annotator import Annotator
 from shoal.text.logs.log_lines import TextKind, is_log
@@ -49,6 +59,7 @@ if TYPE_CHECKING:
 PURPOSE = "text"
 DOMAIN = "text"
 FIXED_LENGTH = 5
+FULL_ROUNDS = 2
 MOST_ROUNDS = 10
 """Where there is still something to be found after so many, whole lines go. Two or three rounds are usual."""
 _BREAKS = re.compile(r"[\r\n]")
@@ -154,11 +165,26 @@ class Scrubber:
     def _carry_out(self, works: list[_ScrubbingRounds], kind: TextKind) -> None:
         waiting, rounds = works, 0
         while waiting:
-            found = self._annotated([work.text for work in waiting], kind)
+            found = self._found(waiting, kind, rounds)
             if rounds >= MOST_ROUNDS:
                 found = [_whole_lines(work.text, spans) for work, spans in zip(waiting, found, strict=True)]
             waiting = [work for work, spans in zip(waiting, found, strict=True) if work.goes_on(spans)]
             rounds += 1
+
+    def _found(self, works: Sequence[_ScrubbingRounds], kind: TextKind, rounds: int) -> Iterable[Sequence[Span]]:
+        """From the third round on, long texts are read only where something has changed."""
+        annotator = self.annotator
+        if rounds < FULL_ROUNDS or kind == "log" or not self._looks_near or not isinstance(annotator, Annotator):
+            return self._annotated([work.text for work in works], kind)
+        return [found_near(work.changes, work.text, annotator, kind) for work in works]
+
+    @cached_property
+    def _looks_near(self) -> bool:
+        """Whether all that is found is replaced, so that what is read again holds nothing from before."""
+        annotator = self.annotator
+        if not isinstance(annotator, Annotator) or annotator.types is not None:
+            return False
+        return self.wants_all and self.allow is None and judges_by_surroundings(annotator)
 
     def _annotated(self, texts: Sequence[str], kind: TextKind) -> Iterable[Sequence[Span]]:
         annotator = self.annotator
@@ -189,6 +215,8 @@ class _ScrubbingRounds:
         self.text = without_halves(text)
         self._scrubber = scrubber
         self._person = person
+        self.changes: Sequence[Range] = ()
+        """Where the text was changed by the last round."""
         self._pieces: Sequence[PieceTableEntry] = ()
         self._document: _DocumentReplacer | None = None
 
@@ -199,6 +227,7 @@ class _ScrubbingRounds:
             return False
         self._pieces = with_replacements(self._pieces or [PieceTableEntry(self.text, 0, len(self.text))], replacements)
         self.text = joined(self._pieces)
+        self.changes = replaced_places(replacements)
         return True
 
     def done(self) -> ScrubOutcome:
@@ -215,7 +244,8 @@ class _ScrubbingRounds:
         if not parts:
             return []
         document = self._document = self._document or _DocumentReplacer(scrubber, self._person)
-        document.meet([text[start:end] for start, end, kind in parts if kind in PEOPLE])
+        if scrubber.replace == "pseudonym":
+            document.meet([text[start:end] for start, end, kind in parts if kind in PEOPLE])
         made = [
             TextReplacement(start, end, kind, document.instead(kind, text[start:end])) for start, end, kind in parts
         ]

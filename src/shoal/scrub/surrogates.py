@@ -32,7 +32,7 @@ from shoal.pseudonyms.formats.nric import Nric
 from shoal.pseudonyms.formats.pan import Pan
 from shoal.pseudonyms.formats.phone import Phone
 from shoal.scrub.coreference import mention_of, titles_of
-from shoal.scrub.surrogate_form import CODE_LENGTH, LOCALE, MARK, PEOPLE
+from shoal.scrub.surrogate_form import CODE_LENGTH, LOCALE, MARK, PEOPLE, is_shaped_like_surrogate, without_separators
 from shoal.text.scoped_cache import cached_in_scope
 
 NUMBERS: dict[str, NarrowFormat] = {
@@ -41,11 +41,8 @@ NUMBERS: dict[str, NarrowFormat] = {
 }  # fmt: skip
 """By type; each writes numbers that nobody has. A FIN becomes an NRIC number, since no FINs are known to be free."""
 ADDRESSES = Email()
-_SEPARATORS = re.compile(r"[\s\-./()]+")
 _TRIES = 20
 _MOST_MADE = 10_000
-_SHAPE = re.compile(r"[01]\d{11}(?:\d{4})?|9999\d{12}|T[5-9]\d{6}[A-Z]|[A-Z]{3}X[A-Z]\d{4}[A-Z]|\+999\d{10}")
-"""What the numbers look like, before their check characters are looked at."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ class SurrogateMaker:
         return f"{titles_of(value)}{name}{self.mark}{ending[0] if ending else ''}"
 
     def _number(self, kind: str, value: str) -> str:
-        bare = _SEPARATORS.sub("", value).upper()
+        bare = without_separators(value).upper()
         made = str(derive(self._key(kind), NUMBERS[kind], pl.Series([bare])).item())
         return _laid_out(made, value) + self.mark
 
@@ -125,8 +122,8 @@ def is_surrogate_name(first: str, last: str, locale: str) -> bool:
 
 @cached_in_scope(most=4096)
 def is_surrogate_number(text: str) -> bool:
-    bare = _SEPARATORS.sub("", text)
-    return _SHAPE.fullmatch(bare) is not None and any(
+    bare = without_separators(text)
+    return is_shaped_like_surrogate(text) and any(
         (form.read(pl.Series([bare])) >= 0).all() for form in set(NUMBERS.values())
     )
 

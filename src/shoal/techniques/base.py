@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol, Self
+from typing import ClassVar, Literal, NamedTuple, Protocol, Self
 
 from shoal.hierarchy.base import BoundHierarchy
 from shoal.pseudonyms.secrets import Secrets
@@ -20,16 +20,23 @@ from shoal.randomness import Stream
 from shoal.schema.columns import Column, Columns
 from shoal.schema.counts import Counts
 from shoal.schema.parameters import Parameters
+from shoal.schema.properties import Lowers, Properties
 from shoal.schema.registry import RegistrationError, Registry
 from shoal.schema.roles import Role
-from shoal.schema.steps import Scope, Step
+from shoal.schema.steps import AttributeStep, ColumnStep, Scope, Step
 from shoal.schema.values import ValueType
 
 __all__ = [
     "ANY_ROLE",
     "ANY_TYPE",
+    "EACH_PARTIALLY",
+    "LINKING_AND_INFERENCE",
+    "LINKING_ONLY",
+    "AttributeStep",
+    "ColumnStep",
     "Context",
     "Facts",
+    "Lowered",
     "Lowers",
     "Missing",
     "Scope",
@@ -39,17 +46,10 @@ __all__ = [
     "TableTechnique",
     "Technique",
     "TextScrubber",
+    "table_a1",
     "table_techniques",
     "techniques",
 ]
-
-
-class Lowers(StrEnum):
-    """Whether a technique lowers a risk, in the words of table A.1."""
-
-    YES = "yes"
-    PARTIALLY = "partially"
-    NO = "no"
 
 
 class Stage(StrEnum):
@@ -69,6 +69,21 @@ class Missing(StrEnum):
     REPLACED = "replaced"
 
 
+class Lowered(NamedTuple):
+    """How far each of the three risks is lowered."""
+
+    singling_out: Lowers
+    linking: Lowers
+    inference: Lowers
+
+
+EACH_PARTIALLY = Lowered(Lowers.PARTIALLY, Lowers.PARTIALLY, Lowers.PARTIALLY)
+LINKING_AND_INFERENCE = Lowered(Lowers.NO, Lowers.PARTIALLY, Lowers.PARTIALLY)
+LINKING_ONLY = Lowered(Lowers.NO, Lowers.PARTIALLY, Lowers.NO)
+ANY_TYPE = frozenset(ValueType)
+ANY_ROLE = frozenset(Role)
+
+
 @dataclass(frozen=True)
 class Facts:
     """What a technique says of itself: one line of ISO/IEC 20889, table A.1."""
@@ -84,6 +99,25 @@ class Facts:
     inference: Lowers
     random: bool = False
     missing: Missing = Missing.KEPT
+
+    @property
+    def properties(self) -> Properties:
+        return Properties(self.truthful, self.singling_out, self.linking, self.inference)
+
+
+def table_a1(  # noqa: PLR0913  # a column of the table each
+    title: str,
+    clause: str,
+    lowered: Lowered,
+    *,
+    truthful: bool = True,
+    types: frozenset[ValueType] = ANY_TYPE,
+    roles: frozenset[Role] = ANY_ROLE,
+    random: bool = False,
+    missing: Missing = Missing.KEPT,
+) -> Facts:
+    """A line of ISO/IEC 20889, table A.1, by its clause; most are for every type and role."""
+    return Facts(title, f"ISO/IEC 20889, {clause}", truthful, types, roles, *lowered, random=random, missing=missing)
 
 
 @dataclass(frozen=True)
@@ -109,10 +143,6 @@ class TextScrubber(Protocol):
 
         ``person`` is whose text it is: the dates of one person are shifted alike.
         """
-
-
-ANY_TYPE = frozenset(ValueType)
-ANY_ROLE = frozenset(Role)
 
 
 @dataclass(frozen=True)
@@ -221,6 +251,10 @@ class TableTechnique(Parameters, ABC):
     def creates(self) -> tuple[str, ...]:
         """Columns of the output that it makes and that are no attributes of the policy."""
         return ()
+
+    def report_notes(self) -> Mapping[str, str]:
+        """What becomes of the columns that it changes, in a few words each. Of those that it leaves out, nothing."""
+        return {}
 
     def wants(self) -> tuple[tuple[str, ...], ...]:
         return ()

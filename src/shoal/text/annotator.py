@@ -132,16 +132,24 @@ class Annotator:
 
     def _settled(self, text: str, found: list[Span], kind: TextKind) -> list[Span]:
         logged = kind == "log" or (kind == "auto" and is_log(text))
-        found = log_findings(text, found) if logged else [span for span in found if not is_impersonal(text, span)]
+        if logged:
+            found = log_findings(text, found)
+        else:
+            found = [span for span in found if span.score >= self.threshold and not is_impersonal(text, span)]
         spans = sorted([span for span in found if span.score >= self.threshold])
         if _overlap(spans):
             spans = merged(without_contained(found, self.threshold), self.threshold)
             spans = [
                 span for span in spans if span.by not in MODELS or believable(text[span.start : span.end], span.type)
             ]
-        again = () if logged else find_repeated_mentions(text, spans)
-        if again:
-            spans = merged([*spans, *again], self.threshold)
+        return self.with_repeated_mentions(text, spans) if not logged else self._wanted(text, spans)
+
+    def with_repeated_mentions(self, text: str, spans: list[Span]) -> list[Span]:
+        """Spans that don't overlap, in order, with further places of the names among them."""
+        again = find_repeated_mentions(text, spans)
+        return self._wanted(text, merged([*spans, *again], self.threshold) if again else spans)
+
+    def _wanted(self, text: str, spans: list[Span]) -> list[Span]:
         spans = [span for span in spans if self._wants(text, span)]
         return [trimmed for span in spans if (trimmed := _trimmed(text, span)) is not None]
 

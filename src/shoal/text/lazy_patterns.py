@@ -19,6 +19,9 @@ class _LazyPattern:
     def __init__(self, source: str, flags: re.RegexFlag) -> None:
         self._made_of = source, flags
 
+    def __reduce__(self) -> tuple[type[_LazyPattern], tuple[str, re.RegexFlag]]:
+        return _LazyPattern, self._made_of
+
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         return re.compile(*self._made_of)

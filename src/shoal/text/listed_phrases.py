@@ -31,8 +31,23 @@ PhraseJudge = Callable[[PhraseHit], Span | list[Span] | None]
 
 
 def find_listed(text: str) -> Iterator[Span]:
+    found, ill = _by_phrases(text)
+    yield from found
+    yield from _with_company(ill)
+    if not text.isascii():
+        yield from find_in_caseless_scripts(text)
+
+
+def tells_of_illness(text: str) -> bool:
+    """Whether there is an illness in it, be it one that is only reported where a text tells of several."""
+    return bool(_by_phrases(text)[1])
+
+
+def _by_phrases(text: str) -> tuple[list[Span], list[Span]]:
+    """What the listed phrases make where they stand, and the illnesses among it apart."""
     automaton, judges = _automaton()
     small = in_small_letters(text)
+    others: list[Span] = []
     ill: list[Span] = []
     for index, start, end in automaton.find_matches_as_indexes(small):
         judge, inside = judges[index]
@@ -40,14 +55,10 @@ def find_listed(text: str) -> Iterator[Span]:
             continue
         found = judge(PhraseHit(text, small, start, end))
         if isinstance(found, list):
-            yield from found
-        elif found is not None and found.type == "health":
-            ill.append(found)
+            others += found
         elif found is not None:
-            yield found
-    yield from _with_company(ill)
-    if not text.isascii():
-        yield from find_in_caseless_scripts(text)
+            (ill if found.type == "health" else others).append(found)
+    return others, ill
 
 
 def _with_company(ill: list[Span]) -> Iterator[Span]:

@@ -35,16 +35,13 @@ class ScopedCache:
     """Tables of what is known, one for each function. A copy that travels begins anew."""
 
     def __init__(self) -> None:
-        self._tables: dict[object, dict[Any, Any]] = {}
+        self.tables: dict[object, dict[Any, Any]] = {}
 
     def __reduce__(self) -> tuple[type[ScopedCache], tuple[()]]:
         return ScopedCache, ()
 
     def table(self, function: object) -> dict[Any, Any]:
-        table = self._tables.get(function)
-        if table is None:
-            table = self._tables[function] = {}
-        return table
+        return self.tables.setdefault(function, {})
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
@@ -63,12 +60,16 @@ def cached_in_scope(most: int) -> Callable[[Callable[[Key], Value]], Callable[[K
     """Of ``most`` arguments at once; then it begins anew."""
 
     def keeping(function: Callable[[Key], Value]) -> Callable[[Key], Value]:
+        current = _current.get
+
         @wraps(function)
         def look_up(key: Key, /) -> Value:
-            memory = _current.get()
+            memory = current()
             if memory is None:
                 return function(key)
-            table = memory.table(function)
+            table = memory.tables.get(function)
+            if table is None:
+                table = memory.table(function)
             found: Any = table.get(key, _MISSING)
             if found is _MISSING:
                 found = function(key)

@@ -6,6 +6,9 @@ fingerprint of all of them. The other tables are small; one check over all of th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -18,32 +21,36 @@ from sqlalchemy import (
     Table,
     UniqueConstraint,
 )
+from sqlalchemy.schema import SchemaItem
+from sqlalchemy.types import TypeEngine
 
 from shoal.ledger import ledger_tables
+from shoal.ledger.tables import required
 
 FORMAT = 2
 """Format 1 kept the audit trail in a table of its own (``vault/format_1.py``)."""
 metadata = MetaData()
 
+
+def _keyed_by(table: str, **within: type[TypeEngine[Any]]) -> Iterator[SchemaItem]:
+    """The columns by which a row is found: what it belongs to in another table, and which of those it is."""
+    yield Column(table, Integer, ForeignKey(f"shoal_{table}.id"), nullable=False)
+    yield from required(**within)
+    yield PrimaryKeyConstraint(table, *within)
+
+
 head = Table(
     "shoal_head",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("format", Integer, nullable=False),
-    Column("vault", String, nullable=False),
-    Column("generation", BigInteger, nullable=False),
-    Column("backup", Integer, nullable=False),
-    Column("check", LargeBinary, nullable=False),
+    *required(format=Integer, vault=String, generation=BigInteger, backup=Integer, check=LargeBinary),
 )
 
 person = Table(
     "shoal_person",
     metadata,
     Column("name", String, primary_key=True),
-    Column("way", String, nullable=False),
-    Column("details", String, nullable=False),
-    Column("box", LargeBinary, nullable=False),
-    Column("rights", String, nullable=False),
+    *required(way=String, details=String, box=LargeBinary, rights=String),
 )
 
 domain = Table(
@@ -53,38 +60,35 @@ domain = Table(
     Column("name", String, nullable=False, unique=True),
     Column("kind", String),
     Column("form", String),
-    Column("approvals", Integer, nullable=False),
+    *required(approvals=Integer),
     Column("validity_days", Integer),
-    Column("next", BigInteger, nullable=False),
-    Column("entries", BigInteger, nullable=False),
-    Column("retired", BigInteger, nullable=False),
-    Column("fingerprint", LargeBinary, nullable=False),
-    Column("epoch", Integer, nullable=False),
-    Column("made", String, nullable=False),
+    *required(
+        next=BigInteger, entries=BigInteger, retired=BigInteger, fingerprint=LargeBinary, epoch=Integer, made=String
+    ),
     Column("shredded", String),
 )
 
 domain_key = Table(
     "shoal_domain_key",
     metadata,
-    Column("domain", Integer, ForeignKey("shoal_domain.id"), nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("wrapped", LargeBinary, nullable=False),
-    PrimaryKeyConstraint("domain", "version"),
+    *_keyed_by("domain", version=Integer),
+    *required(wrapped=LargeBinary),
 )
 
 entry = Table(
     "shoal_entry",
     metadata,
-    Column("domain", Integer, nullable=False),
-    Column("place", LargeBinary, nullable=False),
-    Column("generation", BigInteger, nullable=False),
-    Column("serial", BigInteger, nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("until", BigInteger, nullable=False),
-    Column("state", Integer, nullable=False),
-    Column("also", LargeBinary, nullable=False),
-    Column("sealed", LargeBinary, nullable=False),
+    *required(
+        domain=Integer,
+        place=LargeBinary,
+        generation=BigInteger,
+        serial=BigInteger,
+        version=Integer,
+        until=BigInteger,
+        state=Integer,
+        also=LargeBinary,
+        sealed=LargeBinary,
+    ),
     PrimaryKeyConstraint("domain", "place", "generation"),
     UniqueConstraint("domain", "serial"),
     sqlite_with_rowid=False,
@@ -94,27 +98,21 @@ request = Table(
     "shoal_request",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("domain", Integer, nullable=False),
-    Column("person", String, nullable=False),
-    Column("asked", BigInteger, nullable=False),
-    Column("until", BigInteger, nullable=False),
-    Column("sealed", LargeBinary, nullable=False),
+    *required(domain=Integer, person=String, asked=BigInteger, until=BigInteger, sealed=LargeBinary),
 )
 
 approval = Table(
     "shoal_approval",
     metadata,
-    Column("request", Integer, ForeignKey("shoal_request.id"), nullable=False),
-    Column("person", String, nullable=False),
-    Column("until", BigInteger, nullable=False),
-    PrimaryKeyConstraint("request", "person"),
+    *_keyed_by("request", person=String),
+    *required(until=BigInteger),
 )
 
 audit_key = Table(
     "shoal_audit_key",
     metadata,
     Column("epoch", Integer, primary_key=True, autoincrement=False),
-    Column("wrapped", LargeBinary, nullable=False),
+    *required(wrapped=LargeBinary),
 )
 
 audit = ledger_tables(metadata, "audit")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.support.policies import policy_text
 
 from ..conftest import Call
 from .conftest import REASON, acting, refused
@@ -18,15 +19,14 @@ PEOPLE = pl.DataFrame(
         "diagnosis": ["asthma", "gout", "asthma", "flu"],
     }
 )
-POLICY = """\
-shoal: 1
-name: clinic
-source: people.csv
-attributes:
-  id: {role: direct, technique: {pseudonymise: {domain: patients, method: random}}}
-  phone: {role: direct}
-  diagnosis: {role: sensitive}
-"""
+
+
+def clinic_policy(**techniques: str) -> str:
+    further = {name: f"technique: {technique}" for name, technique in techniques.items()}
+    return policy_text("people.csv", "", further, direct="id phone", sensitive="diagnosis")
+
+
+POLICY = clinic_policy(id="{pseudonymise: {domain: patients, method: random}}")
 RUN = ("run", "policy.yaml", "--output")
 
 
@@ -123,15 +123,10 @@ def test_several_tables_share_the_vault(clinic: Call) -> None:
     assert "stands at the top" in clinic("check", "policy.yaml").stderr
 
 
-ENCRYPTED = """\
-shoal: 1
-name: clinic
-source: people.csv
-attributes:
-  id: {role: direct, technique: {encrypt: {key: patients, encoding: hex}}}
-  phone: {role: direct, technique: {encrypt: {scheme: format_preserving, key: patients}}}
-  diagnosis: {role: sensitive}
-"""
+ENCRYPTED = clinic_policy(
+    id="{encrypt: {key: patients, encoding: hex}}",
+    phone="{encrypt: {scheme: format_preserving, key: patients}}",
+)
 DECRYPT = ("vault", "decrypt", "a", "--reason", REASON)
 
 

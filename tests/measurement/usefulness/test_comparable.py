@@ -14,7 +14,7 @@ def test_numbers_turned_into_ranges_stay_numbers() -> None:
     pair = make_comparable("age", pl.Series([31, 47, None]), pl.Series(["30-39", "40-49", "*"]))
     assert pair.kind is AttributeKind.NUMBER
     assert pair.released.to_list() == [34.5, 44.5, None]
-    assert (pair.missing_before, pair.missing_after) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+    assert (pair.before.missing, pair.after.missing) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert pair.suppressed.tolist() == [False, False, True]
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from shoal.measurement.usefulness import AttributePair, make_comparable
-from shoal.measurement.usefulness.learning import _partners, _score_classes, measure_learning
+from shoal.measurement.usefulness.learning import _partners, measure_learning, score_classes
 from shoal.randomness import Randomness
 
 pytestmark = pytest.mark.requirement("R-06")
@@ -73,7 +73,7 @@ def test_numbers_in_ranges_find_their_records_too() -> None:
 
 def test_scores_by_hand() -> None:
     """Of four a three are found, of two b one: recall ¾ and ½; F1 6 ÷ 8 and 2 ÷ 4."""
-    scores = _score_classes(np.array([0.0, 0, 0, 0, 1, 1]), np.array([0.0, 0, 0, 1, 1, 0]))
+    scores = score_classes(np.array([0.0, 0, 0, 0, 1, 1]), np.array([0.0, 0, 0, 1, 1, 0]))
     assert scores.accuracy == pytest.approx(4 / 6)
     assert scores.balanced_accuracy == pytest.approx((0.75 + 0.5) / 2)
     assert scores.f1 == pytest.approx((6 / 8 + 2 / 4) / 2)

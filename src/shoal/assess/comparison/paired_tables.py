@@ -183,6 +183,8 @@ def _declared(policy: Policy, name: str) -> dict[str, Column]:
 def _read(values: pl.Series, column: Column) -> pl.Series:
     if column.is_number and values.dtype.is_float():
         return values.set(~values.is_finite(), None)
+    if column.is_number and isinstance(values.dtype, pl.String):
+        return column.numbers(values.set(~values.cast(pl.Float64, strict=False).is_finite(), None))
     if column.is_number:
         return column.numbers(values)
     return column.dates(values) if column.is_date else values

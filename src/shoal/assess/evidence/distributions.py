@@ -47,7 +47,7 @@ class _Attribute:
     def of(cls, original: pl.Series, released: pl.Series, *, marked: bool = True) -> _Attribute:
         """What was hidden keeps the rest of a column from being read as numbers or dates: it is read again.
 
-        ``marked``: whether a star hides a cell; in a column that nothing generalises it is a value like others.
+        ``marked``: whether a star hides a cell; in a column that had stars before and no step touches, it is a value.
         """
         after = released
         if marked and released.dtype == pl.String():
@@ -118,6 +118,7 @@ def _facts(
     if original.drop_nulls().n_unique() < 2:
         return None
     marked = policy is None or original.name in policy.quasi_identifiers or _is_treated(policy, original.name)
+    marked = marked or original.dtype != pl.String() or SUPPRESSED not in original
     one, hierarchy = _Attribute.of(original, released, marked=marked), _hierarchy(policy, original)
     distance = distance or _distance(original, released, hierarchy)
     bars = () if one.hidden == 1 else _bars(one, hierarchy)

@@ -9,7 +9,7 @@ tells; what identifiers and numbers look like in the original is the owner's.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
@@ -123,28 +123,34 @@ def _generalised(tables: _TableBeginnings, name: str) -> tuple[ExampleCell, ...]
     own = tables.values.get(name, common)
     labels = common.filter(~common.is_in(own.cast(pl.String).implode())).head(EXAMPLES)
     spread = MEASURING.stream("example rows", name).uniform(np.arange(len(labels), dtype=np.uint64))
-    cells = [_fitting(tables, name, label, float(at)) for label, at in zip(labels, spread, strict=True)]
+    cells = _fitting(tables, name, labels, spread.tolist())
     if len(cells) < EXAMPLES and starred:
         cells.append(ExampleCell("a value", TOP, "a value"))
     return tuple((*cells, *(_AS_IT_IS,) * EXAMPLES)[:EXAMPLES])
 
 
-def _fitting(tables: _TableBeginnings, name: str, label: str, at: float) -> ExampleCell:
-    """Something that the label could have been made of, told by the label alone.
+def _fitting(tables: _TableBeginnings, name: str, labels: pl.Series, spread: Sequence[float]) -> list[ExampleCell]:
+    """For each label something that it could have been made of, told by the label alone.
 
     Of codes with covered characters there are few, and any that is made up may be somebody's: words stand instead.
     """
+    if labels.is_empty():
+        return []
     written = tables.policy.attributes[name].format or "%Y-%m-%d"
-    texts = pl.Series([label])
-    numbers, dates = number_spans(texts, -math.inf, math.inf), date_spans(texts)
-    if _is_date(tables.original[name]) and dates.known[0]:
-        before = (_EPOCH + timedelta(days=round(_between(dates, at)))).strftime(written)
-    elif numbers.known[0]:
-        value = _between(numbers, at)
-        before = f"{value:.2f}" if "." in label else f"{round(value)}"
-    else:
-        before = f"a value of {label}"
-    return ExampleCell(before, label, before)
+    is_date, numbers = _is_date(tables.original[name]), number_spans(labels, -math.inf, math.inf)
+    cells = []
+    for place, (label, at) in enumerate(zip(labels, spread, strict=True)):
+        # Each by itself: several would be read in the format that most of them have.
+        dates = date_spans(pl.Series([label])) if is_date else None
+        if dates is not None and dates.known[0]:
+            before = (_EPOCH + timedelta(days=round(_between(dates, 0, at)))).strftime(written)
+        elif numbers.known[place]:
+            value = _between(numbers, place, at)
+            before = f"{value:.2f}" if "." in label else f"{round(value)}"
+        else:
+            before = f"a value of {label}"
+        cells.append(ExampleCell(before, label, before))
+    return cells
 
 
 def _is_date(values: pl.Series) -> bool:
@@ -154,9 +160,9 @@ def _is_date(values: pl.Series) -> bool:
     return len(some) > 0 and bool(some.str.contains(r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}").all())
 
 
-def _between(spans: Spans, at: float) -> float:
-    """A point of the first span; one without an end is cut off not far from the other."""
-    low, high = float(spans.low[0]), float(spans.high[0])
+def _between(spans: Spans, place: int, at: float) -> float:
+    """A point of one of the spans; one without an end is cut off not far from the other."""
+    low, high = float(spans.low[place]), float(spans.high[place])
     if math.isinf(low):
         low = high - max(1.0, abs(high) / 5)
     if math.isinf(high):

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
+import numpy as np
 import polars as pl
 
 from shoal.errors import DataError
+from shoal.io import RecordPicker
+from shoal.kernels.pass_listener import told
 from shoal.measurement.risk.identifier_leaks import IdentifierLeaks
 from shoal.plan.hidden_columns.record_origin import ORIGIN
 from shoal.policy import EVERYTHING_ELSE, Policy
@@ -32,6 +36,10 @@ _PLACE, _WAS = f"{HIDDEN}place__", f"{HIDDEN}was_"
 BATCH = 200_000
 
 
+class ScannedTable(Protocol):
+    def scan(self) -> pl.LazyFrame: ...
+
+
 def identifiers_of(policy: Policy) -> tuple[str, ...]:
     """What is looked for. A text that is searched is none itself: what it says of people is in other columns too.
     One that an aggregate publishes for a reason would be found as a matter of course."""
@@ -45,10 +53,10 @@ def identifiers_of(policy: Policy) -> tuple[str, ...]:
 
 
 def take_last_look(  # noqa: PLR0913, PLR0917  # what there is to look at, and where it came from
-    policy: Policy, source: pl.LazyFrame, output: pl.LazyFrame, files: Sequence[WrittenFile], aside: Path, rows: int
+    policy: Policy, original: ScannedTable, written: ScannedTable, files: Sequence[WrittenFile], aside: Path, rows: int
 ) -> IdentifierLeaks:
     """What was searched, and that nothing was found; a finding stops the run."""
-    source, output = _as_text(source), _as_text(output)
+    source, output = _as_text(original.scan()), _as_text(written.scan())
     present = source.collect_schema().names()
     sought = tuple(name for name in identifiers_of(policy) if name in present)
     columns = tuple(output.collect_schema())
@@ -57,7 +65,7 @@ def take_last_look(  # noqa: PLR0913, PLR0917  # what there is to look at, and w
     if not sought:
         return IdentifierLeaks(rows, 0)
     looking = LeakSearch(sought, policy.person, accepted_tells(policy), len(sought) * (len(columns) + len(beside)))
-    paired = _paired(source, output, aside, sought, rows)
+    paired = _paired(original, written, aside, sought, rows)
     hits: list[IdentifierHit] = []
     if paired is not None:
         hits += find_leaks(paired, [_WAS + name for name in sought], columns, looking, rows)
@@ -100,7 +108,7 @@ def _cells(columns: Mapping[str, tuple[pl.LazyFrame, str]]) -> dict[str, pl.Seri
 def _some_distinct(frame: pl.LazyFrame, name: str) -> pl.Series:
     """Distinct cells, of many an even part: those whose hashes are lowest."""
     kept = pl.Series(name, [], dtype=pl.String)
-    for batch in frame.select(name).collect_batches(chunk_size=BATCH):
+    for batch in told(frame.select(name).collect_batches(chunk_size=BATCH), pl.DataFrame.__len__):
         kept = pl.concat([kept, batch.to_series()]).unique()
         if len(kept) > 4 * ACROSS:
             kept = kept.gather(kept.hash().arg_sort()[:ACROSS])
@@ -110,26 +118,45 @@ def _some_distinct(frame: pl.LazyFrame, name: str) -> pl.Series:
 def _as_text(frame: pl.LazyFrame) -> pl.LazyFrame:
     """What can be read in a table; lists and records as JSON, and no bytes, which nothing can be read from."""
     return frame.select(
-        pl.struct(name).struct.json_encode().alias(name) if kind.is_nested() else pl.col(name).cast(pl.String)
+        pl.struct(name).struct.json_encode().alias(name)
+        if kind.is_nested()
+        else (pl.col(name).to_physical() if isinstance(kind, pl.Duration) else pl.col(name)).cast(pl.String)
         for name, kind in frame.collect_schema().items()
         if kind != pl.Binary() and kind != pl.Object()
     )
 
 
 def _paired(
-    source: pl.LazyFrame, output: pl.LazyFrame, aside: Path, sought: Sequence[str], rows: int
+    original: ScannedTable, written: ScannedTable, aside: Path, sought: Sequence[str], rows: int
 ) -> pl.DataFrame | None:
     """Released records with the identifiers of the records that they were made from; None where there are no such."""
     if not aside.exists() or ORIGIN not in pl.scan_ipc(aside).collect_schema():
         return None
     step = max(1, -(-rows // LOOKED_AT))
-    both = pl.concat([output, pl.scan_ipc(aside).select(pl.col(ORIGIN).cast(pl.UInt64))], how="horizontal")
-    released = both.gather_every(step).collect(engine="streaming").with_row_index(_PLACE)
-    wanted = released.select(_PLACE, ORIGIN).lazy()
-    was = source.select(pl.col(name).alias(_WAS + name) for name in sought).with_row_index(ORIGIN)
-    was = was.with_columns(pl.col(ORIGIN).cast(pl.UInt64)).join(wanted, on=ORIGIN, how="inner")
-    found = was.drop(ORIGIN).collect(engine="streaming")
-    return released.drop(ORIGIN).join(found, on=_PLACE, how="inner", maintain_order="left").drop(_PLACE)
+    origins = pl.scan_ipc(aside).select(pl.col(ORIGIN).cast(pl.UInt64)).gather_every(step).collect(engine="streaming")
+    released = _picked(written, pl.Series(np.arange(origins.height) * step))
+    if released is None:
+        released = _as_text(written.scan().gather_every(step)).collect(engine="streaming")
+    released = pl.concat([released, origins], how="horizontal").with_row_index(_PLACE)
+    found = _identifiers(original, sought, origins.to_series()).join(released.select(_PLACE, ORIGIN), on=ORIGIN)
+    return released.drop(ORIGIN).join(found.drop(ORIGIN), on=_PLACE, how="inner", maintain_order="left").drop(_PLACE)
+
+
+def _identifiers(original: ScannedTable, sought: Sequence[str], origins: pl.Series) -> pl.DataFrame:
+    """Of the records at these places of the source."""
+    places = origins.drop_nulls().unique().sort()
+    was = [pl.col(name).alias(_WAS + name) for name in sought]
+    if (picked := _picked(original, places)) is not None:
+        return picked.select(*was, places.alias(ORIGIN))
+    numbered = original.scan().select(sought).with_row_index(ORIGIN).with_columns(pl.col(ORIGIN).cast(pl.UInt64))
+    found = numbered.join(places.to_frame(ORIGIN).lazy(), on=ORIGIN).collect(engine="streaming")
+    return _as_text(found.lazy().select(sought)).select(was).collect().with_columns(found[ORIGIN])
+
+
+def _picked(table: ScannedTable, places: pl.Series) -> pl.DataFrame | None:
+    """Some records as text, where that takes no pass over all of them."""
+    picked = table.pick(places.cast(pl.Int64).to_numpy()) if isinstance(table, RecordPicker) else None
+    return None if picked is None else _as_text(picked.lazy()).collect()
 
 
 def _across(source: pl.LazyFrame, cells: Mapping[str, pl.Series], looking: LeakSearch) -> Iterator[IdentifierHit]:
@@ -137,7 +164,7 @@ def _across(source: pl.LazyFrame, cells: Mapping[str, pl.Series], looking: LeakS
     for identifier in looking.identifiers if cells else ():
         met: dict[str, list[pl.Series]] = {name: [] for name in cells}
         values, distinct = 0, 0
-        for batch in source.select(identifier).collect_batches(chunk_size=BATCH):
+        for batch in told(source.select(identifier).collect_batches(chunk_size=BATCH), pl.DataFrame.__len__):
             seen = plain(batch.to_series()).drop_nulls()
             values, distinct = values + len(seen), distinct + seen.n_unique()
             for name, written in cells.items():

@@ -19,10 +19,12 @@ from shoal.hierarchy import BoundHierarchy
 from shoal.hierarchy.value_order import ValueOrder
 from shoal.kernels.arrays import Mask
 from shoal.kernels.group_counts import count_groups
-from shoal.measurement import Measurement, SensitiveKnowledge, measure_classes
+from shoal.measurement import Measurement, SensitiveKnowledge
 from shoal.measurement.risk.anatomy import Anatomy, measure_anatomy
-from shoal.measurement.risk.identifier_uniqueness import unique_shares
+from shoal.measurement.risk.equivalence_classes import classes_of
+from shoal.measurement.risk.identifier_uniqueness import count_with_uniques
 from shoal.measurement.risk.population_classes import need_enough_people
+from shoal.measurement.suppressed_groups import SuppressedParts, suppressed_groups
 from shoal.measurement.usefulness.information_loss import Generalised, cell_figures, class_figures, column_detail
 from shoal.plan import Plan, Solution
 from shoal.plan.cell_recoding import labels_of
@@ -33,9 +35,13 @@ from shoal.policy.checks import anatomised
 from shoal.privacy import Classes, ModelFinding
 from shoal.results.column_results import ColumnResult, LevelShare
 from shoal.results.manifest import Timing, WrittenFile
-from shoal.results.read_back_outcome import ReadBackOutcome
+from shoal.results.read_back.outcome import ReadBackOutcome
+from shoal.results.record_counts import GroupSuppression, group_results
 from shoal.schema import Counts, Role
 from shoal.schema.steps import SidecarFile, Step
+
+FEWEST_NAMED = 10
+"""Released people that a group has to have to be named, whatever the k."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +103,28 @@ class RewriteResult:
     @property
     def suppressed_cells(self) -> int:
         """Starred cells of records that are not suppressed as a whole, where levels differ from cell to cell."""
-        cells = self.solution.cells
+        return int((self._parts.starred * self.counts.records).sum())
+
+    @property
+    def _parts(self) -> SuppressedParts:
+        cells, withheld = self.solution.cells, self.solution.withheld
         if cells is None:
-            return 0
+            levels = [self.solution.levels[name] for name in self.counts.attributes]
+            cells = np.tile(np.array(levels, dtype=np.int8), (self.counts.size, 1))
+            return SuppressedParts(withheld, cells, np.zeros(self.counts.size, dtype=np.int64))
         tops = np.array([self.hierarchies[name].height for name in self.counts.attributes])
-        starred = (cells == tops).sum(axis=1)
-        return int((starred * self.counts.records)[~self.solution.withheld].sum())
+        return SuppressedParts(withheld, cells, (cells == tops).sum(axis=1) * ~withheld)
+
+    def suppressed_by_group(self, k: int) -> dict[str, tuple[GroupSuppression, ...]]:
+        """By quasi-identifier, what was suppressed of whom; no group of fewer than k released people is named."""
+        if not self.solution.withheld.any() and not self.suppressed_cells:
+            return {}
+        parts, fewest = self._parts, max(k, FEWEST_NAMED)
+        found = {
+            name: suppressed_groups(self.counts, name, self.hierarchies[name], parts, fewest=fewest)
+            for name in self.counts.attributes
+        }
+        return {name: group_results(groups, len(found)) for name, groups in found.items() if groups}
 
 
 @dataclass(frozen=True)
@@ -130,7 +152,10 @@ def recount(policy: Policy, output: pl.LazyFrame, done: RewriteResult, *, aside:
         person, most = PERSON, _most_records(people)
     aggregated = not policy.kind.has_classes
     sensitive = () if aggregated else policy.modelled
-    after = measure_classes(output, () if aggregated else quasi, person, sensitive, done.known)
+    direct = () if aggregated else [name for name in policy.with_role(Role.DIRECT) if name in present]
+    shown = () if aggregated else quasi
+    counts, pseudonyms = count_with_uniques(output, (*shown, *sensitive), direct, person, done.records)
+    after = classes_of(counts, shown, sensitive, done.known)
     after = replace(after.nobody_kept(), suppressed=0) if aggregated else _of_the_source(policy, after, done)
     after = read_stars_by_policy(replace(after, population=_population(done)), policy)
     findings = after.find(policy.models)
@@ -141,8 +166,6 @@ def recount(policy: Policy, output: pl.LazyFrame, done: RewriteResult, *, aside:
     if quasi and not aggregated:
         cells, columns = _cells(policy, after, done)
         utility |= cells
-    direct = () if aggregated else [name for name in policy.with_role(Role.DIRECT) if name in present]
-    pseudonyms = unique_shares(output, direct, person, done.records)
     told = {name: share for name, share in pseudonyms.items() if share}
     return RecountResult(after, findings, utility, most, told, columns)
 

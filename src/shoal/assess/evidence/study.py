@@ -9,27 +9,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.assess.attack.table_attack import NothingToAttackError, attack_frames
 from shoal.assess.comparison.paired_tables import TablePair
 from shoal.assess.evidence.distributions import distributions_of
 from shoal.assess.measure.options import AssessmentOptions
 from shoal.assess.measure.risk_assessment import assess_table
-from shoal.assess.measure.usefulness import measure_pair
 from shoal.errors import DataError
 from shoal.measurement import Measurement
-from shoal.measurement.usefulness import Usefulness
 from shoal.plan.hidden_columns.record_origin import ORIGIN
 from shoal.policy import Policy, UseCase
-from shoal.results.attack_report import AttackReport
-from shoal.results.attack_roles import AttackRoles
+from shoal.results.edit_rule_results import EditRuleResult, check_edit_rules
 from shoal.results.evidence_facts import DistributionFacts
 from shoal.results.risk_assessment import RiskAssessment
 from shoal.schema import Role
 from shoal.schema.progress import Progress
+
+if TYPE_CHECKING:
+    from shoal.measurement.usefulness import Usefulness
+    from shoal.results.attack_report import AttackReport
 
 QUICK_ROWS = 1_000_000
 """Of larger tables the distributions come with the full evidence only: they need another pass over both."""
@@ -42,6 +42,7 @@ class ReleaseEvidence:
     distributions: tuple[DistributionFacts, ...] = ()
     usefulness: Usefulness | None = None
     attacks: AttackReport | None = None
+    rules: tuple[EditRuleResult, ...] = ()
 
     @property
     def against(self) -> tuple[str, ...]:
@@ -55,6 +56,7 @@ class ReleaseEvidence:
         """What the manifest says of it, by key: figures only."""
         attacks = None if self.attacks is None else self.attacks.result()
         return {
+            "rules": self.rules or None,
             **dict(self.after.result()),
             "usefulness": None if self.usefulness is None else self.usefulness.to_dict(),
             "attacks": None if attacks is None else attacks.attacks,
@@ -99,6 +101,13 @@ class MeasuredFrame:
 def gather_evidence(
     policy: Policy, before: MeasuredFrame, after: MeasuredFrame, study: EvidenceStudy | None
 ) -> ReleaseEvidence:
+    rules = check_edit_rules(policy, before.frame, after.frame)
+    return replace(_gathered(policy, before, after, study), rules=rules)
+
+
+def _gathered(
+    policy: Policy, before: MeasuredFrame, after: MeasuredFrame, study: EvidenceStudy | None
+) -> ReleaseEvidence:
     said = AssessmentOptions(circumstances=policy.assess, public=policy.use_case is UseCase.PUBLIC)
     wanted = said.drawn_as(before.measured)
     quasi = policy.quasi_identifiers
@@ -112,6 +121,8 @@ def gather_evidence(
         return ReleaseEvidence(was, now)
     if study is None:
         return ReleaseEvidence(was, now, distributions_of(pair, policy))
+    from shoal.assess.measure.usefulness import measure_pair
+
     useful = measure_pair(pair, policy.assess, policy) if _comparable(pair, policy) else None
     shown = distributions_of(pair, policy, () if useful is None else useful.distances)
     return ReleaseEvidence(was, now, shown, useful, _attacked(pair, before.frame, policy, study))
@@ -125,6 +136,9 @@ def _comparable(pair: TablePair, policy: Policy) -> bool:
 
 def _attacked(pair: TablePair, original: pl.LazyFrame, policy: Policy, study: EvidenceStudy) -> AttackReport | None:
     """None where there is nothing to attack, or too much: people look rarer in a part of the rows than they are."""
+    from shoal.assess.attack.table_attack import NothingToAttackError, attack_frames
+    from shoal.results.attack_roles import AttackRoles
+
     if pair.sampled or not set(pair.released.columns) & set(pair.original.columns):
         return None
     present = {role: tuple(n for n in policy.with_role(role) if n in pair.released.columns) for role in Role}

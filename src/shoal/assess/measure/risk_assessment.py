@@ -7,20 +7,10 @@ from dataclasses import replace
 import polars as pl
 
 from shoal.assess.measure.options import AssessmentOptions
-from shoal.assess.measure.record_figures import record_figures
-from shoal.assess.measure.sampling_fraction import (
-    estimate_sampling_fraction,
-    log_linear,
-    weighted,
-    with_gaps,
-)
 from shoal.errors import FieldName, FieldText, InputError
 from shoal.measurement import Measurement
 from shoal.measurement.risk.attacker_risks import Attackers, attackers_of, population_uniques
-from shoal.measurement.risk.individual_risk import measure_sample, record_risks
 from shoal.measurement.risk.reidentification import Reidentification, assess
-from shoal.measurement.risk.suda import suda
-from shoal.measurement.risk.unsafe_combinations import unsafe_combinations
 from shoal.policy.assessment import Assess
 from shoal.results.risk_assessment import RiskAssessment
 
@@ -53,6 +43,12 @@ def _by_records(
     found: RiskAssessment,
 ) -> RiskAssessment:
     """What looks at single records. Two records of one person would hide each other, so each person may have one."""
+    from shoal.assess.measure.record_figures import record_figures
+    from shoal.assess.measure.sampling_fraction import estimate_sampling_fraction, log_linear, weighted, with_gaps
+    from shoal.measurement.risk.individual_risk import measure_sample, record_risks
+    from shoal.measurement.risk.suda import suda
+    from shoal.measurement.risk.unsafe_combinations import unsafe_combinations
+
     if options.of_records and measured.people != measured.rows:
         raise InputError(
             "counts records, so each person may have one record only",

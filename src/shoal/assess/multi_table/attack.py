@@ -26,7 +26,7 @@ from shoal.randomness import Randomness
 from shoal.results.attack_report import AttackReport
 from shoal.results.attack_results import AttackResult, JoinedAttackResult, MultiTableAttackResult
 from shoal.results.attack_roles import AttackRoles
-from shoal.schema.progress import Progress
+from shoal.schema.progress import Monitor
 
 JOINED = "joined_linking"
 
@@ -92,18 +92,23 @@ def attack_tables(  # noqa: PLR0913  # one argument per option of `shoal attack`
     trials: int = TRIALS,
     seed: int | None = None,
     reader: ReaderOptions | None = None,
-    progress: Progress | None = None,
+    monitor: Monitor | None = None,
 ) -> MultiTableAttack:
+    """Every table is a phase of its own, and so is joining them."""
+    monitor = monitor or Monitor()
     if tables.manifest is None:
         raise InputError(f"{tables.place}: is not a release of several tables")
     originals = originals_of(tables, original, reader)
     roles = {name: AttackRoles.by(tables.policy(name), tables.folder(name)) for name in tables.sources}
-    joined, skipped, unjudged = _joined(tables, originals, roles, trials, seed)
+    with monitor.phase("join"):
+        joined, skipped, unjudged = _joined(tables, originals, roles, trials, seed)
     reports, nothing = {}, []
     for name in tables.sources:
+        request = AttackRequest(original=originals[name], roles=roles[name], trials=trials, seed=seed)
+        task = f"attack {name}"
         try:
-            request = AttackRequest(original=originals[name], roles=roles[name], trials=trials, seed=seed)
-            reports[name] = attack_data(tables.folder(name), request, progress=progress)
+            with monitor.phase(task):
+                reports[name] = attack_data(tables.folder(name), request, progress=monitor.progress(task))
         except NothingToAttackError:
             nothing.append(name)
     return MultiTableAttack(joined, skipped, unjudged, reports, tuple(nothing))
@@ -137,7 +142,7 @@ class _Pairs:
         groups: Sequence[KeyGroup],
     ) -> None:
         self.tables, self.roles = tables, roles
-        names = {name for group in groups for name in group.tables}
+        names = sorted({name for group in groups for name in group.tables})
         self.after = {name: read_table(tables.folder(name).data, "release") for name in names}
         self.before = {name: read_table(originals[name], "original") for name in names}
         self._after, self._before = (

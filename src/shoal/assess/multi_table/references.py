@@ -7,7 +7,7 @@ pseudonyms from one domain, or the names fit (``visits.patient`` and ``patients.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -15,18 +15,17 @@ import polars as pl
 from shoal.errors import BugError, DataError
 from shoal.io import ReferenceSource, Source, explained
 from shoal.kernels.group_counts import count_groups
+from shoal.measurement.risk.equivalence_classes import SUPPRESSED
 from shoal.policy.default_attribute import EVERYTHING_ELSE
 from shoal.policy.model import Policy
 from shoal.policy.multi_table import MultiTablePolicy
-from shoal.policy.references import Reference, ReferenceEnd, is_released, outcome, why_apart
+from shoal.policy.references import Reference, ReferenceEnd, is_released, names_fit, outcome, why_apart
 from shoal.results.multi_table_manifest import ReferenceResult
 from shoal.schema import Role
 from shoal.schema.canonical_text import canonical_text
 
 KEY = "key"
 RECORDS = "records"
-OF_ANY_TABLE = frozenset({"id", "key", "code", "no", "nr", "number", "name", "uuid"})
-"""Names that say nothing of what is named."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,14 @@ class ReferenceKeys:
     """Records of the child whose key is nobody's. A record without a key is none."""
 
     @classmethod
-    def of(cls, reference: Reference, sources: Mapping[str, Source]) -> ReferenceKeys:
-        held, owned = (keys_in(sources[end.table], end.column) for end in (reference.child, reference.parent))
+    def of(cls, reference: Reference, sources: Mapping[str, Source], starred: Collection[str] = ()) -> ReferenceKeys:
+        """In ``starred`` tables, a star hides a key: its record has none."""
+        held, owned = (
+            keys_in(sources[end.table], end.column).filter(
+                pl.lit(end.table not in starred) | pl.col(KEY).ne(SUPPRESSED)
+            )
+            for end in (reference.child, reference.parent)
+        )
         orphans = held.join(owned, on=KEY, how="anti")[RECORDS].sum()
         return cls(held.height, owned.height, int(orphans))
 
@@ -152,23 +157,6 @@ def _why_fitting(tables: Mapping[str, Policy], child: ReferenceEnd, parent: Refe
     if own.same and own.same == other.same:
         return "both become the same pseudonyms"
     return "the names fit" if names_fit(child, parent) else None
-
-
-def names_fit(child: ReferenceEnd, parent: ReferenceEnd) -> bool:
-    """Whether a column is called like a key of the other table.
-
-    >>> names_fit(ReferenceEnd("visits", "patient_id"), ReferenceEnd("patients", "id"))
-    True
-    >>> names_fit(ReferenceEnd("visits", "id"), ReferenceEnd("patients", "id"))
-    False
-    """
-    column, key, table = child.column.lower(), parent.column.lower(), parent.table.lower()
-    if column == key:
-        return key not in OF_ANY_TABLE
-    called = {table, table.removesuffix("s"), table.removesuffix("es"), f"{table.removesuffix('ies')}y"}
-    if column in called:
-        return key in OF_ANY_TABLE or key in {f"{one}_{word}" for one in called for word in OF_ANY_TABLE}
-    return column in {f"{one}{between}{key}" for one in called for between in ("_", "", "-", " ")}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from shoal.assess.comparison.counting_unit import DeclaredPeople
 from shoal.assess.multi_table.joined_risk import JoinedRisk, groups_from_manifest, joined_risk, key_groups
 from shoal.assess.multi_table.references import references_of
 from shoal.errors import FieldName, FieldText, InputError, SourceError
-from shoal.io import FileOptions, ReaderOptions, Source, explained, open_source
+from shoal.io import FileOptions, ReaderOptions, Source, explained
 from shoal.io.formats.base import format_of_suffix
 from shoal.io.frames import source_at
 from shoal.measurement.risk.joined_tables import ROW, KeyGroup
@@ -134,7 +134,8 @@ def files_of(several: MultiTablePolicy, folder: str, reader: ReaderOptions | Non
     found = {}
     for name, policy in several.tables.items():
         if policy.source is None or not isinstance(policy.source, FileOptions):
-            found[name] = named_in(folder, name, reader) if policy.source is None else open_source(policy.source)
+            own = policy.source
+            found[name] = named_in(folder, name, reader) if own is None else open_named(own, policy.folder, reader)
             continue
         given = Path(folder) / policy.source.path
         near = given if given.exists() else Path(folder) / given.name

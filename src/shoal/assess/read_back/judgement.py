@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +34,7 @@ from shoal.plan.hidden_columns.person_tag import PERSON
 from shoal.policy import Policy
 from shoal.policy.read_back_rules import AcceptedDisclosure
 from shoal.policy.treatment import Treatment, treatments
-from shoal.results.read_back_outcome import NAMED, ReadBackOutcome
+from shoal.results.read_back.outcome import NAMED, ReadBackOutcome
 from shoal.schema import Role, Scope
 from shoal.schema.hidden_columns import HIDDEN
 
@@ -85,14 +84,6 @@ def learn_from(sampled: SampledRecords) -> Taught:
     return lesson, search(lesson)
 
 
-def in_background(work: Callable[[], Taught]) -> Future[Taught]:
-    """Done in a thread; Polars and NumPy leave the interpreter to others while they count."""
-    pool = ThreadPoolExecutor(1, thread_name_prefix="shoal-read-back")
-    started = pool.submit(work)
-    pool.shutdown(wait=False)
-    return started
-
-
 def judge_read_back(written: WrittenRecords, k: int, taught: Taught | None = None) -> ReadBackOutcome:
     """``k`` is what was recounted, ``taught`` what was learnt from the sample, if that has been done.
 
@@ -124,7 +115,8 @@ def _suppressed(written: WrittenRecords, judged: _Judgement, required: int) -> R
     firm = judged.k(judged.soft)
     if judged.k(judged.spared) < required:
         raise _refusal(judged, ReadBackOutcome(judged.found(required), k_firm=firm), required)
-    cells = 0 if step is None else int(step.marked(written.sample).sum().sum_horizontal().item()) * written.every
+    marked = {} if step is None else step.marked(written.sample).sum().row(0, named=True)
+    cells = {name: int(records) * written.every for name, records in marked.items() if records}
     left = judged.k(judged.accepted)
     return ReadBackOutcome(judged.found(required), step, cells, firm, left, written.policy.read_back.accept)
 

@@ -21,14 +21,13 @@ import polars as pl
 
 from shoal.attack.class_baseline import with_class_baseline
 from shoal.attack.ground_truth.owners import Trials
-from shoal.attack.ground_truth.targets import TRIALS, People, as_numbers, select_columns
+from shoal.attack.ground_truth.targets import People, TrialDesign, as_numbers, select_columns
 from shoal.attack.matching.posteriors import OwnRecords, Posteriors, SensitiveView
 from shoal.attack.registry import Try, attack
 from shoal.attack.result import Attack, Rate
 from shoal.attack.scene import Scene
 from shoal.errors import InputError
 from shoal.kernels.arrays import Floats, Integers, Mask, as_floats
-from shoal.randomness import Randomness
 
 CLOSE = 0.05
 """Numbers are close that differ by no more than this share of their range in the original."""
@@ -40,33 +39,27 @@ def homogeneity(  # noqa: PLR0913  # what is attacked, what is known, how far to
     original: pl.DataFrame,
     attributes: Sequence[str],
     sensitive: str,
+    design: TrialDesign,
     *,
-    randomness: Randomness,
-    control: pl.DataFrame | None = None,
     known: Known | None = None,
     confidence: float = 1.0,
-    person: str | None = None,
-    owner: str | None = None,
-    trials: int = TRIALS,
 ) -> Attack:
     """Claim a value only where at least the share ``confidence`` of the fitting records has it.
 
-    ``person`` names a column of the original: of somebody with several rows any of the values is theirs.
-    Guessing is tried on the same people: the release's commonest value, for those about whom a claim is made.
-    ``owner`` names a column of both tables that says whose a row is: without a control group, people whose own records
-    are left out take its place.
+    Of somebody with several rows any of the values is theirs. Guessing is tried on the same people: the release's
+    commonest value, for those about whom a claim is made.
     """
     if not 0 < confidence <= 1:
         raise InputError("confidence has to be above 0 and at most 1")
-    people = People.of(original, control, (*attributes, sensitive), randomness, trials, person=person)
+    people = design.people(original, (*attributes, sensitive))
     seen = _seen(release, people, attributes, sensitive, known)
-    own = _own(release, original, people, control, owner)
+    own = _own(release, original, people, design)
     mine, strangers = _tallies(seen, people, confidence, None, own)
     precision = mine.right / mine.claims if mine.claims else 0.0
     return Attack(
         "homogeneity",
         "Inference where all agree",
-        *_told(attributes, mine, strangers if control is not None or own is not None else None),
+        *_told(attributes, mine, strangers if design.control is not None or own is not None else None),
         attribute=sensitive,
         left_out=own is not None,
         details={"claims": mine.claims / mine.people, "precision": precision, "unread": float(seen.unread)},
@@ -78,31 +71,26 @@ def skewness(  # noqa: PLR0913  # what is attacked, what is known, how far to go
     original: pl.DataFrame,
     attributes: Sequence[str],
     sensitive: str,
+    design: TrialDesign,
     *,
-    randomness: Randomness,
-    control: pl.DataFrame | None = None,
     known: Known | None = None,
-    person: str | None = None,
-    owner: str | None = None,
-    trials: int = TRIALS,
 ) -> Attack:
     """Guess the commonest value among the fitting records, or in the release where none fits.
 
     ``gain`` is the largest growth of belief in any one value of any one person, from the whole table to the fitting
     records; ``similar`` the share of people whose fitting records lie within 5 % of the range of a number (or in one
-    group of the first level that ``known`` has for the attribute), and their value with them. ``person`` and
-    ``owner`` are as for ``homogeneity``.
+    group of the first level that ``known`` has for the attribute), and their value with them.
     """
-    people = People.of(original, control, (*attributes, sensitive), randomness, trials, person=person)
+    people = design.people(original, (*attributes, sensitive))
     seen = _seen(release, people, attributes, sensitive, known)
     line = _Line.of(seen, CLOSE * span(original[sensitive]), (known or {}).get(sensitive))
-    own = _own(release, original, people, control, owner)
+    own = _own(release, original, people, design)
     mine, strangers = _tallies(seen, people, 0.0, line, own)
     similar = {} if mine.similar is None else {"similar": mine.similar / mine.people}
     return Attack(
         "skewness",
         "Inference by the likeliest value",
-        *_told(attributes, mine, strangers if control is not None or own is not None else None),
+        *_told(attributes, mine, strangers if design.control is not None or own is not None else None),
         attribute=sensitive,
         left_out=own is not None,
         details={"gain": mine.gain, **similar, "unread": float(seen.unread)},
@@ -169,11 +157,11 @@ class _Line:
         return np.asarray(near & (low <= value) & (value <= high))
 
 
-def _own(
-    release: pl.DataFrame, original: pl.DataFrame, people: People, control: pl.DataFrame | None, owner: str | None
-) -> OwnRecords | None:
+def _own(release: pl.DataFrame, original: pl.DataFrame, people: People, design: TrialDesign) -> OwnRecords | None:
     """People's own records, where these have to stand in for a control group."""
-    return None if owner is None or control is not None else OwnRecords.of(release, original, owner, people.members)
+    if design.owner is None or design.control is not None:
+        return None
+    return OwnRecords.of(release, original, design.owner, people.members)
 
 
 def _tallies(
@@ -267,7 +255,7 @@ def tries_inference(name: str, infer: Callable[..., Attack], scene: Scene) -> It
 
 def _tried(infer: Callable[..., Attack], scene: Scene, sensitive: str) -> list[Attack]:
     def on(shown: pl.DataFrame, people: pl.DataFrame) -> Attack:
-        return infer(shown, people, scene.tables.quasi, sensitive, **scene.chance, known=scene.known)
+        return infer(shown, people, scene.tables.quasi, sensitive, scene.design, known=scene.known)
 
     return [with_class_baseline(on(scene.shown, scene.people), on, scene, sensitive)]
 

@@ -70,7 +70,8 @@ def joined_linking(
     for one in held:
         pairs = one.fitting(pairs)
     known = None if owners is None else pl.DataFrame({KEY: list(owners), PERSON: list(owners.values())})
-    return _judged(targets, pairs, keys.height, telling, _truth(telling, randomness) if known is None else known)
+    truth = _truth(telling, randomness) if known is None else known
+    return _judged(targets, people.height, pairs, keys.height, telling, truth)
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ class _Held:
         mine = pl.DataFrame({PERSON: table.people.cast(pl.String), RECORD: match.target_of}).drop_nulls()
         theirs = pl.DataFrame({KEY: table.keys.cast(pl.String), CLASS: match.class_of}).drop_nulls()
         counts = mine.group_by(PERSON).len("records"), theirs.group_by(KEY).len("records")
-        return cls(match, mine.unique(), theirs.unique(), counts, table.release.height == table.original.height)
+        mine, theirs = (each.unique(maintain_order=True) for each in (mine, theirs))
+        return cls(match, mine, theirs, counts, table.release.height == table.original.height)
 
     def fitting(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """The pairs whose records of this table go with each other, both ways."""
@@ -155,8 +157,13 @@ def _truth(tables: Sequence[JoinedTable], randomness: Randomness) -> pl.DataFram
     return None
 
 
-def _judged(
-    targets: pl.DataFrame, pairs: pl.DataFrame, keys: int, tables: Sequence[JoinedTable], truth: pl.DataFrame | None
+def _judged(  # noqa: PLR0913, PLR0917  # who was tried, what is left of whom, what is true
+    targets: pl.DataFrame,
+    everybody: int,
+    pairs: pl.DataFrame,
+    keys: int,
+    tables: Sequence[JoinedTable],
+    truth: pl.DataFrame | None,
 ) -> Attack:
     candidates = pairs.group_by(PERSON).len("candidates")
     claims = pairs.join(candidates.filter(pl.col("candidates") == 1), on=PERSON, how="semi")
@@ -177,6 +184,7 @@ def _judged(
             "candidates": float(found.mean()) if len(found) else 0.0,
             "fewest_candidates": float(found.min()) if len(found) else 0.0,
             "without_candidates": 1 - len(found) / targets.height,
+            "people": float(everybody),
         },
         certain=truth is not None,
     )

@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from shoal.attack.attacks.inference import CLOSE, span, tries_inference
-from shoal.attack.ground_truth.targets import TRIALS, People, as_numbers, draw_rows, select_columns
+from shoal.attack.ground_truth.targets import People, TrialDesign, as_numbers, draw_rows, select_columns
 from shoal.attack.matching.coverage import Coverage
 from shoal.attack.matching.posteriors import OwnRecords
 from shoal.attack.registry import Try, attack
@@ -30,7 +30,6 @@ from shoal.attack.scene import Scene
 from shoal.errors import DataError
 from shoal.hierarchy.labels import text_of
 from shoal.kernels.arrays import Floats, Integers, Mask
-from shoal.randomness import Randomness
 
 LEARNED = 20_000
 """Released records that the model learns from, at most."""
@@ -49,22 +48,18 @@ def learned(  # noqa: PLR0913  # what is attacked, what is known, how far to go
     original: pl.DataFrame,
     attributes: Sequence[str],
     sensitive: str,
+    design: TrialDesign,
     *,
-    randomness: Randomness,
-    control: pl.DataFrame | None = None,
     known: Mapping[str, pl.DataFrame] | None = None,
-    person: str | None = None,
-    owner: str | None = None,
-    trials: int = TRIALS,
 ) -> Attack:
     """Predict the sensitive value of people by what the release teaches about their other attributes.
 
-    ``person`` names a column of the original: of somebody with several rows any of the values is theirs.
+    Of somebody with several rows any of the values is theirs.
     """
     if not attributes:
         raise DataError("learned inference: there is no attribute to predict from")
     columns, tables = (*attributes, sensitive), known or {}
-    people = People.of(original, control, columns, randomness, trials, person=person)
+    people, randomness = design.people(original, columns), design.randomness
     lessons = select_columns(release, columns, "the release")
     taught = draw_rows(lessons.height, randomness, "lessons", LEARNED)
     lessons = lessons[taught]
@@ -72,8 +67,8 @@ def learned(  # noqa: PLR0913  # what is attacked, what is known, how far to go
     seed = int(randomness.stream("attack", "learned").words(np.zeros(1, dtype=np.uint64))[0, 0] % 2**31)
     seen, asked = (np.column_stack([each[side] for each in placed]) for side in (0, 1))
     own = None
-    if owner is not None and control is None:
-        own = OwnRecords.of(release.select(owner)[taught], original, owner, people.members)
+    if design.owner is not None and design.control is None:
+        own = OwnRecords.of(release.select(design.owner)[taught], original, design.owner, people.members)
     forest = _Forest(seen, asked, seed, None if own is None else own.among(people.members))
     if _is_number(original[sensitive], lessons[sensitive]):
         right, guessed = _by_number(forest, lessons[sensitive], people, CLOSE * span(original[sensitive]))
@@ -86,7 +81,7 @@ def learned(  # noqa: PLR0913  # what is attacked, what is known, how far to go
         lucky = people.trials.best(guessed[: len(guessed) // 2])
     else:
         (mine, theirs), (lucky, _) = people.best(right), people.best(guessed)
-        strangers = None if control is None else Rate(float(theirs.sum()), len(theirs))
+        strangers = None if design.control is None else Rate(float(theirs.sum()), len(theirs))
     return Attack(
         "learned_inference",
         "Inference by a model",

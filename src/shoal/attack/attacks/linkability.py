@@ -12,13 +12,13 @@ Attributes that go together link strangers too, so only the excess over a contro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import comb
 
 import numpy as np
 import polars as pl
 
-from shoal.attack.ground_truth.targets import TRIALS, People, as_numbers, select_columns
+from shoal.attack.ground_truth.targets import People, TrialDesign, as_numbers, select_columns
 from shoal.attack.matching.coverage import Coverage
 from shoal.attack.matching.posteriors import OwnRecords
 from shoal.attack.registry import Try, attack
@@ -26,7 +26,7 @@ from shoal.attack.result import Attack, NothingToTryError, Rate
 from shoal.attack.scene import Scene
 from shoal.errors import DataError
 from shoal.kernels.arrays import Floats, Integers, Mask
-from shoal.randomness import Randomness, Stream
+from shoal.randomness import Stream
 
 MOST_PAIRS = 10_000_000
 """Pairs of a person and a record that are compared, over all people who are tried."""
@@ -38,33 +38,24 @@ def linkability(  # noqa: PLR0913  # what is attacked, what is known, how far to
     release: pl.DataFrame,
     original: pl.DataFrame,
     columns: Columns,
+    design: TrialDesign,
     *,
-    randomness: Randomness,
-    control: pl.DataFrame | None = None,
     known: Mapping[str, pl.DataFrame] | None = None,
-    person: str | None = None,
-    owner: str | None = None,
     neighbours: int = 1,
-    trials: int = TRIALS,
 ) -> Attack:
-    """Link people's values in the one set of columns with those in the other by their nearest records.
-
-    ``owner`` names a column of both tables that says whose a row is: without a control group, people whose own records
-    are left out take its place.
-    """
+    """Link people's values in the one set of columns with those in the other by their nearest records."""
     names = (*columns[0], *columns[1])
     if not columns[0] or not columns[1]:
         raise DataError("linkability needs columns for two files")
     neighbours = min(neighbours, release.height)
-    most = max(1, min(trials, MOST_PAIRS // release.height))
-    people = People.of(original, control, names, randomness, most, person=person)
-    left_out = control is None and owner is not None
+    most = max(1, min(design.trials, MOST_PAIRS // release.height))
+    people = replace(design, trials=most).people(original, names)
     own = None
-    if left_out and owner is not None:
-        own = OwnRecords.of(release, original, owner, people.members).among(people.members)
+    if design.control is None and design.owner is not None:
+        own = OwnRecords.of(release, original, design.owner, people.members).among(people.members)
     sides = []
     for number, some in enumerate(columns):
-        stream = randomness.stream("attack", "linkability", str(number))
+        stream = design.randomness.stream("attack", "linkability", str(number))
         gower = GowerDistance.of(select_columns(release, some, "the release"), people, some, known or {})
         sides.append(_nearest(gower, own, neighbours, stream))
     linked = [((mine[:, :, None] == theirs[:, None, :]) & (mine[:, :, None] >= 0)).any(axis=(1, 2)).astype(np.float64)
@@ -79,7 +70,7 @@ def linkability(  # noqa: PLR0913  # what is attacked, what is known, how far to
         f"{', '.join(columns[0])} of people in one file, {', '.join(columns[1])} in another",
         Rate(float(members.sum()), len(members)),
         Rate(by_chance * len(members), len(members)),
-        Rate(float(others.sum()), len(others)) if control is not None or own is not None else None,
+        Rate(float(others.sum()), len(others)) if design.control is not None or own is not None else None,
         left_out=own is not None,
         details={"neighbours": float(neighbours)},
     )
@@ -193,10 +184,10 @@ def tries_linkability(scene: Scene) -> Iterator[tuple[str, Try]]:
 
 
 def _tried(scene: Scene, columns: Columns) -> Attack:
-    given = scene.chance | {"control": scene.control_with((*columns[0], *columns[1]))}
-    if given["control"] is None and scene.whose is None:
+    design = replace(scene.design, control=scene.control_with((*columns[0], *columns[1])))
+    if design.control is None and scene.whose is None:
         raise NothingToTryError(
             "links between attributes that go together can't be told from people's own without a control group",
             advice="give people who are not in the original",
         )
-    return linkability(scene.shown, scene.people, columns, **given, known=scene.known)
+    return linkability(scene.shown, scene.people, columns, design, known=scene.known)

@@ -190,8 +190,8 @@ def _rivals(match: Match, targets: int) -> Integers:
     """For each target, the number of targets that compete for the least wanted of its candidates, itself included."""
     people = np.bincount(match.target_of[:targets], minlength=len(match.targets))
     wanted = match.by_class(people)
-    fewest = np.full(len(match.targets), np.inf)
-    for target, released in match.pairs():
+    fewest = np.full(len(match.targets), wanted[match.wide].min(initial=np.inf))
+    for target, released in match.told_pairs():
         np.minimum.at(fewest, target, wanted[released])
     return np.where(np.isfinite(fewest), fewest, 0).astype(np.int64)[match.target_of[:targets]]
 

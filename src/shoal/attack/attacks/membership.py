@@ -9,37 +9,31 @@ knows that it is one half). People whose record was left out of the release coun
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from shoal.attack.ground_truth.owners import Trials
-from shoal.attack.ground_truth.targets import TRIALS, People, as_numbers, person_column, select_columns
+from shoal.attack.ground_truth.targets import People, TrialDesign, as_numbers, person_column, select_columns
 from shoal.attack.matching.coverage import Match, compatible
 from shoal.attack.registry import Try, attack
 from shoal.attack.result import Attack, NothingToTryError, Rate
 from shoal.attack.scene import Scene
 from shoal.errors import DataError
 from shoal.kernels.arrays import Floats
-from shoal.randomness import Randomness
 
 
-def membership(  # noqa: PLR0913  # what is attacked, what is known, how far to go
+def membership(  # what is attacked, what is known, how far to go
     release: pl.DataFrame,
     original: pl.DataFrame,
     attributes: Sequence[str],
+    design: TrialDesign,
     *,
-    control: pl.DataFrame | None,
-    randomness: Randomness,
     known: Mapping[str, pl.DataFrame] | None = None,
-    person: str | None = None,
-    trials: int = TRIALS,
 ) -> Attack:
-    """Say "in" where a released record fits all that is known of the person.
-
-    ``person`` names a column of the original: rows with the same value are one person, and one that fits is enough.
-    """
-    people = judged(original, control, attributes, randomness, trials, person=person)
+    """Say "in" where a released record fits all that is known of the person; one of several rows is enough."""
+    people = judged(original, attributes, design)
     match = Match.of(release, people.frame, attributes, known)
     wanted, place = np.unique(match.target_of[people.judged], return_inverse=True)
     fits = np.zeros(len(wanted))
@@ -49,41 +43,28 @@ def membership(  # noqa: PLR0913  # what is attacked, what is known, how far to 
     return _attack("membership", "Membership by fit", attributes, said)
 
 
-def membership_by_distance(  # noqa: PLR0913  # what is attacked, what is known, how far to go
-    release: pl.DataFrame,
-    original: pl.DataFrame,
-    numbers: Sequence[str],
-    *,
-    control: pl.DataFrame | None,
-    randomness: Randomness,
-    trials: int = TRIALS,
+def membership_by_distance(
+    release: pl.DataFrame, original: pl.DataFrame, numbers: Sequence[str], design: TrialDesign
 ) -> Attack:
     """Say "in" of the half of the people that is nearest to a released record, in standardised numbers."""
-    people = judged(original, control, numbers, randomness, trials)
+    people = judged(original, numbers, design)
     released = _points(select_columns(release, numbers, "the release"), numbers)
     distance = _nearest(released, _points(people.frame[people.judged], numbers))
     return halves("membership_by_distance", "Membership by distance", numbers, distance)
 
 
-def judged(  # noqa: PLR0913  # as for the attacks
-    original: pl.DataFrame,
-    control: pl.DataFrame | None,
-    columns: Sequence[str],
-    randomness: Randomness,
-    trials: int,
-    *,
-    person: str | None = None,
-) -> People:
+def judged(original: pl.DataFrame, columns: Sequence[str], design: TrialDesign) -> People:
     """As many members as strangers."""
+    control = design.control
     if control is None or not control.height:
         raise NothingToTryError(
             "membership can't be judged without a control group", advice="give people who are not in the original"
         )
     if not columns:
         raise DataError("membership: nothing is known of people to find them by")
-    groups = (Trials.by(person_column(frame, person), frame.height).count for frame in (original, control))
-    half = max(1, min(trials // 2, *groups))
-    return People.of(original, control, columns, randomness, half, person=person)
+    groups = (Trials.by(person_column(frame, design.person), frame.height).count for frame in (original, control))
+    half = max(1, min(design.trials // 2, *groups))
+    return replace(design, trials=half).people(original, columns)
 
 
 def halves(key: str, title: str, columns: Sequence[str], distance: Floats) -> Attack:
@@ -140,5 +121,4 @@ def _nearer_half(distance: Floats) -> Floats:
 def tries_membership(scene: Scene) -> Iterator[tuple[str, Try]]:
     quasi = scene.tables.quasi
     if quasi:
-        given = {name: value for name, value in scene.chance.items() if name != "owner"}
-        yield "membership", lambda: [membership(scene.shown, scene.people, quasi, **given, known=scene.known)]
+        yield "membership", lambda: [membership(scene.shown, scene.people, quasi, scene.design, known=scene.known)]

@@ -12,7 +12,7 @@ even share of the values that the label covers, and a little for all others (Ait
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, pi, sqrt
 
 import numpy as np
@@ -20,13 +20,12 @@ import polars as pl
 
 from shoal.attack.attacks.linkability import PIECE
 from shoal.attack.attacks.membership import halves, judged
-from shoal.attack.ground_truth.targets import TRIALS, as_numbers, draw_rows, select_columns
+from shoal.attack.ground_truth.targets import TrialDesign, as_numbers, draw_rows, select_columns
 from shoal.attack.matching.coverage import Coverage
 from shoal.attack.registry import Try, attack
 from shoal.attack.result import Attack, NothingToTryError
 from shoal.attack.scene import Scene
 from shoal.kernels.arrays import Floats, Integers
-from shoal.randomness import Randomness
 
 RECORDS = 5_000
 """Of the release and of the reference that densities are taken from, at most."""
@@ -36,25 +35,23 @@ NARROWER = 0.05
 """Than by Scott's rule, which is meant for smooth populations: what follows single people shows close to them."""
 
 
-def membership_by_density(  # noqa: PLR0913  # what is attacked, what is known, how far to go
+def membership_by_density(  # what is attacked, what is known, how far to go
     release: pl.DataFrame,
     original: pl.DataFrame,
     attributes: Sequence[str],
+    design: TrialDesign,
     *,
-    control: pl.DataFrame | None,
-    randomness: Randomness,
     known: Mapping[str, pl.DataFrame] | None = None,
-    person: str | None = None,
-    trials: int = TRIALS,
 ) -> Attack:
     """Say "in" of the half of the people at whose values the release is densest, compared with the reference."""
+    control, randomness = design.control, design.randomness
     if control is None or control.height < 4:
         raise NothingToTryError(
             "membership can't be judged without a control group", advice="give people who are not in the original"
         )
     order = randomness.stream("attack", "reference sample").permutation(control.height)
     reference, strangers = control[np.sort(order[::2])], control[np.sort(order[1::2])]
-    people = judged(original, strangers, attributes, randomness, trials, person=person)
+    people = judged(original, attributes, replace(design, control=strangers))
     asked = people.frame[people.judged]
     samples = (
         select_columns(release, attributes, "the release"),
@@ -149,10 +146,8 @@ def tries_density(scene: Scene) -> Iterator[tuple[str, Try]]:
     names = tuple(dict.fromkeys((*scene.tables.quasi, *scene.tables.numbers)))
     control = scene.control_with(names)
     if names and control is not None:
-        given = {name: value for name, value in scene.chance.items() if name not in ("owner", "control")}
+        design = replace(scene.design, control=control)
         yield (
             "membership_by_density",
-            lambda: [
-                membership_by_density(scene.shown, scene.people, names, control=control, known=scene.known, **given)
-            ],
+            lambda: [membership_by_density(scene.shown, scene.people, names, design, known=scene.known)],
         )

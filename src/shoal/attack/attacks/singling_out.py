@@ -25,46 +25,41 @@ import numpy as np
 import polars as pl
 
 from shoal.attack.ground_truth.owners import Trials
-from shoal.attack.ground_truth.targets import person_column
+from shoal.attack.ground_truth.targets import TrialDesign, person_column
 from shoal.attack.matching.predicates import Condition, Predicate, PredicateOperator, PredicateTable, ReleasedAttribute
 from shoal.attack.registry import Try, attack
 from shoal.attack.result import Attack, Rate
 from shoal.attack.scene import Scene
 from shoal.errors import DataError
 from shoal.kernels.arrays import Mask
-from shoal.randomness import Randomness, Stream
+from shoal.randomness import Stream
 
 MOST_ATTRIBUTES = 4
 """In one predicate."""
 
 
-def singling_out(  # noqa: PLR0913  # the tables, and how to attack
+def singling_out(  # the tables, and how to attack
     release: pl.DataFrame,
     original: pl.DataFrame,
     attributes: Sequence[str],
+    design: TrialDesign,
     *,
     alone: Sequence[str] = (),
-    control: pl.DataFrame | None = None,
-    randomness: Randomness,
-    person: str | None = None,
-    owner: str | None = None,
-    trials: int = 2000,
 ) -> Attack:
     """Try to single people out by predicates on ``attributes``, together and each by itself, and on each of those that
     stand ``alone``; equal predicates are tried once.
 
-    ``person`` names a column of the original: rows with the same value are one person, who is singled out where all
-    that meet the predicate are theirs, and no more released records do. ``owner`` names a column of both tables that
-    says whose a row is: without a control group, the people beside the one whose record was met take its place.
+    Somebody with several rows is singled out where all that meet the predicate are theirs, and no more released records
+    do. Without a control group, the people beside the one whose record was met take its place, by the owners of rows.
     """
-    names = (*attributes, *alone)
+    names, control, randomness, trials = (*attributes, *alone), design.control, design.randomness, design.trials
     _check(release, original, control, names)
     read = [ReleasedAttribute.of(release[name]) for name in names]
     together = read[: len(attributes)]
     tried = _univariate(read, randomness.stream("attack", "singling out", "univariate"), max(1, trials // 2))
-    tried += _multivariate(together, randomness.stream("attack", "singling out", "records"), trials - len(tried))
+    tried += record_predicates(together, randomness.stream("attack", "singling out", "records"), trials - len(tried))
     tried = list(dict.fromkeys(tried))
-    who = Trials.by(person_column(original, person), original.height)
+    who = Trials.by(person_column(original, design.person), original.height)
     released, people = PredicateTable.released(read), PredicateTable.known(read, original, names, original, who.of)
     met = released.meeting(tried)
     claims = (met > 0) & (met <= who.sizes.max())
@@ -73,11 +68,12 @@ def singling_out(  # noqa: PLR0913  # the tables, and how to attack
     guesses = _guessed(tried, read, randomness.stream("attack", "singling out", "guesses"))
     strangers = None
     if control is not None and control.height:
-        whose = Trials.by(person_column(control, person), control.height).of
+        whose = Trials.by(person_column(control, design.person), control.height).of
         others = PredicateTable.known(read, control, names, original, whose)
         strangers = Rate(float((others.isolated(claimed) > 0).sum()), len(tried))
-    elif owner is not None:
-        strangers = Rate(float(_others(released, people, claimed, release[owner], original[owner]).sum()), len(tried))
+    elif design.owner is not None:
+        owners = release[design.owner], original[design.owner]
+        strangers = Rate(float(_others(released, people, claimed, *owners).sum()), len(tried))
     several = np.array([len(predicate) > 1 for predicate in claimed], dtype=bool)
     return Attack(
         "singling_out",
@@ -121,12 +117,14 @@ def _univariate(read: Sequence[ReleasedAttribute], stream: Stream, trials: int) 
     return [(conditions[at],) for at in order]
 
 
-def _multivariate(read: Sequence[ReleasedAttribute], stream: Stream, trials: int) -> list[Predicate]:
+def record_predicates(
+    read: Sequence[ReleasedAttribute], stream: Stream, trials: int, most_attributes: int = MOST_ATTRIBUTES
+) -> list[Predicate]:
     """What records drawn at random say in subsets of the attributes drawn at random."""
     if len(read) < 2 or trials < 1:
         return []
     rows = len(read[0].codes)
-    most = min(MOST_ATTRIBUTES, len(read))
+    most = min(most_attributes, len(read))
     subsets = sum(comb(len(read), size) for size in range(2, most + 1))
     draws = np.arange(min(trials, rows * subsets), dtype=np.uint64)
     record = (stream.uniform(draws) * rows).astype(np.int64)
@@ -183,7 +181,7 @@ def _check(
 def tries_singling_out(scene: Scene) -> Iterator[tuple[str, Try]]:
     quasi, alone = scene.tables.quasi, _alone(scene)
     if quasi or alone:
-        yield "singling_out", lambda: [singling_out(scene.release, scene.people, quasi, alone=alone, **scene.chance)]
+        yield "singling_out", lambda: [singling_out(scene.release, scene.people, quasi, scene.design, alone=alone)]
 
 
 def _alone(scene: Scene) -> tuple[str, ...]:

@@ -19,6 +19,24 @@ _WHO, _ROW = "__shoal_who", "__shoal_row"
 
 
 @dataclass(frozen=True)
+class TrialDesign:
+    """Who is tried, against whom, and by which draw."""
+
+    randomness: Randomness
+    control: pl.DataFrame | None = field(default=None, repr=False)
+    """People who are not in the original."""
+    person: str | None = None
+    """A column of the original: rows with the same value are one person."""
+    owner: str | None = None
+    """A column of both tables that says whose a row is: without a control group, people whose own records are left out
+    take its place."""
+    trials: int = TRIALS
+
+    def people(self, original: pl.DataFrame, columns: Sequence[str]) -> People:
+        return People.of(original, self.control, columns, self.randomness, self.trials, person=self.person)
+
+
+@dataclass(frozen=True)
 class People:
     """All people with what is needed of them, and those among them who are judged.
 

@@ -161,6 +161,18 @@ class Match:
         """Rows of ``targets`` and ``classes`` that go together, in blocks."""
         return compatible(self.targets, self.classes, self.coverages)
 
+    @cached_property
+    def wide(self) -> Mask:
+        """The classes that go with everybody, as those of thousands of pseudonyms that nobody can read."""
+        covers = [each.everything[self.classes[:, place]] for place, each in enumerate(self.coverages)]
+        return np.asarray(np.logical_and.reduce(covers))
+
+    def told_pairs(self) -> Iterator[tuple[Integers, Integers]]:
+        """The same without the wide classes, of which there is one pair for every target each."""
+        told = np.flatnonzero(~self.wide)
+        for target, released in compatible(self.targets, self.classes[told], self.coverages):
+            yield target, told[released]
+
     def candidates(self) -> Integers:
         """For each person, the number of released records that can be theirs."""
         return np.rint(self.by_target(self.records)).astype(np.int64)[self.target_of]
@@ -172,8 +184,8 @@ class Match:
             labels[self.classes[:, 0]] = weights
             values = np.bincount(seen.of_value, labels[seen.of_label], len(seen.values))
             return np.asarray((values + labels[seen.everything].sum())[self.targets[:, 0]])
-        total = np.zeros(len(self.targets))
-        for target, released in self.pairs():
+        total = np.full(len(self.targets), float(weights[self.wide].sum()))
+        for target, released in self.told_pairs():
             total += np.bincount(target, weights=weights[released], minlength=len(total))
         return total
 
@@ -184,8 +196,8 @@ class Match:
             values[self.targets[:, 0]] = weights
             labels = np.bincount(seen.of_label, values[seen.of_value], len(seen.labels))
             return np.asarray(np.where(seen.everything, values.sum(), labels)[self.classes[:, 0]])
-        total = np.zeros(len(self.classes))
-        for target, released in self.pairs():
+        total = np.where(self.wide, float(weights.sum()), 0.0)
+        for target, released in self.told_pairs():
             total += np.bincount(released, weights=weights[target], minlength=len(total))
         return total
 
@@ -204,9 +216,11 @@ class Match:
         alone = held.filter(pl.col("owner").is_unique())
         known = np.concatenate([alone["class"].to_numpy(), nobodys["class"].to_numpy()])
         each = np.bincount(known, minlength=len(self.classes))
-        total, seen = np.zeros(len(self.targets)), [pl.DataFrame(schema={"target": pl.Int64, "owner": owner.dtype})]
-        for target, released in self.pairs():
-            total += np.bincount(target, weights=each[released], minlength=len(total))
+        total, seen = self.by_target(each), [pl.DataFrame(schema={"target": pl.Int64, "owner": owner.dtype})]
+        everybodys = several.filter(pl.Series(self.wide[several["class"].to_numpy()], dtype=pl.Boolean))
+        several = several.join(everybodys, on="owner", how="anti")
+        total += everybodys["owner"].n_unique()
+        for target, released in self.told_pairs() if several.height else ():
             pairs = pl.DataFrame({"target": target, "class": released})
             seen.append(pairs.join(several, on="class").select("target", "owner").unique())
         once = pl.concat(seen).unique()["target"].to_numpy()

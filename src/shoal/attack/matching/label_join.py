@@ -79,7 +79,7 @@ class JoinLevel:
     keys: Integers
     """(parent, label) of each node of the classes as one number, in order."""
     wide: Integers
-    """The labels that cover everything."""
+    """The labels that cover everything and are there."""
 
     @property
     def labels(self) -> int:
@@ -140,12 +140,17 @@ def join(
                 (mine.code[depth], mine.children[depth]),
                 (theirs.code[depth], theirs.children[depth]),
                 keys,
-                np.flatnonzero(coverage.everything),
+                _there(coverage.everything, theirs.code[depth]),
             )
         )
     root = np.zeros(1, dtype=np.int64)
     for target, released in _descend(levels, root, root, piece):
         yield mine.order[target], theirs.order[released]
+
+
+def _there(labels: Mask, codes: Integers) -> Integers:
+    """Those of the labels that combinations have."""
+    return np.flatnonzero(labels & np.isin(np.arange(len(labels)), codes))
 
 
 def _descend(

@@ -55,7 +55,9 @@ class ReleasedAttribute:
 
     @property
     def median(self) -> float:
-        return float(np.nanmedian(self.numbers[self.codes])) if self.numbers is not None else float("nan")
+        known = np.empty(0) if self.numbers is None else self.numbers[self.codes]
+        known = known[~np.isnan(known)]
+        return float(np.median(known)) if len(known) else float("nan")
 
     def guess(self, uniform: Floats) -> tuple[Integers, Mask]:
         """For each number in (0, 1) a label, and whether it is the value that was drawn; of numbers the next one.

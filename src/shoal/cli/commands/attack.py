@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,18 +10,23 @@ import typer
 
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import ASSESS
-from shoal.cli.terminal.options import Json, refuse_for_multi_table
+from shoal.cli.terminal.options import Json, refuse_for_multi_table, refuse_for_synthetic
 from shoal.cli.terminal.output import tell
 from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 
 if TYPE_CHECKING:
     from shoal.assess.multi_table.table_set import TableSet
+    from shoal.io import Source
+    from shoal.results.release_folder import ReleaseFolder
 
 
 def attack(
     release: Annotated[str, typer.Argument(metavar="RELEASE", help="A release folder, or any file or database URL.")],
-    original: Annotated[str, typer.Option(help="The table that the release was made from; it judges the attacks.")],
+    original: Annotated[
+        str | None,
+        typer.Option(help="The table that the release was made from, if it does not lie beside it: the judge."),
+    ] = None,
     auxiliary: Annotated[str | None, typer.Option(help="Another table about people, to link with.")] = None,
     control: Annotated[str | None, typer.Option(help="People who are not in the original, to compare with.")] = None,
     policy: Annotated[Path | None, typer.Option(help="Take roles and hierarchies from a policy.")] = None,
@@ -38,11 +43,15 @@ def attack(
 ) -> None:
     """Attack a release: single people out, link them, infer what is sensitive, break pseudonyms; against guessing.
 
+    Of a synthetic release: copies, nearest records, membership …, against people of --control it was not made from.
+
     Example: shoal attack release/ --original patients.csv --control others.csv
     """
+    from shoal.assess.attack.original_file import find_original
     from shoal.assess.attack.request import AttackRequest
     from shoal.assess.attack.table_attack import attack_data
     from shoal.assess.multi_table.table_set import table_set_at
+    from shoal.assess.synthetic.released import is_synthetic, is_synthetic_set
     from shoal.cli.terminal.ci_gates import finish, refuse_junit
     from shoal.cli.views.attacks import print_attacks
     from shoal.results.attack_report import attack_bounds
@@ -51,6 +60,14 @@ def attack(
 
     refuse_junit(junit)
     folder = ReleaseFolder.around(release)
+    original = original or find_original(folder)
+    if is_synthetic_set(folder):
+        refuse_for_synthetic({"--auxiliary": auxiliary, "--policy": policy, "--qi": qi, "--person": person})
+        places = (original, control)
+        _attack_set(
+            folder, places, require or [], reader, trials=trials, seed=seed, safe=safe, junit=junit, as_json=json
+        )
+        return
     tables = table_set_at(folder, policy, reader.options)
     if tables is not None:
         columns = {"--qi": qi, "--sensitive": sensitive, "--person": person}
@@ -65,6 +82,13 @@ def attack(
             safe=safe,
             junit=junit,
             as_json=json,
+        )
+        return
+    if is_synthetic(folder):
+        refuse_for_synthetic({"--auxiliary": auxiliary, "--policy": policy, "--qi": qi, "--person": person})
+        opened = reader.open_all({"original": original, "control": control})
+        _attack_synthetic(
+            folder, opened, sensitive, require or [], trials=trials, seed=seed, safe=safe, junit=junit, as_json=json
         )
         return
     roles = AttackRoles.of(folder, policy=policy, qi=qi, sensitive=sensitive, person=person)
@@ -97,17 +121,71 @@ def _attack_tables(
     from shoal.results.attack_report import attack_bounds
 
     bounds = attack_bounds(require)
-    with progress(silent=as_json) as monitor, monitor.phase("read"):
-        found = attack_tables(
-            tables,
-            original,
-            trials=trials,
-            seed=seed,
-            reader=reader.options,
-            progress=monitor.progress("attack"),
-        )
+    with progress(silent=as_json) as monitor:
+        found = attack_tables(tables, original, trials=trials, seed=seed, reader=reader.options, monitor=monitor)
     tell(found, print_attacked, as_json=as_json)
     finish(f"shoal attack {tables.place}", found.findings(bounds, safe=safe), junit)
+
+
+def _attack_set(
+    folder: ReleaseFolder,
+    places: tuple[str, str | None],
+    require: Sequence[str],
+    reader: ReaderFlags,
+    *,
+    trials: int,
+    seed: int | None,
+    safe: bool,
+    junit: Path | None,
+    as_json: bool,
+) -> None:
+    from shoal.assess.synthetic import parse_gates
+    from shoal.assess.synthetic.released import SyntheticRequest, assess_synthetic_set
+    from shoal.cli.terminal.ci_gates import finish
+    from shoal.cli.views.synthetic import print_tables_attacks
+    from shoal.randomness import Randomness
+
+    original, control = places
+    request = SyntheticRequest(
+        original=original, control=control, require=parse_gates(require), trials=trials, fidelity=False
+    )
+    with progress(silent=as_json) as monitor:
+        found = assess_synthetic_set(folder, request, reader.open, Randomness(seed), monitor)
+    tell(found, print_tables_attacks, as_json=as_json)
+    finish(f"shoal attack {folder.place}", found.findings(safe=safe), junit)
+
+
+def _attack_synthetic(
+    folder: ReleaseFolder,
+    opened: Mapping[str, Source],
+    targets: str | None,
+    require: Sequence[str],
+    *,
+    trials: int,
+    seed: int | None,
+    safe: bool,
+    junit: Path | None,
+    as_json: bool,
+) -> None:
+    from shoal.assess.synthetic import parse_gates
+    from shoal.assess.synthetic.released import SyntheticRequest, assess_synthetic_release
+    from shoal.cli.terminal.ci_gates import finish
+    from shoal.cli.views.synthetic import print_synthetic_attacks
+    from shoal.randomness import Randomness
+    from shoal.results.release_folder import names_in
+
+    request = SyntheticRequest(
+        original=opened["original"],
+        control=opened.get("control"),
+        targets=names_in(targets),
+        require=parse_gates(require),
+        trials=trials,
+        fidelity=False,
+    )
+    with progress(silent=as_json) as monitor:
+        found = assess_synthetic_release(folder, request, Randomness(seed), monitor)
+    tell(found, print_synthetic_attacks, as_json=as_json)
+    finish(f"shoal attack {folder.place}", found.findings(safe=safe), junit)
 
 
 COMMAND = CommandEntry(attack, place=90, task=ASSESS)

@@ -13,7 +13,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import KEEP
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json, print_table
-from shoal.cli.vault.connection import KeyFileOption, PersonOption, PlaceOption, ServiceOption, VaultConnection
+from shoal.cli.vault.connection import NO_VAULT, VaultFlags
 from shoal.errors import DataError, InputError
 
 if TYPE_CHECKING:
@@ -71,18 +71,14 @@ def sum_(
 def open_(
     totals: Annotated[Path, typer.Argument(metavar="TOTALS", help="The file of encrypted totals.")],
     key: Annotated[str | None, typer.Option(help="The key as the policy names it; by default the column's.")] = None,
-    vault: PlaceOption = None,
-    person: PersonOption = None,
-    key_file: KeyFileOption = None,
-    service: ServiceOption = None,
+    door: VaultFlags = NO_VAULT,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Open encrypted totals, with the vault or the key file that the policy named.
 
     Example: shoal homomorphic open totals.json --vault hospital.vault
     """
-
-    open_and_print(totals, key, lambda: VaultConnection.of(vault, person, key_file, service).open(), as_json=json)
+    open_and_print(totals, key, lambda: door.connection().open(), as_json=json)
 
 
 def open_and_print(path: Path, key: str | None, secrets: Opening, *, as_json: bool) -> None:

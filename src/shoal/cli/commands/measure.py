@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +10,7 @@ import typer
 
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import ASSESS
-from shoal.cli.terminal.options import Json, refuse_for_multi_table
+from shoal.cli.terminal.options import Json, refuse_for_multi_table, refuse_for_synthetic
 from shoal.cli.terminal.output import print_json, tell, warn
 from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.assess.multi_table.table_set import TableSet
     from shoal.assess.reassess.request import ReassessRequest
     from shoal.privacy import ModelFinding
+    from shoal.results.release_folder import ReleaseFolder
 
 
 def measure(
@@ -76,6 +77,8 @@ def measure(
 ) -> None:
     """Measure how risky a table is, and how useful: k, class sizes, three attackers; with --original, what was lost.
 
+    Of a synthetic release, with --original: what it still tells, by columns, pairs, models that learn from it.
+
     Example: shoal measure release/data.csv --qi age,sex,pin --require k=5
     """
     from shoal.assess.measure.options import AssessmentOptions, circumstances, parse_missing
@@ -114,6 +117,18 @@ def measure(
     )
     refuse_junit(junit)
     folder = ReleaseFolder.around(data)
+    asked = {
+        "--policy": policy,
+        "--qi": qi,
+        "--sensitive": sensitive,
+        "--person": person,
+        "--rule": rule,
+        "--auxiliary": auxiliary,
+        "--records": records,
+        "--population": population,
+    }
+    if _is_measured_synthetic(folder, original, target, require or [], asked, reader, junit=junit, as_json=json):
+        return
     tables = table_set_at(folder, policy, reader.options)
     if tables is not None:
         columns = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--rule": rule, "--target": target}
@@ -135,11 +150,20 @@ def measure(
     lines = None if records is None else records_target(records, folder.data, original, policy, force=force)
     if auxiliary is not None:
         alone = {"--qi": qi, "--sensitive": sensitive, "--person": person, "--original": original, "--rule": rule}
-        single = {"--weight": weight, "--missing": missing, "--unsafe": unsafe, "--records": records}
-        single |= {"--population": population}
-        about = {f"--{name.replace('_', '-')}": True for name in sorted(said.model_fields_set)}
-        flags = {"--by-records": by_records or None, "--suda": suda or None, "--log-linear": log_linear or None}
-        for option, given in {**alone, **single, **flags, **about}.items():
+        single = {
+            "--weight": weight,
+            "--missing": missing,
+            "--unsafe": unsafe,
+            "--records": records,
+            "--population": population,
+        }
+        flags = {
+            "--by-records": by_records or None,
+            "--suda": suda or None,
+            "--log-linear": log_linear or None,
+            **{f"--{name.replace('_', '-')}": True for name in sorted(said.model_fields_set)},
+        }
+        for option, given in {**alone, **single, **flags}.items():
             if given is not None:
                 raise InputError(f"{option}: can't go with --auxiliary, which links new data with a release")
         again = ReassessRequest.parse(auxiliary, require=require or [], policy=policy, reader=reader.options)
@@ -180,6 +204,72 @@ def _refuse_senseless(*, force: bool, useful: bool) -> None:
         raise InputError("--force: replaces a file of records; there is none without --records FILE")
     if useful:
         raise InputError("--target and --purpose are about usefulness, which needs --original DATA")
+
+
+def _is_measured_synthetic(
+    folder: ReleaseFolder,
+    original: str | None,
+    target: str | None,
+    require: Sequence[str],
+    refused: Mapping[str, object],
+    reader: ReaderFlags,
+    *,
+    junit: Path | None,
+    as_json: bool,
+) -> bool:
+    """Whether it is a synthetic release with its original, and if so, what it still tells."""
+    from shoal.assess.synthetic.released import SyntheticRequest, assess_synthetic_release, is_synthetic
+
+    if folder.tables is not None:
+        return _is_measured_set(folder, original, require, reader, junit=junit, as_json=as_json)
+    if original is None or not is_synthetic(folder):
+        return False
+    from shoal.assess.comparison.paired_tables import MEASURING
+    from shoal.assess.synthetic import parse_gates
+    from shoal.cli.terminal.ci_gates import finish
+    from shoal.cli.views.synthetic import print_fidelity
+
+    refuse_for_synthetic(refused)
+    request = SyntheticRequest(
+        original=reader.open_all({"original": original})["original"],
+        targets=() if target is None else (target,),
+        require=parse_gates(require),
+        attacks=False,
+    )
+    with progress(silent=as_json) as monitor:
+        found = assess_synthetic_release(folder, request, MEASURING, monitor)
+    tell(found, print_fidelity, as_json=as_json)
+    finish(f"shoal measure {folder.place}", found.findings(), junit)
+    return True
+
+
+def _is_measured_set(
+    folder: ReleaseFolder,
+    original: str | None,
+    require: Sequence[str],
+    reader: ReaderFlags,
+    *,
+    junit: Path | None,
+    as_json: bool,
+) -> bool:
+    """Whether it is a release of several synthetic tables, and if so, what they still tell."""
+    from shoal.assess.synthetic.released import SyntheticRequest, assess_synthetic_set, is_synthetic_set
+
+    if not is_synthetic_set(folder):
+        return False
+    from shoal.assess.comparison.paired_tables import MEASURING
+    from shoal.assess.synthetic import parse_gates
+    from shoal.cli.terminal.ci_gates import finish
+    from shoal.cli.views.synthetic import print_tables_fidelity
+
+    if original is None:
+        raise InputError("synthetic tables are measured beside the real ones", field="original")
+    request = SyntheticRequest(original=original, require=parse_gates(require), attacks=False)
+    with progress(silent=as_json) as monitor:
+        found = assess_synthetic_set(folder, request, reader.open, MEASURING, monitor)
+    tell(found, print_tables_fidelity, as_json=as_json)
+    finish(f"shoal measure {folder.place}", found.findings(), junit)
+    return True
 
 
 def _measure_tables(

@@ -70,12 +70,11 @@ def _profile_tables(data: str, reader: ReaderFlags, own: RecogniserFlags, *, as_
     """Every table of a folder or a database, and the keys that join them."""
     from shoal.cli.views.profile import print_profile
     from shoal.discover.table_links import domains
-    from shoal.scan.annotators import annotate_by
     from shoal.scan.policy_suggestion import as_tables, profile_tables_at
 
     known = own.chosen()
     with progress(silent=as_json) as monitor, monitor.phase("profile tables"):
-        found = profile_tables_at(data, annotate_by(recognisers=known), reader.options, known)
+        found = profile_tables_at(data, reader.options, known)
     for one in found.tables.values():
         reader.tell(one.source)
     joined = domains(as_tables(found), found.constrained)

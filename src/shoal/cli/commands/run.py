@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.governance.project_options import NO_PROJECT, ProjectFlags
 from shoal.cli.terminal.help import RELEASE
 from shoal.cli.terminal.imports import importing
 from shoal.cli.terminal.options import Input, Json, PolicyFile
@@ -15,11 +16,17 @@ from shoal.cli.terminal.output import note, print_json
 from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
-from shoal.cli.vault.connection import KeyFileOption, PersonOption, PlaceOption, ServiceOption, secrets_for
+from shoal.cli.vault.connection import NO_VAULT, VaultFlags, secrets_for
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.crypto import Key
+    from shoal.plan.hidden_columns.earlier_class import EarlierClasses
+    from shoal.policy import Policy
     from shoal.release.destinations import Release
+    from shoal.release.membership import MembershipTarget
     from shoal.release.multi_table.summary import MultiTableRelease
 
 
@@ -40,13 +47,22 @@ def run(
         bool, typer.Option("--safe", help="Exit 1 if an attack beats guessing, or might; implies --evidence.")
     ] = False,
     explore: Annotated[bool, typer.Option("--explore", help="Show in the report what privacy costs.")] = False,  # noqa: FBT002
+    after: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="RELEASE=TABLE: have an earlier release in view, and what it was made from, or the list of who is in "
+            "it (--members). May be repeated."
+        ),
+    ] = None,
+    members: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep for yourself who is in the release, as NAME.members (needs a vault)."),
+    ] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="The reports as PDF too (needs Chromium).")] = False,  # noqa: FBT002
-    vault: PlaceOption = None,
-    person: PersonOption = None,
-    key_file: KeyFileOption = None,
-    service: ServiceOption = None,
+    door: VaultFlags = NO_VAULT,
     own: RecogniserFlags = NO_FILES,
     reader: ReaderFlags = NO_FLAGS,
+    registered: ProjectFlags = NO_PROJECT,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Anonymise data by a policy and write a release folder: the data, release.json, report.html, recipient.html.
@@ -54,10 +70,8 @@ def run(
     Example: shoal run policy.yaml --input patients.csv --output release/
     """
     with importing():
-        from shoal.assess.attack.table_attack import read_table
         from shoal.policy.multi_table import MultiTablePolicy, load_any
-        from shoal.release.multi_table.run import MultiTableRun
-        from shoal.release.multi_table.summary import MultiTableRelease
+        from shoal.release.destinations import Release
         from shoal.release.request import RunOptions
         from shoal.release.run import Run
 
@@ -69,9 +83,14 @@ def run(
         raise InputError("--explore: tries are of one table, and the policy has several")
     if explore and engine != "polars":
         raise InputError("--explore: tries are made on this machine", advice="shoal explore takes a part of the data")
-    strangers = None if control is None else read_table(reader.open(control), "control group")
+    if several and after:
+        raise InputError("is for one table, and the policy has several", field="after")
+    if several and members is not None:
+        raise InputError("is for one table, and the policy has several", field="members")
+    registration = registered.registration
+    strangers = None if control is None else _control_group(reader, control)
     policies = chosen.tables.values() if isinstance(chosen, MultiTablePolicy) else [chosen]
-    with secrets_for(policies, vault, person, key_file, service) as secrets, progress(silent=json) as monitor:
+    with secrets_for(policies, door) as secrets, progress(silent=json) as monitor:
         options = RunOptions(
             output=output,
             engine=engine,
@@ -82,23 +101,77 @@ def run(
             evidence=evidence or safe,
             pdf=pdf,
             secrets=secrets,
+            withdrawn=registered.withdrawn(door),
         )
         if isinstance(chosen, MultiTablePolicy):
+            from shoal.release.multi_table.run import MultiTableRun
+
             asked = options.for_tables(chosen, None if input is None else Path(input), reader.options)
-            finished: Release | MultiTableRelease = MultiTableRun(asked, monitor).execute()
+            tables = MultiTableRun(asked, monitor)
+            finished: Release | MultiTableRelease = (
+                tables.execute() if registration is None else registration.run_tables(tables)
+            )
         else:
             source = reader.open_for(chosen, input)
-            request = options.for_table(chosen, source=source, control=strangers, explore=explore)
-            finished = Run(request, monitor).execute()
-    if isinstance(finished, MultiTableRelease):
-        _show_tables(finished, safe=safe, as_json=json)
-    else:
+            request = options.for_table(
+                chosen,
+                source=source,
+                control=strangers,
+                explore=explore,
+                earlier=_earlier(chosen, reader, after, door),
+                members=_members(members, door),
+            )
+            prepared = Run(request, monitor)
+            finished = prepared.execute() if registration is None else registration.run(prepared)
+    if isinstance(finished, Release):
         _show(finished, f"shoal run {policy}", safe=safe, as_json=json)
+    else:
+        _show_tables(finished, safe=safe, as_json=json)
+
+
+def _earlier(policy: Policy, reader: ReaderFlags, after: list[str] | None, door: VaultFlags) -> EarlierClasses | None:
+    if not after:
+        return None
+    from shoal.pseudonyms.person_marks import PersonMarks
+    from shoal.release.earlier_classes import earlier_classes
+    from shoal.release.membership import SUFFIX, MembershipList
+
+    pairs = [one.partition("=") for one in after]
+    if any(not folder or not table for folder, _, table in pairs):
+        raise InputError("is written as RELEASE=TABLE", field="after")
+    told = {
+        Path(folder): MembershipList.read(Path(place)) if place.endswith(SUFFIX) else reader.open(place)
+        for folder, _, place in pairs
+    }
+    listed = any(isinstance(one, MembershipList) for one in told.values())
+    return earlier_classes(policy, told, marks=PersonMarks(_membership_key(door) if listed else None))
+
+
+def _members(path: Path | None, door: VaultFlags) -> MembershipTarget | None:
+    if path is None:
+        return None
+    from shoal.pseudonyms.person_marks import PersonMarks
+    from shoal.release.membership import MembershipTarget
+
+    return MembershipTarget(path, PersonMarks(_membership_key(door, new=True)))
+
+
+def _membership_key(door: VaultFlags, *, new: bool = False) -> Key:
+    from shoal.crypto.domain_keys import domain_key
+    from shoal.release.membership import DOMAIN, PURPOSE
+
+    with door.connection().open() as vault:
+        return domain_key(vault, DOMAIN, PURPOSE, new=new)
+
+
+def _control_group(reader: ReaderFlags, address: str) -> pl.DataFrame:
+    from shoal.assess.attack.table_attack import read_table
+
+    return read_table(reader.open(address), "control group")
 
 
 def _show(release: Release, command: str, *, safe: bool, as_json: bool) -> None:
     from shoal.cli.terminal.ci_gates import finish
-    from shoal.cli.views.attacks import evidence_findings, print_evidence
     from shoal.cli.views.summary import in_words, print_release, verdict
 
     note(in_words(release.solution))
@@ -106,8 +179,13 @@ def _show(release: Release, command: str, *, safe: bool, as_json: bool) -> None:
         print_json(release.manifest.to_dict())
     else:
         print_release(release)
-        print_evidence(release.manifest)
-    findings = [*verdict(release), *(evidence_findings(release.manifest) if safe else ())]
+    findings = [*verdict(release)]
+    if safe or release.manifest.attacks is not None:
+        from shoal.cli.views.attacks import evidence_findings, print_evidence
+
+        if not as_json:
+            print_evidence(release.manifest)
+        findings += evidence_findings(release.manifest) if safe else ()
     finish(command, findings, None)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import FIND
+from shoal.cli.terminal.options import Json, TextKind
 from shoal.cli.terminal.output import print_json, print_table
 from shoal.cli.terminal.pages import refuse_page
 from shoal.cli.terminal.progress_view import progress
@@ -29,14 +30,12 @@ def scan(
         list[str] | None, typer.Option(help="none, or TYPE=0 as in email=0: exit 1 if more is found.")
     ] = None,
     threshold: Annotated[float, typer.Option(help="How sure a finding in text must be, 0 to 1.")] = 0.6,
-    kind: Annotated[
-        Literal["auto", "log", "prose"], typer.Option(help="What the texts are; auto tells by their lines.")
-    ] = "auto",
+    kind: TextKind = "auto",
     everything: Annotated[bool, typer.Option("--all", help="Read large texts whole instead of pieces.")] = False,  # noqa: FBT002
     junit: Annotated[Path | None, typer.Option(help="Write the verdicts as JUnit XML, for pipelines.")] = None,
     own: RecogniserFlags = NO_FILES,
     reader: ReaderFlags = NO_FLAGS,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else, on stdout.")] = False,  # noqa: FBT002
+    json: Json = False,  # noqa: FBT002
 ) -> None:
     """Find personal data in files, folders, logs, mails, documents, databases: what, where, how many, how sure.
 
@@ -63,7 +62,7 @@ def scan(
             places,
             annotate,
             everything=everything,
-            progress=monitor.progress("scan"),
+            monitor=monitor,
             recognisers=known,
             reader=reader.options,
         )

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn, TextIO
 
@@ -14,48 +13,28 @@ import typer
 
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import RELEASE
-from shoal.cli.terminal.options import Json
+from shoal.cli.terminal.imports import importing
+from shoal.cli.terminal.options import Json, TextKind
 from shoal.cli.terminal.output import note, print_json, say, warn
 from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
-from shoal.cli.vault.connection import PLACE, KeyFileOption, PersonOption, PlaceOption, ServiceOption, VaultConnection
+from shoal.cli.vault.connection import NO_VAULT, VaultFlags
 from shoal.errors import InputError, printable
+from shoal.scrub.choices import Ages, Dates, Replace, chosen_types
 
 if TYPE_CHECKING:
     from shoal.documents.base import DocumentFormat
     from shoal.pseudonyms import Secrets
-    from shoal.schema.progress import Monitor, Progress
+    from shoal.schema.progress import Monitor
     from shoal.scrub.account import ScrubAccount
     from shoal.scrub.files import FileScrubber
     from shoal.scrub.folder_scrub import LeftOutFile
 
 STDIN = Path("-")
+MANY_OBJECTS = 50_000
+"""Words and spans are made by the ten thousand, and hardly any of them is ever garbage that has to be looked for."""
 NOT_READ = 1
 """A file of a folder that could not be scrubbed, and so is not in the folder that was written."""
-
-
-class ReplacementChoice(StrEnum):
-    LABEL = "label"
-    MASK = "mask"
-    PSEUDONYM = "pseudonym"
-
-
-class DateChoice(StrEnum):
-    SHIFT = "shift"
-    LABEL = "label"
-    KEEP = "keep"
-
-
-class KindChoice(StrEnum):
-    AUTO = "auto"
-    LOG = "log"
-    PROSE = "prose"
-
-
-class AgeChoice(StrEnum):
-    GENERALISE = "generalise"
-    LABEL = "label"
-    KEEP = "keep"
 
 
 def scrub(  # a Typer command has one parameter for each option
@@ -65,8 +44,8 @@ def scrub(  # a Typer command has one parameter for each option
         typer.Option("--output", "-o", help="Where to: a file, or a folder for several or a tree."),
     ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Replace the files themselves.")] = False,  # noqa: FBT002
-    replace: Annotated[ReplacementChoice, typer.Option(help="What is written instead.")] = ReplacementChoice.LABEL,
-    kind: Annotated[KindChoice, typer.Option(help="What the texts are; auto tells by their lines.")] = KindChoice.AUTO,
+    replace: Annotated[Replace, typer.Option(help="What is written instead.")] = "label",
+    kind: TextKind = "auto",
     types: Annotated[str | None, typer.Option(help="Only these types, separated by commas.")] = None,
     allow: Annotated[
         list[str] | None,
@@ -77,8 +56,8 @@ def scrub(  # a Typer command has one parameter for each option
         typer.Option("--deny", metavar="WORD|FILE", help="What always goes: a phrase, or a file of them."),
     ] = None,
     own: RecogniserFlags = NO_FILES,
-    dates: Annotated[DateChoice | None, typer.Option(help="Shifted with --replace pseudonym, unless said.")] = None,
-    ages: Annotated[AgeChoice | None, typer.Option(help="Generalised with --replace pseudonym, unless said.")] = None,
+    dates: Annotated[Dates | None, typer.Option(help="Shifted with --replace pseudonym, unless said.")] = None,
+    ages: Annotated[Ages | None, typer.Option(help="Generalised with --replace pseudonym, unless said.")] = None,
     char: Annotated[str, typer.Option(help="The symbol of masks.")] = "*",
     domain: Annotated[str, typer.Option(help="Whose texts share stand-ins.")] = "text",
     table: Annotated[Path | None, typer.Option(help="Write a table of what was recognised (CSV).")] = None,
@@ -89,22 +68,19 @@ def scrub(  # a Typer command has one parameter for each option
     records: Annotated[bool, typer.Option("--records", help="Stack traces as one, with their message.")] = False,  # noqa: FBT002
     encoding: Annotated[str, typer.Option(help="Of plain text.")] = "utf-8",
     model: Annotated[str, typer.Option(help="A learned model: auto, none, or its name.")] = "none",
-    vault: PlaceOption = None,
-    person: PersonOption = None,
-    key_file: KeyFileOption = None,
-    service: ServiceOption = None,
+    door: VaultFlags = NO_VAULT,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Take out of texts, logs and documents what they say of people; from stdin to stdout too.
 
     Example: tail -f app.log | shoal scrub, or shoal scrub letter.txt mail.eml -o clean/ --replace pseudonym
     """
-    from shoal.scrub.account import ScrubAccount
-    from shoal.scrub.choices import chosen_types
-    from shoal.scrub.files import FileScrubber
-    from shoal.scrub.phrase_list import PhraseLists, phrases_from
-    from shoal.scrub.scrubber import Scrubber, standard_annotator
-    from shoal.scrub.streams import STACK_TRACE
+    with importing(objects=MANY_OBJECTS):
+        from shoal.scrub.account import ScrubAccount
+        from shoal.scrub.files import FileScrubber
+        from shoal.scrub.phrase_list import PhraseLists, phrases_from
+        from shoal.scrub.scrubber import Scrubber, standard_annotator
+        from shoal.scrub.streams import STACK_TRACE
 
     lists = PhraseLists.of(phrases_from(allow or (), "allow"), phrases_from(deny or (), "deny"))
     known = own.chosen()
@@ -116,17 +92,17 @@ def scrub(  # a Typer command has one parameter for each option
     if keep_values and table is None:
         raise InputError("--keep-values: goes with --table")
     with ExitStack() as held:
-        secrets = held.enter_context(_secrets(replace, dates, (vault, person, key_file, service)))
+        secrets = held.enter_context(_secrets(door, needed=replace == "pseudonym" or dates == "shift"))
         scrubber = Scrubber(
-            standard_annotator(model, kind=kind.value, recognisers=known, deny=lists.deny),
-            replace.value,
+            standard_annotator(model, kind=kind, recognisers=known, deny=lists.deny),
+            replace,
             secrets,
             domain,
             char=char,
             types=chosen_types(types, known),
             allow=lists.allow,
-            dates=None if dates is None else dates.value,
-            ages=None if ages is None else ages.value,
+            dates=dates,
+            ages=ages,
         )
         done: list[Path] = []
         side = held.enter_context(_written(report, done))
@@ -139,7 +115,7 @@ def scrub(  # a Typer command has one parameter for each option
         with progress(silent=json or shown) as monitor:
             if tree is None:
                 with monitor.phase("scrub"):
-                    _clean(cleaner, list(zip(given, targets, strict=True)), done, monitor.progress("files"))
+                    _clean(cleaner, list(zip(given, targets, strict=True)), done, monitor)
             else:
                 left_out = _clean_tree(cleaner, *tree, monitor)
     _say(account, left_out, as_json=json)
@@ -159,7 +135,7 @@ def _tree(given: list[Path], output: Path | None, *, in_place: bool) -> tuple[Pa
 def _clean_tree(cleaner: FileScrubber, folder: Path, target: Path, monitor: Monitor) -> list[LeftOutFile]:
     from shoal.scrub.folder_scrub import FolderScrub
 
-    with monitor.phase("scrub"):
+    with monitor.phase("scrub"), monitor.listening("scrub, one file", None, "bytes"):
         work = FolderScrub(cleaner, folder, target, monitor.progress("files"))
         work.execute()
     say(f"{target}: {work.written:,} file(s) written, {len(work.left_out):,} left out")
@@ -168,15 +144,18 @@ def _clean_tree(cleaner: FileScrubber, folder: Path, target: Path, monitor: Moni
     return work.left_out
 
 
-def _clean(cleaner: FileScrubber, jobs: list[tuple[Path, Path | None]], done: list[Path], progress: Progress) -> None:
+def _clean(cleaner: FileScrubber, jobs: list[tuple[Path, Path | None]], done: list[Path], monitor: Monitor) -> None:
     """``done`` grows by what others may have seen of the work: all of a file, any part of a stream."""
     for number, (source, target) in enumerate(jobs):
         if len(jobs) > 1:
-            progress(number, len(jobs))
+            monitor.progress("scrub")(number, len(jobs))
         if source == STDIN or target is None:
             done.append(source)
+        task = "scrub" if len(jobs) == 1 else f"scrub, {number + 1} of {len(jobs)}"
+        size = source.stat().st_size if source.is_file() else None
         try:
-            _clean_one(cleaner, source, target)
+            with monitor.listening(task, size, "bytes"):
+                _clean_one(cleaner, source, target)
         except KeyboardInterrupt:
             if source != STDIN:
                 raise
@@ -258,18 +237,14 @@ def _refuse_same(source: Path, target: Path) -> None:
 
 
 @contextmanager
-def _secrets(
-    replace: ReplacementChoice, dates: DateChoice | None, door: tuple[str | None, str | None, Path | None, str | None]
-) -> Iterator[Secrets | None]:
+def _secrets(door: VaultFlags, *, needed: bool) -> Iterator[Secrets | None]:
     """The vault, if one is named and anything is taken from it."""
-    needed = replace is ReplacementChoice.PSEUDONYM or dates is DateChoice.SHIFT
-    place = door[0] or os.environ.get(PLACE)
-    if not needed or not place:
+    if not needed or not door.place:
         if needed:
             note("no vault is named: stand-ins and shifted dates are of this run only")
         yield None
         return
-    with VaultConnection.of(place, *door[1:]).open() as opened:
+    with door.connection().open() as opened:
         yield opened
 
 

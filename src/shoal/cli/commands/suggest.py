@@ -38,6 +38,10 @@ def suggest(
     keep_joinable: Annotated[  # noqa: FBT002
         bool, typer.Option("--keep-joinable", help="Several tables: keep keys as pseudonyms, for outsiders too.")
     ] = False,
+    rules: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option("--rules", help="Add edit rules: values that many have, nobody together. It names them."),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file that is there.")] = False,  # noqa: FBT002
     own: RecogniserFlags = NO_FILES,
     reader: ReaderFlags = NO_FLAGS,
@@ -72,6 +76,7 @@ def suggest(
             purpose=purpose,
             name=name,
             keep_joinable=keep_joinable,
+            rules=rules,
         )
     if output is not None:
         from shoal.io import write_atomic
@@ -97,8 +102,10 @@ def _suggested(
     purpose: str | None,
     name: str | None,
     keep_joinable: bool,
+    rules: bool,
 ) -> Suggestion:
     from shoal.discover.suggestion.policy_draft import suggest as suggest_table
+    from shoal.discover.suggestion.rule_proposals import with_rules
     from shoal.errors import InputError
     from shoal.policy import UseCase
     from shoal.release.suggestion_trial import try_out
@@ -118,8 +125,8 @@ def _suggested(
     files = own.files(folder=folder)
     known = recognisers_with(files)
     if holds_tables(data):
-        if person is not None or purpose is not None:
-            raise InputError("--person and --purpose are about one table, and there are several")
+        if person is not None or purpose is not None or rules:
+            raise InputError("--person, --purpose and --rules are about one table, and there are several")
         with monitor.phase("profile tables"):
             tables = profile_tables_at(data, reader=reader.options, recognisers=known)
         return suggest_multi_table(tables, title, case, folder, keep_joinable=keep_joinable, style=flag)
@@ -138,7 +145,8 @@ def _suggested(
         purpose=purpose,
         recognisers=named,
     )
-    return try_out(draft(), lambda protected, notes: draft(protected=protected, notes=notes), table.source)
+    found = try_out(draft(), draft, table.source)
+    return found if not rules else with_rules(found, table.source.scan(), case)
 
 
 def _told(found: Suggestion) -> dict[str, object]:
@@ -148,10 +156,11 @@ def _told(found: Suggestion) -> dict[str, object]:
 
 
 def _print(found: Suggestion, output: Path) -> None:
+    from shoal.errors import styled
     from shoal.schema import Role
 
     for note in found.notes:
-        typer.echo(f"note: {note}")
+        typer.echo(f"note: {styled(note, flag)}")
     roles = ", ".join(
         f"{sum(one.role is role for one in found.choices.values())} {role}"
         for role in Role

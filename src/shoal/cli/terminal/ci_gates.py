@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from xml.etree import ElementTree  # written here, never read
 
 import typer
 
@@ -44,6 +43,8 @@ def in_words(finding: ModelFinding) -> str:
 
 def write_junit(title: str, findings: Sequence[ModelFinding], path: Path) -> None:
     """One case per figure; whole or not at all."""
+    from xml.etree import ElementTree  # written here, never read
+
     suite = ElementTree.Element(
         "testsuite",
         name=_printable(title),

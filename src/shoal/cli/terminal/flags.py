@@ -7,10 +7,12 @@ from typing import Any, Final
 from shoal.errors import FieldName, FieldText
 
 OTHERWISE: Final = {
+    "absurd": "yes",
     "data": "input",
     "ks": "k",
     "limits": "limit",
     "quasi": "qi",
+    "quasi_identifiers": "qi",
     "recodings": "recoding",
     "rules": "rule",
 }

@@ -80,6 +80,10 @@ class PlainGroup(TyperGroup):
         _format_options(self, ctx, formatter)
         self.format_commands(ctx, formatter)
 
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Names alone: to list commands need not build them."""
+        return list(self.commands)
+
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         described = [(name, *self.described(name)) for name in self.list_commands(ctx)]
         width = max((len(name) for name, _, _ in described), default=0)
@@ -97,6 +101,6 @@ def _place(task: str) -> tuple[int, str]:
 
 
 _COMMANDS: Final = "Commands"
-TASKS: Final = ("Find", "Prepare", "Release", "Assess", "Keep apart", "Learn")
+TASKS: Final = ("Find", "Prepare", "Release", "Assess", "Ask", "Govern", "Keep apart", "Learn")
 """What commands are for, in the order of the help."""
-FIND, PREPARE, RELEASE, ASSESS, KEEP, LEARN = TASKS
+FIND, PREPARE, RELEASE, ASSESS, ASK, GOVERN, KEEP, LEARN = TASKS

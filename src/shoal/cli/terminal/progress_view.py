@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Timer
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +16,7 @@ from shoal.cli.terminal.signals import command_token
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from shoal.schema.progress import Monitor, ProgressEvent
+    from shoal.schema.progress import Monitor, ProgressEvent, Unit
 
 DELAY: Final = 0.8
 """Seconds for which nothing is shown: most commands are over by then."""
@@ -35,20 +35,28 @@ class ProgressView:
     _done: int | None = None
     """None where no step was told of yet."""
     _total: int | None = None
+    _unit: Unit = "steps"
+    _left: dict[str, tuple[float, int]] = field(default_factory=dict)
+    """When tasks that others came between were begun, and how far they were: one goes on where it was left."""
 
     def __call__(self, event: ProgressEvent) -> None:
         from shoal.schema.progress import Advanced, PhaseStarted
 
         if isinstance(event, PhaseStarted):
+            self._left.clear()
             self._begin(event.phase)
             self._total = event.records
         elif isinstance(event, Advanced):
             again = self._done is not None and event.done < self._done
             if event.task != self.task or again:
                 self._begin(event.task)
-            self._done, self._total = event.done, event.total
+                started, done = self._left.get(event.task, (0.0, event.done + 1))
+                self._started = started if event.done >= done else self._started
+            self._done, self._total, self._unit = event.done, event.total, event.unit
 
     def _begin(self, task: str) -> None:
+        if self._started is not None and self._done is not None:
+            self._left[self.task] = (self._started, self._done)
         self.task, self._started = task, self.clock()
         self._done = self._total = None
 
@@ -66,11 +74,12 @@ class ProgressView:
         seconds, done, total = self.clock() - self._started, self._done, self._total
         if not done:
             return f"{self.task}  {f'{total:,} records, ' if total and done is None else ''}{_seconds(seconds)}"
-        told = f"{_bar(done, total)}{done:,}{f' of {total:,}' if total and done <= total else ''}"
+        whole = f" of {_amount(total, self._unit)}" if total and done <= total else ""
+        told = f"{_bar(done, total)}{_amount(done, self._unit)}{whole}"
         if seconds < SETTLED:
             return f"{self.task}  {told}, {_seconds(seconds)}"
         rate = done / seconds
-        speed = f"{rate:,.0f}/s" if rate >= 2 else f"{_seconds(1 / rate)} each"
+        speed = f"{_amount(round(rate), self._unit)}/s" if rate >= 2 else f"{_seconds(1 / rate)} each"
         left = f"{_seconds((total - done) / rate)} left" if total and done <= total else _seconds(seconds)
         return f"{self.task}  {told}, {speed}, {left}"
 
@@ -78,6 +87,16 @@ class ProgressView:
         from rich.text import Text
 
         return Text(self.line(), no_wrap=True, overflow="ellipsis")
+
+
+def _amount(number: int, unit: Unit) -> str:
+    """
+    >>> _amount(50_000, "steps"), _amount(4_210_000, "bytes"), _amount(800, "bytes")
+    ('50,000', '4.2 MB', '1 kB')
+    """
+    if unit == "steps":
+        return f"{number:,}"
+    return f"{number / 1e6:,.1f} MB" if number >= 1e6 else f"{number / 1e3:,.0f} kB"
 
 
 def _bar(done: int, total: int | None) -> str:

@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, NoReturn, ParamSpec
 
 import typer
 
+from shoal.cli.terminal.option_sets import OptionSet
 from shoal.errors import InputError, SourceError
 
 if TYPE_CHECKING:
@@ -33,15 +34,29 @@ KEY_FILE = "SHOAL_VAULT_KEY_FILE"
 SERVICE = "SHOAL_VAULT_SERVICE"
 DEFAULT_PLACE = "shoal.vault"
 
-PlaceOption = Annotated[
-    str | None, typer.Option("--vault", metavar="PLACE", help=f"A file or postgresql://…; or {PLACE}.")
-]
-PersonOption = Annotated[str | None, typer.Option("--person", help=f"Who you are to the vault; or {PERSON}.")]
-KeyFileOption = Annotated[Path | None, typer.Option("--key-file", help=f"Your key file; or {KEY_FILE}.")]
-ServiceOption = Annotated[str | None, typer.Option("--service", help=f"Your key service; or {SERVICE}.")]
-OPTIONS = {"vault": PlaceOption, "person": PersonOption, "key_file": KeyFileOption, "service": ServiceOption}
-
 Parameters = ParamSpec("Parameters")
+
+
+@dataclass(frozen=True)
+class VaultFlags(OptionSet):
+    """Which vault, and who opens it by what; the environment says what these don't."""
+
+    vault: Annotated[
+        str | None, typer.Option("--vault", metavar="PLACE", help=f"A file or postgresql://…; or {PLACE}.")
+    ] = None
+    person: Annotated[str | None, typer.Option("--person", help=f"Who you are to the vault; or {PERSON}.")] = None
+    key_file: Annotated[Path | None, typer.Option("--key-file", help=f"Your key file; or {KEY_FILE}.")] = None
+    service: Annotated[str | None, typer.Option("--service", help=f"Your key service; or {SERVICE}.")] = None
+
+    @property
+    def place(self) -> str | None:
+        return self.vault or os.environ.get(PLACE)
+
+    def connection(self) -> VaultConnection:
+        return VaultConnection.of(self.vault, self.person, self.key_file, self.service)
+
+
+NO_VAULT: Final = VaultFlags()
 
 
 @dataclass(frozen=True)
@@ -111,34 +126,29 @@ def with_vault_connection(
     """
 
     @functools.wraps(command)
-    def opened(*arguments: Any, **options: Any) -> None:
-        door = VaultConnection.of(*(options.pop(name) for name in OPTIONS))
+    def opened(*arguments: Any, flags: VaultFlags, **options: Any) -> None:
         try:
-            command(door, *arguments, **options)
+            command(flags.connection(), *arguments, **options)
         except (KeyboardInterrupt, EOFError):
             _stop(interrupted or "interrupted: what was under way is undone")
 
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-    kind = inspect.Parameter.KEYWORD_ONLY
-    asked = [inspect.Parameter(name, kind, default=None, annotation=option) for name, option in OPTIONS.items()]
-    opened.__signature__ = inspect.Signature([*own, *asked])  # type: ignore[attr-defined]  # what Typer reads
-    opened.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *asked)}
+    flags = inspect.Parameter("flags", inspect.Parameter.KEYWORD_ONLY, default=NO_VAULT, annotation=VaultFlags)
+    opened.__signature__ = inspect.Signature([*own, flags])  # type: ignore[attr-defined]  # what ``expanded`` reads
     return opened
 
 
 @contextmanager
-def secrets_for(
-    policies: Iterable[Policy], vault: str | None, person: str | None, key_file: Path | None, service: str | None
-) -> Iterator[Vault | None]:
+def secrets_for(policies: Iterable[Policy], flags: VaultFlags) -> Iterator[Vault | None]:
     """The vault of a run, opened if one is named and a policy takes anything from it."""
     from shoal.policy.vault_needs import needs_vault, vault_of
 
     needing = [policy for policy in policies if needs_vault(policy)]
-    place = vault or next((vault_of(policy) for policy in needing if policy.vault), None) or os.environ.get(PLACE)
+    place = flags.vault or next((vault_of(policy) for policy in needing if policy.vault), None) or flags.place
     if not needing or not place:
         yield None
         return
-    with VaultConnection.of(place, person, key_file, service).open() as opened:
+    with replace(flags, vault=place).connection().open() as opened:
         yield opened
 
 

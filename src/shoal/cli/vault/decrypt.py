@@ -83,10 +83,11 @@ def _opened(frame: pl.LazyFrame, column: str, technique: Encrypt, opening: _Open
     """The work is done once for each distinct value."""
     import polars as pl
 
+    from shoal.kernels.replacing import replaced
+
     sealed = frame.select(pl.col(column).cast(pl.String).unique()).collect(engine="streaming").to_series().drop_nulls()
     plain = technique.undo(column, sealed, opening)
-    readable = pl.col(column).cast(pl.String).replace_strict(sealed, plain, default=None, return_dtype=pl.String)
-    return frame.with_columns(readable.alias(column))
+    return frame.with_columns(replaced(pl.col(column).cast(pl.String), sealed, plain, pl.String()).alias(column))
 
 
 def _refuse_scheme(technique: Encrypt) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 
 import typer
@@ -14,8 +15,10 @@ from shoal.errors import styled
 from shoal.privacy import ModelFinding
 from shoal.results.attack_report import AttackReport, in_words, share_tried
 from shoal.results.manifest import Manifest
-from shoal.results.number_format import count, percent
+from shoal.results.number_format import count, percent, span
 
+NOT_OF_PEOPLE = ("singling_out", "dictionary", "frequency", "read_back")
+"""Attacks that are tried on predicates, codes or combinations."""
 HEADER = ("attack", "on", "right", "95 % interval", "guessing", "strangers", "p", "verdict")
 
 
@@ -32,6 +35,7 @@ def print_attacks(report: AttackReport) -> None:
     for attack in report.done.attacks:
         if share := share_tried(attack):
             typer.echo(f"{attack.key} of {attack.attribute}: {share}")
+    typer.echo(sample_line(report.done.attacks, report.everybody), nl=False)
     _print_doubts(report)
     done, found, unjudged = report.done.attacks, report.done.found, len(report.done.unjudged)
     if found:
@@ -45,6 +49,21 @@ def print_attacks(report: AttackReport) -> None:
             f"judged together: p adjusted for {count(len(report.done.attacks), 'attack')} (Holm), so that chance alone "
             f"finds anything in a safe release in at most {percent(LEVEL)} of cases"
         )
+
+
+def sample_line(attacks: Sequence[Attack], everybody: int) -> str:
+    """That an attack was tried on some of the people only, and on how many; nothing where on all.
+
+    >>> one = Attack("linkability", "Linking two files", "", Rate(3, 200), Rate(1, 200), attribute="age")
+    >>> sample_line([one], 1000)
+    'a sample was drawn: of 1,000 people linkability tried 200 (--trials: at most, and fewer of large tables)\\n'
+    >>> sample_line([one], 200)
+    ''
+    """
+    tried = {one.key: one.success.trials for one in attacks if one.key not in NOT_OF_PEOPLE}
+    fewer = ", ".join(f"{key} tried {trials:,}" for key, trials in tried.items() if trials < everybody)
+    said = f"a sample was drawn: of {everybody:,} people {fewer} (--trials: at most, and fewer of large tables)\n"
+    return said if fewer else ""
 
 
 def _print_doubts(report: AttackReport) -> None:
@@ -98,12 +117,11 @@ def evidence_findings(manifest: Manifest) -> tuple[ModelFinding, ...]:
 
 
 def attack_row(attack: Attack) -> tuple[str, ...]:
-    low, high = attack.success.interval
     return (
         attack.title,
         attack.attribute or "",
         _rate(attack.success),
-        f"{percent(low)} to {percent(high)}",
+        span(*attack.success.interval),
         _rate(attack.baseline),
         "" if attack.control is None else _rate(attack.control) + ("*" if attack.left_out else ""),
         _p(attack),

@@ -13,7 +13,7 @@ from shoal.assess.multi_table.measurement import MultiTableMeasurement
 from shoal.assess.multi_table.references import FollowedReference
 from shoal.cli.terminal.flags import flag
 from shoal.cli.terminal.output import print_table, warn
-from shoal.cli.views.attacks import HEADER, attack_row, evidence_findings, print_attacks, print_evidence
+from shoal.cli.views.attacks import HEADER, attack_row, evidence_findings, print_attacks, print_evidence, sample_line
 from shoal.cli.views.measurement import print_verdicts
 from shoal.cli.views.summary import k_before, verdict
 from shoal.errors import styled
@@ -86,6 +86,8 @@ def print_measured(measured: MultiTableMeasurement) -> None:
 def print_attacked(found: MultiTableAttack) -> None:
     if found.joined:
         print_table("Attacks on the joined tables", HEADER, [attack_row(attack) for attack in found.joined])
+    for attack in found.joined:
+        typer.echo(sample_line((attack,), int((attack.details or {})["people"])), nl=False)
     if found.skipped is not None:
         typer.echo(f"{'NOT JUDGED' if found.unjudged else 'not tried'}: joined tables: {styled(found.skipped, flag)}")
     for name, report in found.tables.items():

@@ -9,8 +9,10 @@ import typer
 from shoal.cli.terminal.output import print_table
 from shoal.errors import printable
 from shoal.plan.description import ColumnDescription, PlanDescription, StepDescription
+from shoal.plan.nodes import PlanStage
 from shoal.results.number_format import count, percent
 
+FIXED = "the policy fixes it"
 HEADER = ("column", "role", "type", "what is done", "what the reader sees")
 
 
@@ -40,7 +42,10 @@ def _step(step: StepDescription) -> str:
 def _circumstances(step: StepDescription) -> Iterator[str]:
     if step.number is not None:
         yield f"step {step.number}"
-    yield "the solver chooses" if step.chosen_by == "solver" else step.stage
+    if step.chosen_by == "solver":
+        yield "the solver chooses"
+    else:
+        yield FIXED if step.stage == PlanStage.SOLUTION else step.stage
     if step.clause:
         yield step.clause
     if step.scope == "table":
@@ -59,6 +64,9 @@ def _lines(described: PlanDescription) -> Iterator[str]:
         yield f"table:    {_step(step)}"
     for model in described.models:
         yield f"model:    {model.title}: {model.promise}"
+    for rule in described.rules:
+        broken = "" if rule.violations is None else f"; {count(rule.violations, 'record')} of the data broke it"
+        yield f"rule:     {rule.name}: never {rule.never} ({rule.on_violation}{broken})"
     if described.solve is not None:
         limit = described.solve["suppression_limit"]
         allowed = f"up to {percent(limit)} of records" if limit else "no record"

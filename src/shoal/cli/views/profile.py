@@ -37,7 +37,7 @@ def print_profile(profile: Profile, label: str) -> None:
                 ", ".join(dict.fromkeys((str(column.column.type), str(column.kind)))),
                 f"{column.spread.distinct:,}",
                 f"{column.missing:.0%}",
-                found.recogniser.key if found else "",
+                found.recogniser.type if found else "",
                 f"{proposal.role}: {_as_yaml(done)}" if done else str(proposal.role),
             )
         )

@@ -11,7 +11,7 @@ from shoal.policy import PRESETS, UseCase
 from shoal.privacy import ModelFinding
 from shoal.release import Release
 from shoal.results.manifest import Manifest
-from shoal.results.number_format import number
+from shoal.results.number_format import count, number
 from shoal.solve import Solution
 
 
@@ -20,9 +20,7 @@ def print_release(release: Release) -> None:
     after, solution = release.risk, release.solution
     for warning in manifest.warnings:
         warn(warning)
-    starred, suppressed = manifest.suppressed.cells, manifest.suppressed.records
-    cells = f", {starred:,} cells starred in others" if starred else ""
-    typer.echo(f"{manifest.data.rows:,} records written, {suppressed:,} suppressed{cells}")
+    typer.echo(_written(manifest))
     if solution is not None and manifest.solution is not None and solution.levels:
         levels = ", ".join(_level(name, level, manifest) for name, level in solution.levels.items())
         optimal = "the least loss possible" if solution.optimal else "the least loss found"
@@ -36,18 +34,34 @@ def print_release(release: Release) -> None:
         telling = manifest.read_back.suppressed_cells
         cells = f", {telling:,} telling cells suppressed" if telling else ""
         typer.echo(f"k with what other columns tell: {after.k_effective}{cells}")
-    for finding in manifest.models:
-        achieved = inf if finding.achieved is None else finding.achieved
-        typer.echo(f"{finding.name}: required {finding.required:g}, achieved {achieved:g}")
-    if manifest.state is not None:
-        told = manifest.state.words.removeprefix("The file holds ").removesuffix(".")
-        typer.echo(f"state: {told}")
+    _print_findings(manifest)
     typer.echo(f"data:     {release.data}")
     for path in release.files.values():
         typer.echo(f"beside:   {path}")
     if release.folder is not None:
         typer.echo(f"manifest: {release.folder / 'release.json'}")
         typer.echo(f"report:   {release.folder / 'report.html'}")
+
+
+def _print_findings(manifest: Manifest) -> None:
+    for finding in manifest.models:
+        achieved = f"achieved {inf if finding.achieved is None else finding.achieved:g}"
+        told = achieved if manifest.kind.has_classes else "no records are left to measure it by"
+        typer.echo(f"{finding.name}: required {finding.required:g}, {told}")
+    for rule in manifest.rules or ():
+        typer.echo(f"rule {rule.name}: {rule.words}")
+    if manifest.state is not None:
+        told = manifest.state.words.removeprefix("The file holds ").removesuffix(".")
+        typer.echo(f"state: {told}")
+
+
+def _written(manifest: Manifest) -> str:
+    if not manifest.kind.has_records:
+        return f"{count(manifest.data.rows or 0, 'group')} written"
+    starred, suppressed = manifest.suppressed.cells, manifest.suppressed.records
+    where = " in other records" if suppressed else ""
+    cells = f", {starred:,} cells starred{where}" if starred else ""
+    return f"{manifest.data.rows:,} records written, {suppressed:,} suppressed{cells}"
 
 
 def _level(name: str, level: int, manifest: Manifest) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 NAME_STRENGTH = 0.7
 """How far a column's name alone is believed."""
+
+ANYTHING = ".+"
+"""The form of a kind that has none in cells."""
 
 Setting = str | int | float | bool | Sequence["Setting"] | Mapping[str, "Setting"]
 """A technique or a hierarchy as it is written in a policy."""
@@ -77,7 +80,7 @@ class Recogniser:
     role: Role
     because: str
     """How stable it is and who else knows it: what makes it identifying or sensitive (PDPC guide, step 1)."""
-    pattern: str = ".+"
+    pattern: str = ANYTHING
     """A regular expression for the whole value, which it is given in capitals."""
     strength: float = 0.0
     """How sure the form makes by itself; with 0 the column's name has to speak for it."""
@@ -111,6 +114,13 @@ class Recogniser:
 
     def confidence(self, share: float, *, hinted: bool) -> float:
         return share * (1 - (1 - self.strength) * (1 - NAME_STRENGTH * hinted))
+
+    def in_cells(self) -> Recogniser:
+        """Known by its form in text where its entry says nothing of cells: a cell may hold nothing but it."""
+        text = self.text
+        if text is None or text.after or self.pattern != ANYTHING or self.strength:
+            return self
+        return replace(self, pattern=f"(?i:{text.pattern})", strength=text.score, check=self.check or text.check)
 
     def count(self, values: pl.Series) -> int:
         """How many of the values, given as text, have the form and pass the check."""

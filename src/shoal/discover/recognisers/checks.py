@@ -56,6 +56,20 @@ def card(value: str) -> bool:
     return 12 <= len(_digits(value)) <= 19 and _LUHN(_digits(value))
 
 
+def iban_form(value: str) -> bool:
+    """As long as in its country, with letters where it has some there; its check digits may be wrong."""
+    from stdnum import numdb
+
+    number = re.sub("[ -]", "", value)
+    _, about = numdb.get("iban").info(number)[0]
+    parts = re.findall("([0-9]+)!([nac])", about.get("bban", ""))
+    form = "".join(f"[{_OF_IBANS[kind]}]{{{length}}}" for length, kind in parts)
+    return bool(parts) and re.fullmatch(form, number[4:]) is not None
+
+
+_OF_IBANS = {"n": "0-9", "a": "A-Z", "c": "A-Z0-9"}
+
+
 def ip(value: str) -> bool:
     if ":" not in value:
         return _IPV4.fullmatch(value) is not None
@@ -215,6 +229,7 @@ CHECKS: dict[str, Check] = {
     "epic": StdnumCheck("stdnum.in_.epic"),
     "gstin": StdnumCheck("stdnum.in_.gstin"),
     "iban": StdnumCheck("stdnum.iban"),
+    "iban_form": iban_form,
     "ip": ip,
     "luhn15": luhn15,
     "medley": medley,

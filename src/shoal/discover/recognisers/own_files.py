@@ -81,7 +81,7 @@ class _Reading:
             if key == LISTS:
                 continue
             try:
-                found.append(RecogniserEntry.model_validate(filled(value, lists)).recogniser(key))
+                found.append(RecogniserEntry.model_validate(filled(value, lists)).recogniser(key).in_cells())
             except ValidationError as error:
                 problems += self._problems(key, error)
             except ValueError as error:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import Field, ValidationError, field_validator
 
-from shoal.discover.recognisers.base import InText, Recogniser
+from shoal.discover.recognisers.base import ANYTHING, InText, Recogniser
 from shoal.discover.recognisers.checks import CHECKS, Check, RangeCheck, check_named
 from shoal.discover.recognisers.expressions import Edges, LinearError, linear
 from shoal.errors import SourceError
@@ -106,7 +106,7 @@ class RecogniserEntry(Parameters):
     title: str
     role: Role
     because: str
-    pattern: str = ".+"
+    pattern: str = ANYTHING
     strength: Annotated[float, Field(ge=0, le=1)] = 0.0
     check: str | CheckRange | None = None
     proof: str = ""

@@ -9,14 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Final, overload
+from typing import overload
 
 from shoal.discover.recognisers.base import Recogniser
 from shoal.discover.recognisers.shipped_recognisers import installed
 from shoal.schema.roles import Role
-
-PROJECT_FILE: Final = "shoal-recognisers.yaml"
-"""Used by every command where it lies in the working folder, or beside the policy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +32,7 @@ class RecogniserSet(Sequence[Recogniser]):
 
         chosen = {one.key: one for one in self.recognisers}
         for path in paths:
-            chosen |= {one.key: one for one in recognisers_at(path)}
+            chosen |= {one.key: one.in_cells() for one in recognisers_at(path)}
         return RecogniserSet(tuple(chosen.values()))
 
     @cached_property
@@ -50,6 +47,11 @@ class RecogniserSet(Sequence[Recogniser]):
     def direct_by_name(self, column: str) -> Recogniser | None:
         """The kind of direct identifier that the name of a column tells of."""
         return next((one for one in self.recognisers if one.role is Role.DIRECT and one.hinted(column)), None)
+
+    def title_of(self, kind: str) -> str:
+        """What a value of a kind is called where its form does not tell the country that it is of."""
+        titles = [one.title for one in self.recognisers if one.type == kind]
+        return next(filter(str.islower, titles), titles[0])
 
     def hints_at(self, column: str, kind: str) -> bool:
         """Whether the name of a column tells of a kind."""
@@ -77,9 +79,3 @@ def default_recognisers() -> RecogniserSet:
 def with_files(*paths: Path) -> RecogniserSet:
     """Ours with those of further files."""
     return default_recognisers().with_files(*paths)
-
-
-def project_files(*folders: Path) -> tuple[Path, ...]:
-    """The project's file in each of the folders, where there is one; a folder that is named twice is one."""
-    places = {(folder / PROJECT_FILE).resolve(): folder / PROJECT_FILE for folder in folders}
-    return tuple(path for whole, path in places.items() if whole.is_file())

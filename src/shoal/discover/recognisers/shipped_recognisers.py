@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from shoal.discover.recognisers.base import InText, Recogniser
 from shoal.discover.recognisers.checks import CHECKS, Check, PhoneCheck, RangeCheck, StdnumCheck, check_named
-from shoal.kernels.derived_files import Sections, content_key, kept_or_made
+from shoal.kernels.derived_files import DerivedKey, Sections, derived_key, kept_or_made
 from shoal.schema.registry import loaded, plugins
 from shoal.schema.roles import Role
 from shoal.schema.values import ValueType
@@ -50,12 +50,12 @@ def shipped() -> tuple[Recogniser, ...]:
 
 
 @cache
-def shipped_key() -> str:
-    """A hash of our files and of what reads them."""
+def shipped_key() -> DerivedKey:
+    """Of our files and of what reads them."""
     home = resources.files("shoal.discover.recognisers")
     files = sorted([*home.iterdir(), *(home / "packs").iterdir()], key=lambda file: file.name)
     read = [file.read_bytes() for file in files if file.name.endswith((".py", ".yaml"))]
-    return content_key([*read, version("python-stdnum").encode(), version("google-re2").encode()])
+    return derived_key(read, (version("python-stdnum"), version("google-re2")))
 
 
 def pack_texts() -> dict[str, str]:

@@ -35,14 +35,16 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
-from shoal.discover.column_profile import Profile
+from shoal.discover.column_profile import ColumnProfile, Profile
+from shoal.discover.recognisers import Setting
 from shoal.discover.role_resolution import person_in
-from shoal.discover.suggestion.policy_yaml import attribute_lines, comment, setting
+from shoal.discover.suggestion.policy_yaml import attribute_lines, comment, comments, setting
 from shoal.discover.suggestion.purpose import StatedPurpose, read_purpose
 from shoal.discover.suggestion.technique_choice import TechniqueChoice, choose, needed_only, without_quasi
 from shoal.discover.table_links import LinkableTable, TableColumn, domains, in_telling_order
-from shoal.errors import DataError, FieldName, FieldStyle, FieldText, styled
+from shoal.errors import DataError, FieldName, FieldStyle, FieldText, InputError, styled
 from shoal.policy import PRESETS, Policy, UseCase
 from shoal.policy.multi_table import EXTERNAL_USE_CASES
 from shoal.schema import Role
@@ -56,6 +58,11 @@ MOST_PROTECTED = 8
 MANY_AMOUNTS = 10
 CLOSE = 0.4
 MOST_GROUPS = 6
+MINIMISE = FieldText(
+    "Say what the data is for with ",
+    FieldName("purpose"),
+    ": what that does not need is left out, and the rest keeps more detail.",
+)
 AGGREGATES = "Counts by group instead of records: this line does it, and the levels of privacy and solve still hold."
 ALIKE_DIFFER = "those who look alike do not all have the same"
 NAMED = 5
@@ -90,6 +97,55 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
+class PolicyWishes:
+    """What a person decided before the draft is made; what is not said goes by the profile and the use case."""
+
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    k: int | None = None
+    suppression_limit: float | None = None
+    hierarchies: Mapping[str, Setting] = field(default_factory=dict)
+    """Levels of columns, as a policy names them; they count where the column is a quasi-identifier."""
+
+    def __post_init__(self) -> None:
+        if self.k is not None and self.k < 2:
+            raise InputError("has to be 2 or more: among one, nobody hides", field="k")
+        if self.suppression_limit is not None and not 0 <= self.suppression_limit <= 1:
+            raise InputError("what may be suppressed has to be a share between 0 and 1")
+
+    def applied_to(self, profile: Profile) -> Profile:
+        """The profile as if it had proposed the roles that were decided."""
+        names = tuple(column.name for column in profile.columns)
+        for name in (*self.roles, *self.hierarchies):
+            if name not in names:
+                raise DataError(f"the table has no column '{name}'{did_you_mean(name, names)}")
+        return replace(profile, columns=tuple(self._decided(column) for column in profile.columns))
+
+    def _decided(self, column: ColumnProfile) -> ColumnProfile:
+        return self._with_levels(self._with_role(column))
+
+    def _with_levels(self, column: ColumnProfile) -> ColumnProfile:
+        levels = self.hierarchies.get(column.name)
+        if levels is None or column.proposal.role is not Role.QUASI:
+            return column
+        reasons = (*column.proposal.reasons, "a person chose its levels")
+        proposal = replace(column.proposal, hierarchy=levels, technique=None, reasons=reasons)
+        return replace(column, proposal=proposal, identifier=None)
+
+    def _with_role(self, column: ColumnProfile) -> ColumnProfile:
+        role = self.roles.get(column.name)
+        if role is None or role is column.proposal.role:
+            return column
+        reason = f"a person decided that it is {role}; {column.proposal.role} was proposed"
+        keeps_levels = role is Role.QUASI
+        hierarchy = column.proposal.hierarchy if keeps_levels else None
+        proposal = replace(column.proposal, role=role, reasons=(reason,), technique=None, hierarchy=hierarchy)
+        return replace(column, proposal=proposal, identifier=None)
+
+
+NO_WISHES: Final = PolicyWishes()
+
+
+@dataclass(frozen=True)
 class TablePolicyDraft:
     """One table's part of a policy: what is chosen, and who is counted."""
 
@@ -101,6 +157,13 @@ class TablePolicyDraft:
     protected: tuple[str, ...] = ()
     """Sensitive attributes of which those who look alike have to differ."""
     further_notes: tuple[str, ...] = ()
+    wishes: PolicyWishes = field(default_factory=lambda: NO_WISHES)
+
+    @property
+    def k(self) -> int | None:
+        """None where the use case asks for none: then nobody's wish for one is heard."""
+        preset = PRESETS[self.use_case].k
+        return preset if preset is None or self.wishes.k is None else self.wishes.k
 
     @property
     def protectable(self) -> tuple[str, ...]:
@@ -120,8 +183,7 @@ class TablePolicyDraft:
     @property
     def too_few(self) -> bool:
         """Whether nobody could hide, whatever is generalised."""
-        k = PRESETS[self.use_case].k
-        return k is not None and bool(self.quasi) and self.people < k
+        return self.k is not None and bool(self.quasi) and self.people < self.k
 
     def without_quasi(self) -> TablePolicyDraft:
         why = f"with {self.people} people in the table nobody could hide by it"
@@ -139,25 +201,24 @@ def suggest(  # noqa: PLR0913  # one argument per part of the policy
     purpose: str | None = None,
     protected: Iterable[str] = (),
     notes: Iterable[str] = (),
+    wishes: PolicyWishes = NO_WISHES,
 ) -> Suggestion:
     """A policy for a table of which this is the profile; ``person`` names the person, if that is known.
 
     ``recognisers`` are files, as the policy names them, that the profile was made with. Of a ``purpose`` such as
     "diabetes by age" only the columns that it names are kept. Those who look alike have to differ in the attributes
-    that are ``protected``. ``notes`` are added to its own.
+    that are ``protected``. ``notes`` are added to its own. ``wishes`` go before what would be chosen.
     """
-    wanted = draft_for(profile, use_case=use_case, person=person, purpose=purpose)
-    wanted = replace(wanted, protected=tuple(protected), further_notes=tuple(notes))
+    wanted = draft_for(wishes.applied_to(profile), use_case=use_case, person=person, purpose=purpose)
+    wanted = replace(wanted, protected=tuple(protected), further_notes=tuple(notes), wishes=wishes)
     if wanted.too_few:
         advice = "combine it with other data, or aggregate it"
-        raise DataError(
-            f"{use_case} asks for k = {PRESETS[use_case].k}, and there are {wanted.people} people", advice=advice
-        )
+        raise DataError(f"{use_case} asks for k = {wanted.k}, and there are {wanted.people} people", advice=advice)
     lines = [*_heading(wanted), "shoal: 1", f"name: {setting(name)}", f"use_case: {use_case}"]
     lines += [] if source is None else [f"source: {setting(source)}"]
     lines += [f"recognisers: {setting(list(recognisers))}"] if recognisers else []
     lines += table_lines(wanted)
-    protectable = wanted.protectable if wanted.quasi and PRESETS[use_case].k is not None else ()
+    protectable = wanted.protectable if wanted.quasi and wanted.k is not None else ()
     text = "\n".join(lines) + "\n"
     return Suggestion(text, wanted.choices, wanted.person, tuple(notes_of(wanted)), protectable)
 
@@ -200,7 +261,7 @@ def table_lines(wanted: TablePolicyDraft, indent: str = "") -> list[str]:
     if wanted.person is not None:
         lines += [f"person: {setting(wanted.person)}      # k counts people, not records: some have several records"]
     lines += ["", "attributes:", *attribute_lines(wanted.choices), *_aggregate_lines(wanted)]
-    k = PRESETS[wanted.use_case].k
+    k = wanted.k
     if k is not None and wanted.quasi:
         by = ", ".join(wanted.quasi) if len(wanted.quasi) <= NAMED else f"all {len(wanted.quasi)} quasi-identifiers"
         alike = comment(f"everybody looks like at least {k - 1} others in {by}")
@@ -240,6 +301,7 @@ def _is_kept(one: TechniqueChoice) -> bool:
 def _solving(wanted: TablePolicyDraft) -> list[str]:
     """Of a small table, one person who is like nobody else may be starred out too."""
     limit = max(SUPPRESSION_LIMIT, math.ceil(100 / wanted.people) / 100) if wanted.people else SUPPRESSION_LIMIT
+    limit = limit if wanted.wishes.suppression_limit is None else wanted.wishes.suppression_limit
     return [
         "solve:",
         "  recoding: local            # each record is generalised as far as it has to be; global is easier to analyse",
@@ -253,12 +315,14 @@ def _solving(wanted: TablePolicyDraft) -> list[str]:
 def _heading(wanted: TablePolicyDraft) -> list[str]:
     preset = PRESETS[wanted.use_case]
     lines = [f"# A policy to start from: {preset.title.lower()}. Read each line, and change what is not so."]
-    return [*lines, *(comment(note) for note in notes_of(wanted)), ""]
+    return [*lines, *(line for note in notes_of(wanted) for line in comments(note)), ""]
 
 
 def notes_of(wanted: TablePolicyDraft) -> list[str]:
     """What a person should know before running it."""
     profile, notes = wanted.profile, [*wanted.further_notes]
+    if notes and wanted.purpose is None:
+        notes.append(MINIMISE)
     if wanted.purpose is not None and wanted.purpose.aggregates_suffice:
         notes.append(
             f"For '{' '.join(wanted.purpose.text.split())}' counts by group would do, and they give away less than "
@@ -311,7 +375,8 @@ def suggest_tables(  # noqa: PLR0913  # one argument per part of the policy
     wanted = {key: _drafts(table, use_case, joined[key], joinable=joinable) for key, table in tables.items()}
     notes = [styled(note, style) for note in _notes(wanted, joined, joinable=joinable)]
     title = PRESETS[use_case].title.lower()
-    lines = [f"# A policy to start from: {title}. Read each line, and change what is not so.", *map(comment, notes), ""]
+    lines = [f"# A policy to start from: {title}. Read each line, and change what is not so."]
+    lines += [*(line for note in notes for line in comments(note)), ""]
     lines += ["shoal: 1", f"name: {setting(name)}", f"use_case: {use_case}"]
     lines += [] if source is None else [f"source: {setting(source)}"]
     if any(joined.values()) and joinable and use_case in EXTERNAL_USE_CASES:

@@ -44,7 +44,12 @@ def comment(text: str) -> str:
     return f"# {''.join(each if each.isprintable() else '?' for each in line)}"
 
 
+def comments(text: str, indent: str = "") -> list[str]:
+    """As many lines as it takes."""
+    return [f"{indent}{comment(line)}" for line in textwrap.wrap(text, _WIDTH)]
+
+
 def attribute_lines(choices: Mapping[str, TechniqueChoice]) -> Iterable[str]:
     for name, choice in choices.items():
-        yield from (f"  {comment(line)}" for line in textwrap.wrap(choice.reason, _WIDTH))
+        yield from comments(choice.reason, "  ")
         yield f"  {setting(name)}: {setting(choice.entry)}"

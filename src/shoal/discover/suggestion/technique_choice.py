@@ -249,20 +249,19 @@ def without_quasi(chosen: dict[str, TechniqueChoice], why: str) -> dict[str, Tec
 
 
 def _something(profile: Profile, chosen: dict[str, TechniqueChoice]) -> dict[str, TechniqueChoice]:
-    """A table of nothing but identifiers and texts: what can be told of it without them stays."""
-    texts = [one.name for one in profile.columns if one.free_text]
-    for name in texts or list(chosen):
-        own = chosen[name]
-        if profile[name].column.storage.is_nested():
-            continue
-        if texts and "scrub" in techniques.names():
-            chosen[name] = replace(own, technique="scrub", reason=f"{own.reason}; what is recognised becomes labels")
-        else:
-            chosen[name] = replace(
-                own,
-                role=Role.DIRECT,
-                technique={"pseudonymise": {"domain": domain_for(name)}},
-                hierarchy=None,
-                reason=f"{own.reason}; nothing else would be left, so a pseudonym stands for it",
-            )
+    """A table of nothing but identifiers and texts: the texts stay without them, else one pseudonym for each record.
+
+    One column of pseudonyms is enough for a table (PDPC guide, annex B): that with the most values.
+    """
+    there = [one for one in profile.columns if not one.column.storage.is_nested()]
+    texts = [one.name for one in there if one.free_text]
+    if texts and "scrub" in techniques.names():
+        for name in texts:
+            why = f"{chosen[name].reason}; what is recognised becomes labels"
+            chosen[name] = replace(chosen[name], technique="scrub", reason=why)
+    elif there:
+        name = max(there, key=lambda one: (one.proposal.role is Role.DIRECT, one.spread.distinct)).name
+        why = f"{chosen[name].reason}; nothing else would be left, so a pseudonym stands for it"
+        code: Setting = {"pseudonymise": {"domain": domain_for(name)}}
+        chosen[name] = replace(chosen[name], role=Role.DIRECT, technique=code, hierarchy=None, reason=why)
     return chosen

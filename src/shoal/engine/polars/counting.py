@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from shoal.kernels.group_counts import count_groups
+from shoal.kernels.group_counts import count_and_summarise, count_groups
 from shoal.randomness import Randomness
-from shoal.schema import Counts
+from shoal.schema import Column, Columns, Counts
+from shoal.schema.type_detection import TypeSearch, detect_counted
 
 RECORDS = "__shoal_records"
 PERSON = "__shoal_who"
@@ -23,6 +25,22 @@ def count(frame: pl.LazyFrame, attributes: tuple[str, ...], person: str | None, 
     keys = frame.select(*attributes, _fingerprint(pl.col(person)).alias(PERSON))
     counted = count_groups(keys, (*attributes, PERSON), RECORDS, at_most=at_most)
     return Counts.from_pairs(counted, attributes, PERSON, RECORDS)
+
+
+def describe_counted(
+    frame: pl.LazyFrame, attributes: tuple[str, ...], others: Sequence[str], declared: Columns, at_most: int | None
+) -> tuple[Counts, dict[str, Column]]:
+    """The combinations, and the value types of the attributes and of other columns, in one pass.
+
+    Attributes have few distinct values, whose types are found without another look at all records.
+    """
+    search = TypeSearch.begin(frame, others, declared) if others else None
+    if search is None or search.screened_all:
+        counts, found = count(frame, attributes, None, at_most), search.found() if search else {}
+    else:
+        counted, facts = count_and_summarise(frame, attributes, RECORDS, search, at_most=at_most)
+        counts, found = Counts.from_frame(counted, attributes, RECORDS), search.found(facts.row(0, named=True))
+    return counts, found | {name: detect_counted(counts, name, declared) for name in attributes}
 
 
 def _total(frame: pl.LazyFrame, person: str | None) -> Counts:

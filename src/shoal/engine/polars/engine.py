@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -13,12 +13,12 @@ import polars as pl
 import pyarrow.ipc
 
 from shoal.engine.polars.batch_source import streaming
-from shoal.engine.polars.counting import count
+from shoal.engine.polars.counting import count, describe_counted
 from shoal.engine.polars.record_order import reordered
 from shoal.engine.polars.table import PolarsTable
 from shoal.engine.protocol import OutputSample
 from shoal.errors import DataError
-from shoal.io import FileTarget, QuotesNeeded, Source, Target, refuse_specials
+from shoal.io import FileTarget, QuotesNeeded, RecordPicker, Source, Target, refuse_specials
 from shoal.kernels.batch_streams import Batches, ahead
 from shoal.schema import ROW, Column, Columns, Counts, Scope, Step
 from shoal.schema.hidden_columns import HIDDEN, ORIGINAL
@@ -27,6 +27,19 @@ from shoal.schema.type_detection import detect
 
 BATCH_ROWS = 100_000
 """Measured: below 50,000 the overhead per batch shows, above 250,000 the cores wait for each other."""
+
+
+@dataclass(frozen=True)
+class ForeseenCounts:
+    """What was counted before it was asked for."""
+
+    source: pl.LazyFrame
+    counts: Counts
+
+    def answers(self, table: PolarsTable, attributes: tuple[str, ...]) -> bool:
+        """Whether these are the combinations that the table has."""
+        same = table.source is self.source and attributes == self.counts.attributes
+        return same and not table.alters(attributes)
 
 
 class PolarsEngine:
@@ -45,9 +58,11 @@ class PolarsEngine:
         self.spool = spool
         self.progress = progress
         self.cancel = cancel
+        self._foreseen: ForeseenCounts | None = None
 
     def scan(self, source: Source) -> PolarsTable:
-        return PolarsTable.over(source.scan(), getattr(source, "rows", None))
+        picker = source if isinstance(source, RecordPicker) else None
+        return PolarsTable.over(source.scan(), getattr(source, "rows", None), picker)
 
     def columns(self, table: PolarsTable) -> tuple[str, ...]:
         return tuple(name for name in table.schema if not name.startswith(HIDDEN))
@@ -55,11 +70,25 @@ class PolarsEngine:
     def schema(self, table: PolarsTable) -> pl.Schema:
         return table.schema
 
-    def describe(self, table: PolarsTable, names: Sequence[str], declared: Columns) -> dict[str, Column]:
-        with self._frame(table, tuple(names)) as frame:
-            return detect(frame, names, declared)
+    def describe(
+        self, table: PolarsTable, names: Sequence[str], declared: Columns, foreseen: tuple[str, ...] = ()
+    ) -> dict[str, Column]:
+        """What is counted anyway is counted now, in the pass in which the types of other columns are found."""
+        left = tuple(name for name in names if name not in foreseen)
+        if not foreseen or table.alters((*foreseen, *left)):
+            with self._frame(table, tuple(names)) as frame:
+                return detect(frame, names, declared)
+        counts, found = describe_counted(table.source, foreseen, left, declared, table.at_most)
+        self._foreseen = ForeseenCounts(table.source, counts)
+        return {name: found[name] for name in names}
 
     def counts(self, table: PolarsTable, attributes: tuple[str, ...], person: str | None = None) -> Counts:
+        if person is None and self._foreseen is not None and self._foreseen.answers(table, attributes):
+            counts, self._foreseen = self._foreseen.counts, None
+            return counts
+        return self._counted(table, attributes, person)
+
+    def _counted(self, table: PolarsTable, attributes: tuple[str, ...], person: str | None) -> Counts:
         wanted = attributes if person is None else (*attributes, person)
         with self._frame(table, wanted) as frame:
             return count(frame, attributes, person, table.at_most)
@@ -94,7 +123,8 @@ class PolarsEngine:
         return self._write(table, visible, aside, sample, stream)
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Nothing is kept on disk."""
+        self._foreseen = None
 
     def _write_text(
         self,
@@ -157,7 +187,7 @@ class PolarsEngine:
     @contextmanager
     def _frame(self, table: PolarsTable, columns: tuple[str, ...]) -> Iterator[pl.LazyFrame]:
         """These columns (and maybe others) as a lazy frame, in the order of the source."""
-        if table.inserted is None and not table.pipeline.live(columns)[0]:
+        if not table.alters(columns):
             yield table.source
             return
         with streaming(table.nothing(columns).schema, partial(self._batches, table, columns)) as frame:

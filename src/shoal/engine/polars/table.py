@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from shoal.engine.step_pipeline import StepPipeline, empty_frame, fitting, run
+from shoal.engine.step_pipeline import Operation, StepPipeline, empty_frame, fitting, run
 from shoal.errors import BugError
+from shoal.io import RecordPicker
 from shoal.schema import ROW, Step
+
+FEW = 100
+"""One record of so many, or fewer, is picked out of the source instead of read among all others."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +50,14 @@ class PolarsTable:
     order: Step | None = None
     at_most: int | None = None
     """How many records the source has, where it says so."""
+    picker: RecordPicker | None = None
+    """The source, where it may hand out single records."""
     inserted: PolarsTable | None = None
     """Records that a step has added, a table of their own. They come last, and go through all steps after that."""
 
     @classmethod
-    def over(cls, source: pl.LazyFrame, at_most: int | None = None) -> PolarsTable:
-        return cls(source, StepPipeline.over(source.collect_schema()), at_most=at_most)
+    def over(cls, source: pl.LazyFrame, at_most: int | None = None, picker: RecordPicker | None = None) -> PolarsTable:
+        return cls(source, StepPipeline.over(source.collect_schema()), at_most=at_most, picker=picker)
 
     @property
     def schema(self) -> pl.Schema:
@@ -78,6 +84,10 @@ class PolarsTable:
             return replace(self, inserted=self.inserted.joined_by(records), at_most=at_most)
         return replace(self, inserted=PolarsTable.over(joining.lazy(), records.height), at_most=at_most)
 
+    def alters(self, columns: tuple[str, ...]) -> bool:
+        """Whether these columns differ from those of the source, or have other records."""
+        return self.inserted is not None or bool(self.pipeline.live(columns)[0])
+
     def suspects(self, columns: tuple[str, ...], specials: str) -> tuple[str, ...]:
         """Those of the columns that hold text into which a step may have put one of the characters."""
         suspect = set(columns if self.inserted else ())
@@ -93,6 +103,9 @@ class PolarsTable:
     def batches(self, columns: tuple[str, ...], batch_rows: int, position: int = 0) -> Iterator[pl.DataFrame]:
         """The wanted columns and ROW, batch after batch, in the order of the source, whose first is at ``position``."""
         operations, read = self.pipeline.live(columns)
+        if (picked := self._picked(operations)) is not None:
+            yield run(operations, picked).select(*dict.fromkeys((*columns, ROW)))
+            return
         # A table of no columns would have no records either.
         source = self.source.select(read or tuple(self.pipeline.source)[:1])
         for batch in source.collect_batches(chunk_size=batch_rows, maintain_order=True, engine="streaming"):
@@ -101,3 +114,12 @@ class PolarsTable:
             yield run(operations, batch.with_columns(rows.alias(ROW))).select(*dict.fromkeys((*columns, ROW)))
         if self.inserted:
             yield from self.inserted.batches(columns, batch_rows, position)
+
+    def _picked(self, operations: Sequence[Operation]) -> pl.DataFrame | None:
+        """The records that the first operation keeps, where the source hands them out without being read whole."""
+        every = operations[0].keeps_one_of if operations else None
+        if every is None or every < FEW or self.picker is None or self.at_most is None or self.inserted:
+            return None
+        places = np.arange(0, self.at_most, every)
+        picked = self.picker.pick(places)
+        return None if picked is None else picked.with_columns(pl.Series(ROW, places, dtype=pl.UInt64))

@@ -18,7 +18,7 @@ from shoal.engine.spark.counting import count
 from shoal.engine.spark.error_transport import receiving_errors
 from shoal.engine.spark.output_staging import collected, move_aside, put_together, remove, stage, staging_target
 from shoal.engine.spark.reduce_steps import reduce
-from shoal.engine.spark.session import is_running, open_session
+from shoal.engine.spark.session import is_running, open_session, require_pyspark
 from shoal.engine.spark.source import SparkFrameSource, copied, open_frame, parquet_paths
 from shoal.engine.spark.table import SparkTable
 from shoal.engine.spark.table_origins import AppendedOrigin, ParquetOrigin
@@ -44,6 +44,7 @@ class SparkEngine:
 
         Sources that Spark doesn't read are copied into ``spool``, a folder that all machines share, until ``close``.
         """
+        require_pyspark()
         self.master = master
         self.spool = spool
         self.running = running
@@ -68,7 +69,9 @@ class SparkEngine:
     def schema(self, table: SparkTable) -> pl.Schema:
         return table.schema
 
-    def describe(self, table: SparkTable, names: Sequence[str], declared: Columns) -> dict[str, Column]:
+    def describe(
+        self, table: SparkTable, names: Sequence[str], declared: Columns, foreseen: tuple[str, ...] = ()
+    ) -> dict[str, Column]:
         with receiving_errors():
             return describe(table, names, declared)
 

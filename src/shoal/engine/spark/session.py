@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -55,12 +56,18 @@ _OURS: Final[Mapping[str, str]] = {
 }
 
 
-def open_session(master: str, running: SparkSession | None = None) -> SparkSession:
-    """A session with settings of its own on the running Spark, or on one that is started at ``master``."""
+def require_pyspark() -> None:
+    """Asked when an engine is made, before anything is read."""
     try:
-        from pyspark.sql import SparkSession
+        import_module("pyspark.sql")
     except ModuleNotFoundError:
         raise InputError("the Spark engine needs PySpark", advice=install_advice("spark")) from None
+
+
+def open_session(master: str, running: SparkSession | None = None) -> SparkSession:
+    """A session with settings of its own on the running Spark, or on one that is started at ``master``."""
+    from pyspark.sql import SparkSession
+
     ours = (running or SparkSession.getActiveSession() or _start(master)).newSession()
     for name, value in _OURS.items():
         ours.conf.set(name, value)

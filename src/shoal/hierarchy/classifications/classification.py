@@ -71,8 +71,10 @@ class ClassificationFile(BaseModel):
     """From the smallest groups."""
     length: int | None = None
     """Characters of a code, where numbers may have lost their zeros in front."""
+    decimals: int | None = None
+    """Digits behind the point of codes that look like decimal numbers."""
     names: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Other names, by code."""
+    """Other names, by code, by the name of a group, or by one that is on every level."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,9 @@ class Classification:
         found = self._pattern.fullmatch(text)
         if found is not None:
             return self._of_code(found["code"])
-        return self._by_name.get(_folded(value))
+        name = _folded(value)
+        ways = (name, name.removesuffix("s"), f"{name}s")
+        return next((self._by_name[way] for way in ways if way in self._by_name), None)
 
     def _of_code(self, code: str) -> tuple[str, ...] | None:
         found: list[str] = []
@@ -124,15 +128,18 @@ class Classification:
         return dict(self._named())
 
     def _named(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        yield from self._groups()
+        groups = dict(self._groups())
+        for meant, names in self.facts.names.items():
+            labels = self._of_code(meant) or groups.get(_folded(meant)) or (meant,) * len(self.facts.levels)
+            yield from ((_folded(name), labels) for name in (meant, *names))
+
+    def _groups(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         levels = self.facts.levels
         for place in reversed(range(len(levels))):
             for low, _, group in levels[place].spans:
                 above = [level.label(low) or "" for level in levels[place + 1 :]]
                 yield _folded(group), (group,) * (place + 1) + tuple(above)
-        for code, names in self.facts.names.items():
-            labels = self._of_code(code)
-            if labels is not None:
-                yield from ((_folded(name), labels) for name in names)
 
 
 def _folded(name: str) -> str:

@@ -35,6 +35,7 @@ class ClassificationHierarchy(Hierarchy):
     """Codes to the groups of a classification that comes with Shoal."""
 
     key = "classification"
+    data_independent = True
     turn = 20
     shorthand = "name"
 
@@ -67,9 +68,14 @@ class ClassificationHierarchy(Hierarchy):
             )
 
     def refuse(self, column: Column) -> str | None:
-        if column.is_date or column.type is ValueType.DECIMAL:
+        if column.is_date or (column.type is ValueType.DECIMAL and not self._are_codes(column)):
             return f"{self.name} has codes and names, and column '{column.name}' is of {column.type}s"
         return None
+
+    def _are_codes(self, column: Column) -> bool:
+        """Whether these decimals are codes with a point in them, which is so as long as their zeros are there."""
+        decimals = classification(self.name).facts.decimals
+        return decimals is not None and column.scale == decimals and column.storage == pl.String()
 
     def bind(self, column: Column, distinct: pl.DataFrame) -> StarredLadder:
         """

@@ -33,6 +33,7 @@ class CsvHierarchy(Hierarchy):
     """Categories to wider categories, by a file in ARX's format."""
 
     key = "csv"
+    data_independent = True
     shorthand = "path"
 
     path: Path

@@ -59,6 +59,7 @@ class DateHierarchy(Hierarchy):
     """Dates to periods."""
 
     key = "dates"
+    data_independent = True
     turn = 10
     shorthand = "levels"
 

@@ -20,6 +20,8 @@ from shoal.schema.columns import Column
 class FlatHierarchy(Hierarchy):
     """Has no key: it is what the absence of a hierarchy means."""
 
+    data_independent = True
+
     def refuse(self, column: Column) -> str | None:
         return None
 

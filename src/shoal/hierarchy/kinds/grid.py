@@ -25,6 +25,7 @@ class GridHierarchy(Hierarchy):
     """Coordinates to cells of a grid."""
 
     key = "grid"
+    data_independent = True
     shorthand = "decimals"
 
     decimals: tuple[Annotated[int, Field(ge=0, le=9)], ...] = Field((3, 2, 1, 0), min_length=1)
@@ -51,4 +52,4 @@ class GridHierarchy(Hierarchy):
         """
         scale = self.decimals[0]
         widths = tuple(10 ** (scale - digits) for digits in self.decimals)
-        return BoundIntervals(column, scale, widths, self.decimals, template="{low}").over(distinct["value"])
+        return BoundIntervals(column, scale, self.decimals, widths, template="{low}").over(distinct["value"])

@@ -11,35 +11,19 @@ from __future__ import annotations
 
 import itertools
 import math
-import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Self
 
 import polars as pl
-from pydantic import Field, PlainSerializer, WithJsonSchema, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from shoal.errors import DataError
-from shoal.hierarchy.bands import Bands
-from shoal.hierarchy.base import Hierarchy, quotient
+from shoal.hierarchy.base import Hierarchy
+from shoal.hierarchy.number_bands import Number, NumberBands, below_label, from_label, label_parts, places, units
 from shoal.hierarchy.proposals import ColumnValues, HierarchyProposal
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
-
-FIELDS = ("low", "high", "next")
-LARGEST_WHOLE = 2**62
-LARGEST_UNITS = 2**52
-"""Decimals up to this many units are told apart exactly by a 64-bit float."""
-
-Number = Annotated[
-    Decimal,
-    Field(max_digits=15, decimal_places=9),
-    PlainSerializer(lambda number: int(number) if number == int(number) else float(number)),
-    WithJsonSchema({"type": "number"}),
-]
-"""A decimal number as it was written: 0.1 is one tenth, not the nearest binary fraction."""
-
 
 MOST = 0.98
 """The share of records that lies between the ends of proposed intervals."""
@@ -51,6 +35,7 @@ class IntervalHierarchy(Hierarchy):
     """Numbers to intervals of growing width."""
 
     key = "intervals"
+    data_independent = True
     turn = 30
     shorthand = "widths"
 
@@ -80,7 +65,7 @@ class IntervalHierarchy(Hierarchy):
     @field_validator("label")
     @classmethod
     def _label_fields(cls, label: str | None) -> str | None:
-        if label is not None and not any(field for _, field in _parts(label)):
+        if label is not None and not any(field for _, field in label_parts(label)):
             raise ValueError("a label needs {low}, {high} or {next}, or all intervals would look the same")
         return label
 
@@ -114,7 +99,7 @@ class IntervalHierarchy(Hierarchy):
             parameters["low"] = _plain(first)
         if found.max() > last + width:
             parameters["high"] = _plain(last)
-        reason = f"numbers become intervals: nearly all records lie within {STEPS} or so of the narrowest"
+        reason = f"numbers become intervals of round widths; about {STEPS} of the narrowest hold nearly all records"
         yield HierarchyProposal(parameters, reason)
 
     def refuse(self, column: Column) -> str | None:
@@ -130,31 +115,27 @@ class IntervalHierarchy(Hierarchy):
         bound = BoundIntervals(
             column=column,
             scale=scale,
-            widths=tuple(_units(width, scale) for width in self.widths),
-            digits=tuple(max(map(_places, (width, *edges))) for width in self.widths),
+            widths=tuple(units(width, scale) for width in self.widths),
+            digits=tuple(max(map(places, (width, *edges))) for width in self.widths),
             template=self.label,
-            origin=_units(self.origin, scale),
-            low=None if self.low is None else _units(self.low, scale),
-            high=None if self.high is None else _units(self.high, scale),
-            low_label=self.low_label or _below(self.low),
-            high_label=self.high_label or _from(self.high, whole=column.type is ValueType.INTEGER),
+            origin=units(self.origin, scale),
+            low=None if self.low is None else units(self.low, scale),
+            high=None if self.high is None else units(self.high, scale),
+            low_label=self.low_label or below_label(self.low),
+            high_label=self.high_label or from_label(self.high, whole=column.type is ValueType.INTEGER),
         )
         return bound.over(distinct["value"])
 
     def _scale(self) -> int:
         numbers = (*self.widths, self.origin, self.low, self.high)
-        return max(_places(number) for number in numbers if number is not None)
+        return max(places(number) for number in numbers if number is not None)
 
 
 @dataclass(frozen=True)
-class BoundIntervals(Bands):
-    """Edges are whole numbers of units, a unit being 10^−scale, so that their sums are exact whatever the width."""
+class BoundIntervals(NumberBands):
+    """Edges are whole numbers of units, so that their sums are exact whatever the width."""
 
-    scale: int
     widths: tuple[int, ...]
-    digits: tuple[int, ...]
-    """Decimals shown on each level."""
-    template: str | None = None
     origin: int = 0
     low: int | None = None
     high: int | None = None
@@ -168,62 +149,20 @@ class BoundIntervals(Bands):
     def describe(self, level: int) -> str:
         return f"intervals of {self.widths[level - 1] / 10**self.scale:,g}"
 
-    @property
-    def whole(self) -> bool:
-        return self.column.type is ValueType.INTEGER
-
-    def read(self, values: pl.Series) -> pl.Series:
-        numbers = self.column.numbers(values)
-        largest = LARGEST_WHOLE if self.whole else LARGEST_UNITS / 10**self.scale
-        huge = int((numbers.abs() > largest).sum())
-        if huge:
-            raise DataError(f"column '{self.column.name}': {huge} number(s) are too large for intervals of this width")
-        return numbers
-
     def position(self, points: pl.Series, level: int) -> pl.Series:
         width = self.widths[level - 1]
         bands: pl.Series = (points - self.origin) // width if self.whole else self._exact_bands(points, width)
         if self.low is not None:
-            bands = bands.set(points < self._number(self.low), self._band_of(self.low, width) - 1)
+            bands = bands.set(points < self.number(self.low), self._band_of(self.low, width) - 1)
         if self.high is not None:
-            bands = bands.set(points >= self._number(self.high), self._band_of(self.high - 1, width) + 1)
+            bands = bands.set(points >= self.number(self.high), self._band_of(self.high - 1, width) + 1)
         return bands
 
-    def ends(self, positions: pl.Series, level: int) -> tuple[pl.Series, pl.Series]:
-        lows, nexts = self._edges(positions, level)
-        return (lows, nexts - 1) if self.whole else (self._floats(lows), self._floats(nexts))
+    def open_labels(self, level: int) -> tuple[str, str]:
+        return self.low_label, self.high_label
 
-    def text(self, positions: pl.Series, level: int) -> pl.Series:
-        lows, nexts = self._edges(positions, level)
-        highs = nexts - 1 if self.whole else nexts
-        fields = zip(FIELDS, (lows, highs, nexts), strict=True)
-        frame = pl.DataFrame({name: self._spoken(edges, level) for name, edges in fields})
-        labels = frame.with_columns(negative=lows < 0).select(self._pattern()).to_series()
-        labels = labels.set(lows.is_null() & positions.is_not_null(), self.low_label)
-        return labels.set(nexts.is_null() & positions.is_not_null(), self.high_label)
-
-    def _exact_bands(self, points: pl.Series, width: int) -> pl.Series:
-        """The quotient of two floats can fall on the wrong side of an edge: compare with the edges themselves.
-
-        An edge is the float nearest to its decimal, as is every number that was read from text.
-        """
-        bands: pl.Series = ((points * 10**self.scale - self.origin) / width).floor().cast(pl.Int64)
-        lows = bands * width + self.origin
-        too_high = points < self._floats(lows)
-        too_low = points >= self._floats(lows + width)
-        return bands - too_high.cast(pl.Int64) + too_low.cast(pl.Int64)
-
-    def _floats(self, edges: pl.Series) -> pl.Series:
-        return quotient(edges, 10**self.scale)
-
-    def _number(self, edge: int) -> float:
-        return edge if self.whole else edge / 10**self.scale
-
-    def _band_of(self, edge: int, width: int) -> int:
-        return (edge - self.origin) // width
-
-    def _edges(self, positions: pl.Series, level: int) -> tuple[pl.Series, pl.Series]:
-        """Where each band and the next one begin, in units, cut off at ``low`` and ``high``; null: without end."""
+    def edges(self, positions: pl.Series, level: int) -> tuple[pl.Series, pl.Series]:
+        """Bands are cut off at ``low`` and ``high``."""
         width = self.widths[level - 1]
         lows = positions * width + self.origin
         nexts = lows + width
@@ -235,66 +174,19 @@ class BoundIntervals(Bands):
             lows, nexts = lows.set(above, self.high), nexts.clip(None, self.high).set(above, None)
         return lows, nexts
 
-    def _spoken(self, edges: pl.Series, level: int) -> pl.Series:
-        digits = self.digits[level - 1]
-        return _decimal_text(edges // 10 ** (self.scale - digits), digits)
+    def _exact_bands(self, points: pl.Series, width: int) -> pl.Series:
+        """The quotient of two floats can fall on the wrong side of an edge: compare with the edges themselves.
 
-    def _pattern(self) -> pl.Expr:
-        if self.template is not None:
-            return _rendered(self.template)
-        if not self.whole:
-            return _rendered("[{low}, {next})")
-        # A dash after a minus sign can't be read: -10 to -1, not -10--1.
-        pair = pl.when("negative").then(_rendered("{low} to {high}")).otherwise(_rendered("{low}-{high}"))
-        return pl.when(pl.col("low") == pl.col("high")).then(pl.col("low")).otherwise(pair)
+        An edge is the float nearest to its decimal, as is every number that was read from text.
+        """
+        bands: pl.Series = ((points * 10**self.scale - self.origin) / width).floor().cast(pl.Int64)
+        lows = bands * width + self.origin
+        too_high = points < self.floats(lows)
+        too_low = points >= self.floats(lows + width)
+        return bands - too_high.cast(pl.Int64) + too_low.cast(pl.Int64)
 
-
-def _parts(label: str) -> list[tuple[str, str | None]]:
-    """A label template as pairs of literal text and field."""
-    parts = []
-    for literal, field, form, conversion in string.Formatter().parse(label):
-        if field is not None and (field not in FIELDS or form or conversion):
-            raise ValueError(f"a label has the fields {{low}}, {{high}} and {{next}}, not {{{field}}}")
-        parts.append((literal, field))
-    return parts
-
-
-def _rendered(label: str) -> pl.Expr:
-    pieces = []
-    for literal, field in _parts(label):
-        pieces.append(pl.lit(literal))
-        if field is not None:
-            pieces.append(pl.col(field))
-    return pl.concat_str(pieces)
-
-
-def _decimal_text(numbers: pl.Series, digits: int) -> pl.Series:
-    """Whole numbers of 10^−digits as decimals, all with the same number of digits."""
-    if digits == 0:
-        return numbers.cast(pl.String)
-    number = pl.col("number")
-    sign = pl.when(number < 0).then(pl.lit("-")).otherwise(pl.lit(""))
-    fraction = (number.abs() % 10**digits).cast(pl.String).str.zfill(digits)
-    text = pl.concat_str(sign, number.abs() // 10**digits, pl.lit("."), fraction)
-    return pl.DataFrame({"number": numbers}).select(text).to_series()
-
-
-def _units(number: Decimal, scale: int) -> int:
-    return int(number.scaleb(scale))
-
-
-def _places(number: Decimal) -> int:
-    return max(0, -int(number.normalize().as_tuple().exponent))
-
-
-def _below(low: Decimal | None) -> str:
-    return "" if low is None else f"<{low.normalize():f}"
-
-
-def _from(high: Decimal | None, *, whole: bool) -> str:
-    if high is None:
-        return ""
-    return f"{high:.0f}+" if whole and high >= 0 else f"≥ {high.normalize():f}"
+    def _band_of(self, edge: int, width: int) -> int:
+        return (edge - self.origin) // width
 
 
 def _quantile(numbers: pl.Series, records: pl.Series, share: float) -> float:

@@ -53,6 +53,7 @@ class OrderHierarchy(Hierarchy):
     """Ordinal values to groups of neighbours."""
 
     key = "order"
+    data_independent = True
 
     order: tuple[PolicyValue, ...] = ()
     """All values, lowest first; may be left out where ``levels`` lists them in order."""

@@ -39,6 +39,7 @@ class Taxonomy(Hierarchy):
     """Categories to wider categories, by a tree written in the policy."""
 
     key = "taxonomy"
+    data_independent = True
 
     tree: Annotated[
         Branch,

@@ -31,6 +31,8 @@ _DOWNWARDS = {"number": "and under|and below|and younger|or under|or less|or few
 """An older person is born on an earlier date: those words say nothing sure of dates."""
 _HELD = ["[", "]", "<=", "≤", "up to ", ">=", "≥", "from "]
 """What is written beside an end that belongs to the label."""
+_SIGN = r"[0-9\[(]"
+"""What every label has that is read: a digit, or a bracket around no end at all. Words are no work then."""
 _PARTS = ("whole", "before", "low", "high", "behind", "both")
 
 
@@ -122,9 +124,20 @@ class Ends:
         return np.where(self.read, start, np.nan), np.where(self.read, stop, np.nan)
 
 
+def may_have_ends(labels: pl.Series) -> bool:
+    """Whether any label could be read at all.
+
+    >>> may_have_ends(pl.Series(["Married", "*"])), may_have_ends(pl.Series(["Married", "< 18"]))
+    (False, True)
+    """
+    return bool(labels.cast(pl.String).str.contains(_SIGN).any())
+
+
 def _parts(labels: pl.Series, kind: Kind) -> pl.DataFrame:
     """Each label taken apart, by the patterns that fit; ``whole`` is null where none does."""
     label = labels.cast(pl.String).str.strip_chars().to_frame("label")
+    if not may_have_ends(label["label"]):
+        return pl.DataFrame({part: pl.Series([None] * label.height, dtype=pl.String) for part in _PARTS})
     patterns = {str(place): pattern for place, pattern in enumerate(_patterns(kind))}
     found = label.select(**{place: pl.col("label").str.extract_groups(form) for place, form in patterns.items()})
     return found.select(

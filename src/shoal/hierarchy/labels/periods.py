@@ -34,7 +34,7 @@ def period_days(texts: pl.Series) -> tuple[Floats, Floats]:
 def _days(text: str) -> tuple[float, float]:
     try:
         first, after = _dates(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # no such day, or none behind it
         return np.nan, np.nan
     return float((first - _EPOCH).days), float((after - _EPOCH).days)
 

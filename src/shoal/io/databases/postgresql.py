@@ -33,6 +33,12 @@ _CONNECT_SECONDS: Final = "10"
 _TEXTS: Final = ("text", "varchar", "bpchar", "name")
 _NUMBERS: Final = ("bool", "int2", "int4", "int8", "float4", "float8")
 _NATIVE: Final = frozenset((*_TEXTS, *_NUMBERS, "date", "timestamp", "timestamptz"))
+_READING: Final = (
+    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+    "SET LOCAL datestyle TO 'ISO'",
+    "SET LOCAL timezone TO 'UTC'",
+)
+"""Texts of dates and moments are the same whatever the database is set to."""
 _DIALECT: Final = PGDialect(paramstyle="named")  # type: ignore[no-untyped-call]
 _CALENDAR: Final = (datetime.date(1, 1, 1), datetime.date(9999, 12, 31), datetime.date(1970, 1, 2))
 """The first and the last day that Polars and Python can show, and one day after the epoch: the length of a day."""
@@ -103,7 +109,8 @@ class PostgreSQL(Database):
 
     def read(self, relation: Relation) -> Iterator[pl.DataFrame]:
         with self._cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            for statement in _READING:
+                cursor.execute(statement)
             fields = self._fields(cursor, relation)
             scales = _scales(cursor, relation, fields)
             key, texts = _key(cursor, relation), [name for name, kind in fields.items() if kind not in _NATIVE]

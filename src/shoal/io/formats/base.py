@@ -63,6 +63,8 @@ class FileFormat:
     """The names of the tables of a file, where it may hold several; the text is its label."""
     says_rows: bool = False
     """Whether a file says how many records it has, so that nothing has to be read to know it."""
+    one_record_tells: bool = False
+    """Whether the file names no types, so that a single record can change how a whole column is read."""
     line_is_record: bool = False
     """Whether each line is a record, most of the time, so that a piece of a file tells how many there are."""
     scan_binary: Callable[[Path], pl.LazyFrame] | None = None

@@ -45,6 +45,7 @@ class ColumnarSource:
     kind: ColumnarKind
     schema: pl.Schema
     fingerprint: Fingerprint
+    rows: int
 
     @property
     def format(self) -> Format:
@@ -63,19 +64,23 @@ class ColumnarSource:
         return SourceError(f"{self.label}: {self.kind.broken}{self.kind.where(self.path)}")
 
 
-def open_columnar(path: Path, options: FileOptions, kind: ColumnarKind) -> ColumnarSource:
+def open_columnar(path: Path, options: FileOptions, kind: ColumnarKind, *, any_date: bool = False) -> ColumnarSource:
+    """With ``any_date`` the caller deals with dates that are none (see ``kernels.calendar``); else they are refused."""
     fingerprint = Fingerprint.of(path)
-    schema, records = checked(path, kind, options.label)
+    schema, records = checked(path, kind, options.label, any_date=any_date)
     check_names(schema.names(), options.label)
     refuse_nested(schema, options.label)
     if not records:
         raise SourceError(f"{options.label}: there are no records")
-    return ColumnarSource(options.label, path, kind, schema, fingerprint)
+    return ColumnarSource(options.label, path, kind, schema, fingerprint, records)
 
 
-def checked(path: Path, kind: ColumnarKind, label: str, *, broken: str | None = None) -> tuple[pl.Schema, int]:
+def checked(
+    path: Path, kind: ColumnarKind, label: str, *, broken: str | None = None, any_date: bool = False
+) -> tuple[pl.Schema, int]:
     """The columns of a file that others have written, and how many records it has; all of it was decoded in a child."""
-    arguments = {"path": str(path.resolve()), "file_format": kind.key, "label": label, "content": True}
+    told = {"path": str(path.resolve()), "file_format": kind.key, "label": label}
+    arguments = {**told, "content": True, "any_date": any_date}
     broken = broken or kind.broken
     try:
         (found,) = sandbox.read(

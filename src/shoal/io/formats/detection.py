@@ -15,12 +15,11 @@ from shoal.io.options import FileOptions
 from shoal.io.reader_options import Format
 from shoal.schema.registry import did_you_mean, nearest
 
+_COMPRESSED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh9", b"\xfd7zXZ")
+"""How files of gzip, zstd, bzip2 and xz begin."""
 _NO_TABLES: Final = (
     Signature(b"SQLite format 3\0", "a SQLite database (give its address, sqlite:///FILE#TABLE)"),
-    Signature(b"\x1f\x8b", "compressed (unpack it first)"),
-    Signature(b"\x28\xb5\x2f\xfd", "compressed (unpack it first)"),
-    Signature(b"BZh9", "compressed (unpack it first)"),
-    Signature(b"\xfd7zXZ", "compressed (unpack it first)"),
+    *(Signature(opening, "compressed (unpack it first)") for opening in _COMPRESSED),
     Signature(b"%PDF", "a PDF document"),
 )
 MAX_COLUMNS: Final = 100_000

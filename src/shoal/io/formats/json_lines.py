@@ -68,6 +68,7 @@ file_formats.add(
         _scan,
         order=50,
         shared_suffixes=frozenset({".json"}),
+        one_record_tells=True,
         line_is_record=True,
     ),
 )

@@ -44,6 +44,20 @@ class NumberNotation:
         return frame.with_columns(_plain(name, self.decimal) for name in self.columns)
 
 
+class CellNotation(NumberNotation):
+    """For columns that are known to hold numbers: each cell is read by itself, and stays as it is where it is none.
+
+    >>> CellNotation(",", ("fee",)).read(pl.LazyFrame({"fee": ["1.234,56", "much"]})).collect()["fee"].to_list()
+    ['1234.56', 'much']
+    """
+
+    def read(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        numbers = (pl.col(name).str.contains(_pattern(self.decimal)) for name in self.columns)
+        plain = (_plain(name, self.decimal) for name in self.columns)
+        both = zip(self.columns, numbers, plain, strict=True)
+        return frame.with_columns(pl.when(is_one).then(read).otherwise(pl.col(name)) for name, is_one, read in both)
+
+
 def undeclared_columns(frame: pl.LazyFrame) -> tuple[str, ...]:
     """Columns that would be numbers if a decimal comma were declared; a part of the table tells."""
     found = NumberNotation.found(frame, ",")

@@ -171,7 +171,8 @@ class PartsSource:
         return SourceError(f"{self.label}: its parts can't be read as one table")
 
 
-def open_parts(folder: Path, options: FileOptions) -> PartsSource:
+def open_parts(folder: Path, options: FileOptions, *, any_date: bool = False) -> PartsSource:
+    """With ``any_date`` the caller deals with dates that are none; else they are refused."""
     paths = _paths(folder)
     if not paths:
         raise SourceError(f"{options.label}: there are no parts in it")
@@ -182,7 +183,7 @@ def open_parts(folder: Path, options: FileOptions) -> PartsSource:
     refuse_foreign_options(options, kind)
     seen = tuple(map(Fingerprint.of, paths))
     if not format_named(kind).delimited:
-        return PartsSource(options.label, paths, kind, _parquet_schema(paths, options.label), seen)
+        return PartsSource(options.label, paths, kind, _parquet_schema(paths, options.label, any_date=any_date), seen)
     first = open_delimited(paths[0], options, kind)
     same = options.model_copy(update={"separator": first.dialect.separator, "quote": first.dialect.quote or ""})
     texts = (first, *(open_delimited(path, same, kind) for path in paths[1:]))
@@ -192,11 +193,11 @@ def open_parts(folder: Path, options: FileOptions) -> PartsSource:
     return PartsSource(options.label, paths, kind, schema, seen, texts)
 
 
-def _parquet_schema(paths: Sequence[Path], label: str) -> pl.Schema:
+def _parquet_schema(paths: Sequence[Path], label: str, *, any_date: bool) -> pl.Schema:
     from shoal.io.formats.columnar import checked, plain_schema, refuse_nested
 
     try:
-        schemas = [checked(path, parquet.KIND, label)[0] for path in paths]
+        schemas = [checked(path, parquet.KIND, label, any_date=any_date)[0] for path in paths]
     except SourceError as error:
         said = error.message.removeprefix(f"{label}: ")
         raise SourceError(f"{label}: a part {said}", advice=error.advice) from None

@@ -10,9 +10,15 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from shoal.kernels.group_counts import grouped, is_grouped_at_once
+from shoal.kernels.pass_listener import told
+from shoal.measurement.risk.equivalence_classes import count_people
+from shoal.schema import Counts
+
 COUNTED = 2_000_000
 """Records. Of larger tables some of the values are counted, in all of their records, so that none looks rarer."""
 _PART = "part"
+_RECORDS = "__shoal_records"
 
 
 def unique_shares(output: pl.LazyFrame, columns: Sequence[str], person: str | None, rows: int) -> dict[str, float]:
@@ -23,6 +29,29 @@ def unique_shares(output: pl.LazyFrame, columns: Sequence[str], person: str | No
     {'aadhaar': 0.3333333333333333}
     """
     counted = pl.collect_all([_counted(output, name, person, rows) for name in columns], engine="streaming")
+    return _shares(columns, counted)
+
+
+def count_with_uniques(
+    output: pl.LazyFrame, attributes: tuple[str, ...], columns: Sequence[str], person: str | None, rows: int
+) -> tuple[Counts, dict[str, float]]:
+    """The combinations of attributes, and those shares. Of a table that is grouped at once, both in one pass.
+
+    >>> table = pl.LazyFrame({"city": ["Pune", "Pune"], "aadhaar": ["xxxx 7166", "xxxx 0856"]})
+    >>> counts, shares = count_with_uniques(table, ("city",), ["aadhaar"], None, 2)
+    >>> counts.records.tolist(), shares
+    ([2], {'aadhaar': 1.0})
+    """
+    if person is not None or not attributes or not is_grouped_at_once(rows):
+        return count_people(output, attributes, person), unique_shares(output, columns, person, rows)
+    # A scan is shared by queries that read the same columns of it.
+    narrow = output.select(*dict.fromkeys((*attributes, *columns)))
+    queries = [grouped(narrow, attributes, _RECORDS), *(_counted(narrow, name, None, rows) for name in columns)]
+    ((found, *uniques),) = told([pl.collect_all(queries, engine="streaming")], lambda _: rows)
+    return Counts.from_frame(found, attributes, _RECORDS), _shares(columns, uniques)
+
+
+def _shares(columns: Sequence[str], counted: Sequence[pl.DataFrame]) -> dict[str, float]:
     return {name: _share(*one.row(0)) for name, one in zip(columns, counted, strict=True)}
 
 

@@ -131,8 +131,25 @@ class DominanceRule(SensitivityRule):
         return _exact(cells.first(self.n) - self.k * cells.total, cells)
 
 
+class _NearnessRule(SensitivityRule):
+    """A coalition of contributors must not come nearer to the largest of the others than this share of it."""
+
+    coalition: int
+
+    @property
+    @abstractmethod
+    def near(self) -> float: ...
+
+    @property
+    def looks_at(self) -> int:
+        return 1 + self.coalition
+
+    def measure(self, cells: CellContributions) -> Floats:
+        return _ambiguity(cells, self.near, self.coalition)
+
+
 @dataclass(frozen=True)
-class PriorPosteriorRule(SensitivityRule):
+class PriorPosteriorRule(_NearnessRule):
     prior: float
     posterior: float
     coalition: int = 1
@@ -148,15 +165,12 @@ class PriorPosteriorRule(SensitivityRule):
         return f"p/q ({self.posterior:.6g}, {self.prior:.6g}{_with(self.coalition)})"
 
     @property
-    def looks_at(self) -> int:
-        return 1 + self.coalition
-
-    def measure(self, cells: CellContributions) -> Floats:
-        return _ambiguity(cells, self.posterior / self.prior, self.coalition)
+    def near(self) -> float:
+        return self.posterior / self.prior
 
 
 @dataclass(frozen=True)
-class PPercentRule(SensitivityRule):
+class PPercentRule(_NearnessRule):
     p: float
     """As a share: 0.1 for 10 %."""
     coalition: int = 1
@@ -169,11 +183,8 @@ class PPercentRule(SensitivityRule):
         return f"p % ({100 * self.p:.6g}{_with(self.coalition)})"
 
     @property
-    def looks_at(self) -> int:
-        return 1 + self.coalition
-
-    def measure(self, cells: CellContributions) -> Floats:
-        return _ambiguity(cells, self.p, self.coalition)
+    def near(self) -> float:
+        return self.p
 
 
 def _ambiguity(cells: CellContributions, near: float, coalition: int) -> Floats:

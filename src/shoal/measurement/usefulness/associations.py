@@ -31,6 +31,9 @@ from shoal.measurement.usefulness.base import (
 )
 from shoal.schema.circumstances import Purpose
 
+_LARGE: Final = 1e140
+"""Numbers beyond it are made smaller before they are squared."""
+
 MOST_LABELS = 500
 """A category with more is a name rather than a group; nothing is said of it."""
 
@@ -94,9 +97,16 @@ def pearson(x: Floats, y: Floats) -> float | None:
     x, y = x[both], y[both]
     if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
         return None
-    x, y = x - x.mean(), y - y.mean()
+    x, y = _centred(x), _centred(y)
     scale = float(np.sqrt((x @ x) * (y @ y)))
     return float(np.clip((x @ y) / scale, -1, 1)) if scale else None
+
+
+def _centred(numbers: Floats) -> Floats:
+    """Without their mean, and never so large that squares overflow."""
+    scaled = numbers / max(1.0, float(np.abs(numbers).max()) / _LARGE)
+    centred: Floats = scaled - scaled.mean()
+    return centred
 
 
 def cramers_v(table: Integers, *, corrected: bool = False) -> float | None:
@@ -139,7 +149,7 @@ def correlation_ratio(numbers: Floats, codes: Codes, labels: int) -> float | Non
     numbers, codes = numbers[both], codes[both]
     if len(numbers) < 2 or numbers.min() == numbers.max():
         return None
-    centred = numbers - numbers.mean()
+    centred = _centred(numbers)
     sizes = np.bincount(codes, minlength=labels)
     sums = np.bincount(codes, centred, minlength=labels)[sizes > 0]
     sizes = sizes[sizes > 0]

@@ -7,9 +7,10 @@ are compared as they are, as long as they have any label in common. Null and ``*
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache, partial
 
 import numpy as np
 import polars as pl
@@ -116,17 +117,9 @@ class AttributePair:
         return self.after.codes
 
     @property
-    def missing_before(self) -> float:
-        return self.before.missing
-
-    @property
-    def missing_after(self) -> float:
-        return self.after.missing
-
-    @property
     def suppressed(self) -> Mask:
         """The released rows where the cell was taken away, and is not just absent as in the original."""
-        return self.after.starred if self.missing_before else self.after.codes < 0
+        return self.after.starred if self.before.missing else self.after.codes < 0
 
     @property
     def single_labelled(self) -> bool:
@@ -150,28 +143,32 @@ def make_comparable(
     if isinstance(original.dtype, _UNREADABLE) or isinstance(released.dtype, _UNREADABLE):
         return _incomparable(name, original, released, "its cells are no single values")
     recode = None if recode is None else _as_text(recode)
-    after = CodedLabels.of(released)
-    kind, numbers, spans = _read(original, after, kind, recode)
+    after, coded = CodedLabels.of(released), cache(partial(CodedLabels.of, original))
+    kind, numbers, spans = _read(original, coded, after, kind, recode)
     if spans is not None:
         before = CodedLabels.of(numbers)
         middle = pl.Series(np.append(spans.middle, np.nan)[after.codes], dtype=pl.Float64).fill_nan(None)
         columns = (numbers, numbers, middle)
     else:
-        before = CodedLabels.of(original)
+        before = coded()
         columns = (before.shown(before.text), before.shown(_recoded(before.text, recode)), after.shown(after.text))
     problem = _problem(columns[1], columns[2], kind, recode)
     return AttributePair(name, kind, *columns, before, after, spans, recode, problem)
 
 
 def _read(
-    original: pl.Series, after: CodedLabels, kind: AttributeKind | None, recode: pl.DataFrame | None
+    original: pl.Series,
+    coded: Callable[[], CodedLabels],
+    after: CodedLabels,
+    kind: AttributeKind | None,
+    recode: pl.DataFrame | None,
 ) -> tuple[AttributeKind, pl.Series, Spans | None]:
     """What kind the attribute is of; for numbers and dates also the original as such and the spans of the labels."""
     nothing = AttributeKind.CATEGORY, original, None
     if kind is AttributeKind.CATEGORY or (kind is None and original.dtype == pl.Boolean()):
         return nothing
     for wanted in (AttributeKind.NUMBER, AttributeKind.DATE) if kind is None else (kind,):
-        numbers = _original_numbers(original, wanted, forced=kind is not None)
+        numbers = _original_numbers(original, coded, wanted, forced=kind is not None)
         if numbers is None:
             continue
         spans = _spans(numbers, after.values, wanted)
@@ -182,7 +179,9 @@ def _read(
     return nothing
 
 
-def _original_numbers(original: pl.Series, kind: AttributeKind, *, forced: bool) -> pl.Series | None:
+def _original_numbers(
+    original: pl.Series, coded: Callable[[], CodedLabels], kind: AttributeKind, *, forced: bool
+) -> pl.Series | None:
     """The original column as numbers; None if it doesn't look like that kind."""
     stored = original.dtype
     if kind is AttributeKind.NUMBER and (stored.is_numeric() or stored in {pl.Time(), pl.Duration("us")}):
@@ -191,12 +190,12 @@ def _original_numbers(original: pl.Series, kind: AttributeKind, *, forced: bool)
         return read_dates(original)
     if stored.is_temporal() or (stored.is_numeric() and not forced):
         return None
-    coded = CodedLabels.of(original)
-    if kind is AttributeKind.NUMBER and not forced and coded.text.str.contains(_LEADING_ZERO).any():
+    text = coded().text
+    if kind is AttributeKind.NUMBER and not forced and text.str.contains(_LEADING_ZERO).any():
         return None
-    read = read_numbers(coded.text) if kind is AttributeKind.NUMBER else read_dates(coded.text)
+    read = read_numbers(text) if kind is AttributeKind.NUMBER else read_dates(text)
     whole = len(read) > 0 and not read.null_count()
-    return coded.shown(read) if whole or forced else None
+    return coded().shown(read) if whole or forced else None
 
 
 def _spans(numbers: pl.Series, labels: pl.Series, kind: AttributeKind) -> Spans:

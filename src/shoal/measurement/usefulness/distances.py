@@ -47,7 +47,7 @@ class DistributionDistance:
 
 
 def measure_distance(pair: AttributePair) -> DistributionDistance:
-    shares = (pair.missing_before, pair.missing_after)
+    shares = (pair.before.missing, pair.after.missing)
     if pair.problem is not None:
         return DistributionDistance(pair.name, pair.kind, *shares, problem=pair.problem)
     if not pair.numeric:

@@ -12,6 +12,9 @@ from shoal.kernels.arrays import Floats, Mask
 from shoal.measurement.usefulness.attribute_pairs import AttributePair
 from shoal.measurement.usefulness.row_sampling import Rows
 
+_LARGE = 1e140
+"""Numbers beyond it are made smaller before they are squared."""
+
 
 @dataclass(frozen=True)
 class Features:
@@ -84,6 +87,7 @@ def design(before: Features, after: Features) -> Floats:
         else:
             columns.append(np.where(gone, np.nanmean(column) if not gone.all() else 0.0, column))
     matrix = np.column_stack(columns) if columns else np.empty((len(stacked), 0))
+    matrix = matrix / np.maximum(np.abs(matrix).max(axis=0, initial=0) / _LARGE, 1)
     spread = matrix.std(axis=0)
     kept = spread > 1e-12
     scaled: Floats = (matrix[:, kept] - matrix[:, kept].mean(axis=0)) / spread[kept]

@@ -14,6 +14,7 @@ figure is that much too good.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -43,7 +44,7 @@ MOST_RECORDS = 20_000
 MOST_CLASSES = 50
 FEW_NUMBERS = 10
 """A number with no more distinct values is learned as classes."""
-_MOST_LABELS = 250
+MOST_LABELS = 250
 _TREES = 60
 _FEWEST_RECORDS = 10
 
@@ -113,14 +114,14 @@ def measure_learning(
     if not aligned:
         partners = _partners([*comparable, goal], before, after)
         other = np.where(partners >= 0, folds[partners], stream.permutation(len(after), 3) % FOLDS)
-    recoded, released = side_by_side(comparable, before, after, _MOST_LABELS)
-    own = in_own_words(features, before, _MOST_LABELS)
+    recoded, released = side_by_side(comparable, before, after, MOST_LABELS)
+    own = in_own_words(features, before, MOST_LABELS)
     seed = int(stream.words(np.array([0], dtype=np.uint64), 4)[0, 0] >> np.uint64(33))
-    learner = _Learner(regression=regression, seed=seed)
+    learner = GradientBoostedTrees(regression=regression, seed=seed)
     with one_thread():
         by_original = learner.predict(own, truth, folds, own, folds)
         by_release = learner.predict(released, taught, other, recoded, folds)
-    score = _score_numbers if regression else _score_classes
+    score = score_numbers if regression else score_classes
     return LearningResult(
         target,
         "regression" if regression else "classification",
@@ -132,7 +133,7 @@ def measure_learning(
 
 
 @dataclass(frozen=True)
-class _Learner:
+class GradientBoostedTrees:
     regression: bool
     seed: int
 
@@ -142,21 +143,23 @@ class _Learner:
         for fold in range(FOLDS):
             train, test = folds != fold, asked_folds == fold
             if test.any():
-                said[test] = self._fit(known, target, train, asked.matrix[test])
+                said[test] = self.taught(known, target, train, asked.matrix[test])
         return said
 
     def baseline(self, target: Floats, folds: Folds) -> Floats:
         said = np.empty(len(target))
         for fold in range(FOLDS):
-            said[folds == fold] = self._simplest(target[folds != fold])
+            said[folds == fold] = self.simplest(target[folds != fold])
         return said
 
-    def _simplest(self, target: Floats) -> float:
+    def simplest(self, target: Floats) -> float:
+        """The most frequent class, or the mean."""
         if self.regression or not len(target):
             return float(target.mean()) if len(target) else 0.0
         return float(np.bincount(target.astype(np.int64)).argmax())
 
-    def _fit(self, known: Features, target: Floats, train: Mask, asked: Floats) -> Floats:
+    def taught(self, known: Features, target: Floats, train: Mask, asked: Floats) -> Floats:
+        """What a model says of those asked for that learned from some of the known records."""
         from sklearn.ensemble import (
             HistGradientBoostingClassifier,
             HistGradientBoostingRegressor,
@@ -165,7 +168,7 @@ class _Learner:
         taught = target[train]
         classes = len(np.unique(taught))
         if classes < 2:
-            return np.full(len(asked), self._simplest(taught))
+            return np.full(len(asked), self.simplest(taught))
         kind = HistGradientBoostingRegressor if self.regression else HistGradientBoostingClassifier
         trees = _TREES if self.regression or classes == 2 else max(6, 2 * _TREES // classes)
         model = kind(
@@ -176,7 +179,9 @@ class _Learner:
             early_stopping=False,
             random_state=self.seed,
         )
-        model.fit(known.matrix[train], taught)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)  # few records: it is known
+            model.fit(known.matrix[train], taught)
         said: Floats = model.predict(asked).astype(np.float64)
         return said
 
@@ -216,12 +221,12 @@ def _partners(pairs: Sequence[AttributePair], before: Rows, after: Rows) -> Rows
     return found["place"].fill_null(-1).to_numpy()
 
 
-def _score_numbers(truth: Floats, said: Floats) -> Scores:
+def score_numbers(truth: Floats, said: Floats) -> Scores:
     around = float(((truth - truth.mean()) ** 2).sum())
     return Scores(r2=1 - float(((truth - said) ** 2).sum()) / around if around else None)
 
 
-def _score_classes(truth: Floats, said: Floats) -> Scores:
+def score_classes(truth: Floats, said: Floats) -> Scores:
     number = int(max(truth.max(), said.max())) + 1
     table = np.bincount((truth * number + said).astype(np.int64), minlength=number * number).reshape(number, number)
     right, true, told = np.diag(table), table.sum(axis=1), table.sum(axis=0)

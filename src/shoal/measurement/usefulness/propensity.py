@@ -114,7 +114,7 @@ class PropensityScore(UsefulnessMeasure):
         "pmse": lower("Propensity error", "How well a model tells released from original records; 0 is not at all."),
         "pmse_ratio": lower(
             "Propensity ratio",
-            "The same over what resampling the original would give; up to 1 is as good.",
+            "The propensity error over that of a resampled original; up to 1 is as good.",
             purposes={Purpose.TEST_DATA: 5, Purpose.RESEARCH: 4},
             in_short=7,
         ),

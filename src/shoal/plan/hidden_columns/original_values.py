@@ -6,6 +6,7 @@ The hidden columns are never written: the engine samples them in memory while it
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import polars as pl
 
@@ -23,6 +24,8 @@ class KeepOriginals(Step):
     >>> KeepOriginals(("age",)).apply(pl.DataFrame({"age": [34]})).columns
     ['age', '__shoal_original__age']
     """
+
+    leaves_what_it_reads: ClassVar[bool] = True
 
     attributes: tuple[str, ...]
 

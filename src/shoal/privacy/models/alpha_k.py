@@ -13,10 +13,11 @@ import numpy as np
 from pydantic import Field
 
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
+from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel, reached_by_generalising
 from shoal.privacy.classes import Classes, Histograms
 from shoal.privacy.figures import Figure, FigureUnit, figure_beside_k
 from shoal.privacy.retention_bounds import within_caps
+from shoal.schema.properties import Lowers
 
 
 class AlphaK(SensitiveModel):
@@ -34,7 +35,9 @@ class AlphaK(SensitiveModel):
     title = "(α, k)-anonymity"
     clause = "ISO/IEC 20889, annex E"
     example = "{attribute: diagnosis, alpha: 0.5, k: 5}"
+    properties = reached_by_generalising(Lowers.YES, Lowers.PARTIALLY, Lowers.PARTIALLY)
     listing_order = 100
+    bound = "alpha"
     monotone_under_generalisation = True
     monotone_under_suppression = True
     more_is_safer = False
@@ -42,10 +45,6 @@ class AlphaK(SensitiveModel):
 
     alpha: float = Field(gt=0, le=1, description="The largest share of a class that one sensitive value may have.")
     k: int = Field(ge=1, description="The least number of people in a class.")
-
-    @property
-    def required(self) -> float:
-        return self.alpha
 
     def spread(self, block: Integers, histograms: Histograms) -> Figures:
         return np.asarray(block.max(axis=1) / block.sum(axis=1))

@@ -50,13 +50,10 @@ class BetaLikeness(ClosenessModel):
     clause = "ISO/IEC 20889, annex E"
     example = "{attribute: diagnosis, beta: 2, kind: enhanced}"
     listing_order = 110
+    bound = "beta"
 
     beta: float = Field(gt=0, description="How much more frequent a value may be than in the whole table; 1: twice.")
     kind: LikenessKind = Field(description="basic, or enhanced, which bounds frequent values more.")
-
-    @property
-    def required(self) -> float:
-        return self.beta
 
     def spread(self, block: Integers, histograms: Histograms) -> Figures:
         occurs = histograms.whole > 0

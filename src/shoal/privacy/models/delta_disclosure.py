@@ -37,12 +37,9 @@ class DeltaDisclosure(ClosenessModel):
     clause = "ISO/IEC 20889, annex E"
     example = "{attribute: diagnosis, delta: 1.5}"
     listing_order = 120
+    bound = "delta"
 
     delta: float = Field(gt=0, description="The bound on |ln(share in a class ÷ share in the whole table)|.")
-
-    @property
-    def required(self) -> float:
-        return self.delta
 
     def spread(self, block: Integers, histograms: Histograms) -> Figures:
         occurs = histograms.whole > 0

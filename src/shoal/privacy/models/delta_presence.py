@@ -20,10 +20,11 @@ from pydantic import Field, model_validator
 
 from shoal.errors import BugError
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import Figures, GlobalRecodingOnly, ModelFinding, PrivacyModel
+from shoal.privacy.base import Figures, GlobalRecodingOnly, ModelFinding, PrivacyModel, reached_by_generalising
 from shoal.privacy.classes import Classes
 from shoal.privacy.figures import Figure, FigureUnit, figure_of_population
 from shoal.privacy.retention_bounds import SLACK
+from shoal.schema.properties import Lowers
 
 
 class DeltaPresence(PrivacyModel):
@@ -38,7 +39,9 @@ class DeltaPresence(PrivacyModel):
     title = "δ-presence"
     clause = "ISO/IEC 20889, annex E"
     example = "{maximum: 0.5, population: residents.csv}"
+    properties = reached_by_generalising(Lowers.PARTIALLY, Lowers.PARTIALLY, Lowers.NO)
     listing_order = 60
+    bound = "maximum"
     monotone_under_suppression = True
     more_is_safer = False
     trims = True
@@ -74,10 +77,6 @@ class DeltaPresence(PrivacyModel):
     @property
     def population_table(self) -> str | None:
         return self.population
-
-    @property
-    def required(self) -> float:
-        return self.maximum
 
     def figures(self, classes: Classes) -> Figures:
         """Someone who is not in the population at all is there for certain, and more."""

@@ -12,10 +12,11 @@ import numpy as np
 from pydantic import Field
 
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import Figures, MinimumClass, PrivacyModel
+from shoal.privacy.base import Figures, MinimumClass, PrivacyModel, reached_by_generalising
 from shoal.privacy.classes import Classes
 from shoal.privacy.figures import Figure, FigureUnit, figure_of_classes
 from shoal.schema.column_names import ColumnNames
+from shoal.schema.properties import Lowers
 
 
 class KAnonymity(PrivacyModel):
@@ -30,7 +31,9 @@ class KAnonymity(PrivacyModel):
     title = "k-anonymity"
     clause = "ISO/IEC 20889, 10.2.1"
     example = "{k: 5}"
+    properties = reached_by_generalising(Lowers.YES, Lowers.PARTIALLY, Lowers.NO)
     listing_order = 10
+    bound = "k"
     monotone_under_generalisation = True
     monotone_under_suppression = True
 
@@ -55,10 +58,6 @@ class KAnonymity(PrivacyModel):
     def most_kept(self, classes: Classes) -> Integers:
         """Raising attributes joins whole groups, so a group that is too small is too small on every node below."""
         return classes.records if self.plain else np.where(self.holds(classes), classes.records, 0)
-
-    @property
-    def required(self) -> float:
-        return self.k
 
     def figures(self, classes: Classes) -> Figures:
         if not self.attributes:

@@ -22,9 +22,10 @@ from pydantic import Field, model_validator
 
 from shoal.errors import BugError, DataError
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import Figures, MinimumClass, PrivacyModel
+from shoal.privacy.base import Figures, MinimumClass, PrivacyModel, reached_by_generalising
 from shoal.privacy.classes import Classes
 from shoal.privacy.figures import Figure, FigureUnit, figure_of_population
+from shoal.schema.properties import Lowers
 
 
 class KMap(PrivacyModel):
@@ -43,6 +44,7 @@ class KMap(PrivacyModel):
     title = "k-map"
     clause = "ISO/IEC 20889, 10.2"
     example = "{k: 5, population_size: 1400000}"
+    properties = reached_by_generalising(Lowers.PARTIALLY, Lowers.PARTIALLY, Lowers.NO)
     listing_order = 50
     monotone_under_generalisation = True
     monotone_under_suppression = True

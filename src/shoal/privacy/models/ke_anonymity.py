@@ -16,10 +16,11 @@ from pydantic import Field
 
 from shoal.errors import InputError
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel
+from shoal.privacy.base import ROUNDING, Figures, MinimumClass, SensitiveModel, reached_by_generalising
 from shoal.privacy.classes import Classes, Histograms
 from shoal.privacy.figures import Figure
 from shoal.schema import Column
+from shoal.schema.properties import Lowers
 
 
 class KeAnonymity(SensitiveModel):
@@ -41,6 +42,8 @@ class KeAnonymity(SensitiveModel):
     title = "(k, e)-anonymity"
     clause = "ISO/IEC 20889, 10.2 (Zhang et al. 2007)"
     example = "{attribute: income, k: 5, e: 1000}"
+    bound = "e"
+    properties = reached_by_generalising(Lowers.YES, Lowers.PARTIALLY, Lowers.PARTIALLY)
     monotone_under_generalisation = True
     monotone_under_suppression = True
     trims = True
@@ -48,10 +51,6 @@ class KeAnonymity(SensitiveModel):
     attribute: str = Field(description="The sensitive attribute, of numbers.")
     k: int = Field(ge=1, description="The least number of different values in a class.")
     e: float = Field(ge=0, description="How far apart the smallest and the largest number of a class are at least.")
-
-    @property
-    def required(self) -> float:
-        return self.e
 
     def spread(self, block: Integers, histograms: Histograms) -> Figures:
         if histograms.numbers is None:

@@ -25,9 +25,10 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import ROUNDING, Figures, MinimumClass, PrivacyModel, SensitiveModel
+from shoal.privacy.base import ROUNDING, Figures, MinimumClass, PrivacyModel, SensitiveModel, reached_by_generalising
 from shoal.privacy.classes import Classes, Histograms
 from shoal.privacy.figures import Figure, FigureUnit
+from shoal.schema.properties import Lowers
 
 
 class DiversityKind(StrEnum):
@@ -56,7 +57,9 @@ class LDiversity(SensitiveModel):
     title = "l-diversity"
     clause = "ISO/IEC 20889, 10.2.2"
     example = "{attribute: diagnosis, l: 3, kind: distinct}"
+    properties = reached_by_generalising(Lowers.YES, Lowers.PARTIALLY, Lowers.PARTIALLY)
     listing_order = 70
+    bound = "l"
     monotone_under_suppression = True
 
     l: float = Field(ge=1, description="How many well-represented values each class needs at least.")  # noqa: E741  # its name
@@ -83,10 +86,6 @@ class LDiversity(SensitiveModel):
     @property
     def monotone_under_generalisation(self) -> bool:  # type: ignore[override]  # it depends on the estimator
         return self.estimator is not Estimator.GRASSBERGER
-
-    @property
-    def required(self) -> float:
-        return self.l
 
     def spread(self, block: Integers, histograms: Histograms) -> Figures:
         if self.c is not None:

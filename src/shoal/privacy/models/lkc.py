@@ -18,10 +18,11 @@ import numpy as np
 from pydantic import Field
 
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import Figures, PrivacyModel
+from shoal.privacy.base import Figures, PrivacyModel, reached_by_generalising
 from shoal.privacy.classes import Classes
 from shoal.privacy.figures import Figure, FigureUnit
 from shoal.schema import Column
+from shoal.schema.properties import Lowers
 
 KNOWN = 2
 """How many quasi-identifiers an attacker knows where no policy says it."""
@@ -39,7 +40,9 @@ class Lkc(PrivacyModel):
     title = "LKC-privacy"
     clause = "ISO/IEC 20889, annex E"
     example = "{l: 2, k: 5, c: 0.5, attribute: diagnosis}"
+    properties = reached_by_generalising(Lowers.PARTIALLY, Lowers.PARTIALLY, Lowers.PARTIALLY)
     listing_order = 130
+    bound = "k"
     monotone_under_generalisation = True
     monotone_under_suppression = False
     local = False
@@ -53,10 +56,6 @@ class Lkc(PrivacyModel):
     @property
     def sensitive(self) -> tuple[str, ...]:
         return (self.attribute,)
-
-    @property
-    def required(self) -> float:
-        return self.k
 
     def figures(self, classes: Classes) -> Figures:
         least = np.full(len(classes), np.inf)

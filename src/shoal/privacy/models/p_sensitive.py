@@ -12,9 +12,10 @@ import numpy as np
 from pydantic import Field
 
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import Figures, MinimumClass, SensitiveModel
+from shoal.privacy.base import Figures, MinimumClass, SensitiveModel, reached_by_generalising
 from shoal.privacy.classes import Classes, Histograms
 from shoal.privacy.figures import Figure, FigureUnit, figure_beside_k
+from shoal.schema.properties import Lowers
 
 
 class PSensitive(SensitiveModel):
@@ -32,16 +33,14 @@ class PSensitive(SensitiveModel):
     title = "p-sensitive k-anonymity"
     clause = "ISO/IEC 20889, annex E"
     example = "{attribute: diagnosis, p: 2, k: 5}"
+    properties = reached_by_generalising(Lowers.YES, Lowers.PARTIALLY, Lowers.PARTIALLY)
     listing_order = 90
+    bound = "p"
     monotone_under_generalisation = True
     monotone_under_suppression = True
 
     p: int = Field(ge=1, description="The least number of different sensitive values in a class.")
     k: int = Field(ge=1, description="The least number of people in a class.")
-
-    @property
-    def required(self) -> float:
-        return self.p
 
     def spread(self, block: Integers, histograms: Histograms) -> Figures:
         return np.asarray((block > 0).sum(axis=1), dtype=np.float64)

@@ -14,9 +14,9 @@ import numpy as np
 from pydantic import Field
 
 from shoal.kernels.arrays import Integers, Mask
-from shoal.privacy.base import Figures, MinimumClass, ShareModel, TableModel
+from shoal.privacy.base import Figures, MinimumClass, ShareModel, TableModel, reached_by_generalising
 from shoal.privacy.classes import Classes
-from shoal.privacy.figures import Figure
+from shoal.schema.properties import Lowers
 
 
 class MaximumRisk(ShareModel):
@@ -30,6 +30,7 @@ class MaximumRisk(ShareModel):
     title = "maximum risk"
     clause = "ISO/IEC 20889, 7.2"
     example = "{maximum: 0.2}"
+    properties = reached_by_generalising(Lowers.YES, Lowers.PARTIALLY, Lowers.NO)
     listing_order = 20
     monotone_under_generalisation = True
     monotone_under_suppression = True
@@ -49,10 +50,6 @@ class MaximumRisk(ShareModel):
         return MinimumClass(
             people=next(size for size in (near - 1, near, near + 1) if size and 1 / size <= self.maximum)
         )
-
-    @classmethod
-    def measured_by(cls) -> tuple[Figure, ...]:
-        return (cls._bounded_share(),)
 
     def explain(self) -> str:
         return (
@@ -92,10 +89,6 @@ class AverageRisk(TableModel):
         met = np.arange(len(left), 0, -1) / left <= self.maximum
         kept[smallest_first[: int(np.argmax(met)) if met.any() else len(met)]] = False
         return kept
-
-    @classmethod
-    def measured_by(cls) -> tuple[Figure, ...]:
-        return (cls._bounded_share(),)
 
     def explain(self) -> str:
         return f"Of all re-identifications that someone may try, at most {self.maximum:.4g} succeed on average."

@@ -14,7 +14,6 @@ from pydantic import Field
 from shoal.kernels.arrays import Integers, Mask
 from shoal.privacy.base import Figures, MinimumClass, TableModel
 from shoal.privacy.classes import Classes
-from shoal.privacy.figures import Figure
 
 
 class SampleUniqueness(TableModel):
@@ -50,10 +49,6 @@ class SampleUniqueness(TableModel):
 
     def minimum_class(self, whole: Mapping[str, Integers]) -> MinimumClass:
         return MinimumClass(people=1 if self.maximum else 2)
-
-    @classmethod
-    def measured_by(cls) -> tuple[Figure, ...]:
-        return (cls._bounded_share(),)
 
     def explain(self) -> str:
         return f"At most {self.maximum:.4g} of the people here have quasi-identifying values that nobody else here has."

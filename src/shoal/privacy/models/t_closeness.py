@@ -56,15 +56,12 @@ class TCloseness(ClosenessModel):
     clause = "ISO/IEC 20889, 10.2.3"
     example = "{attribute: diagnosis, t: 0.3, distance: equal}"
     listing_order = 80
+    bound = "t"
 
     t: float = Field(ge=0, le=1, description="How far a class may be from the whole table; 0: not at all.")
     distance: ClosenessDistance = Field(
         description="How far values are from each other: equal, hierarchical or ordered."
     )
-
-    @property
-    def required(self) -> float:
-        return self.t
 
     def spread(self, block: Integers, histograms: Histograms) -> Figures:
         surplus = block / block.sum(axis=1, keepdims=True) - _shares(histograms.whole)

@@ -8,8 +8,8 @@ anything is rewritten and counted again in the files that were written.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -53,6 +53,7 @@ from shoal.release.run import Run, StagedRelease
 from shoal.report import write_pdf
 from shoal.report.pdf import find_browser
 from shoal.report.render import render_multi_table, tell_joined
+from shoal.results.manifest import Manifest
 from shoal.schema.progress import Monitor, NoteMade
 
 TOGETHER: Final = "together"
@@ -99,7 +100,10 @@ class MultiTableRun:
         self._randomness = Randomness(request.seed)
         self._secrets = request.secrets or RunSecrets(self._randomness)
 
-    def execute(self) -> MultiTableRelease:
+    def execute(
+        self, around_commit: Callable[[Mapping[str, Manifest]], AbstractContextManager[None]] = lambda _: nullcontext()
+    ) -> MultiTableRelease:
+        """``around_commit`` may refuse the finished tables, and hears whether they appeared."""
         request, several = self.request, self.request.policy
         if request.pdf:
             find_browser()
@@ -109,16 +113,18 @@ class MultiTableRun:
             several, references = unlink(several, references, sources)
         with Staging(request.folder, force=request.force) as staging, ExitStack() as stack:
             targets = _targets(several)
-            before = _keys_before(several, references, sources)
+            remaining = self._remaining(several, sources)
+            before = _keys_before(several, references, remaining)
             tables = {
                 name: stack.enter_context(self._run(name, policy, sources[name], staging.path).staged())
                 for name, policy in several.tables.items()
             }
             with self.monitor.phase(TOGETHER):
-                joint = _JointRelease(several, sources, references, tables)
+                joint = _JointRelease(several, remaining, references, tables)
                 whole = joint.checked(before, staging.path, request.folder)
                 whole = _write_reports(whole, staging.path, tables, pdf=request.pdf)
-            with self.monitor.phase(RunPhase.COMMIT):
+            manifests = {name: table.release.manifest for name, table in tables.items()}
+            with around_commit(manifests), self.monitor.phase(RunPhase.COMMIT):
                 for table in tables.values():
                     table.finish()
                 written = {name: _read_anew(table.release.data, sources[name]) for name, table in tables.items()}
@@ -127,6 +133,13 @@ class MultiTableRun:
                 )
                 staging.commit()
         return whole
+
+    def _remaining(self, several: MultiTablePolicy, sources: Mapping[str, Source]) -> Mapping[str, Source]:
+        """Without people who withdrew; refused where a table does not say whose its records are."""
+        gone = self.request.withdrawn
+        if gone is None:
+            return sources
+        return {name: gone.left_out_of(source, several.tables[name].person) for name, source in sources.items()}
 
     def _run(self, name: str, policy: Policy, source: Source, folder: Path) -> Run:
         self.monitor.emit(NoteMade(f"table '{name}'"))
@@ -141,6 +154,7 @@ class MultiTableRun:
             evidence=self.request.evidence,
             pdf=self.request.pdf,
             secrets=self._secrets,
+            withdrawn=self.request.withdrawn,
         )
         return Run(request, self.monitor)
 
@@ -222,7 +236,7 @@ def sources_of(
 
 def _read_anew(data: Path, like: Source) -> Source:
     """The released file. What a text file is written with is what its source was, and need not be found out."""
-    dialect = getattr(like, "dialect", None)
+    dialect = getattr(getattr(like, "original", like), "dialect", None)
     known = {} if dialect is None else {"separator": dialect.separator, "quote": dialect.quote or '"'}
     return source_at({"path": str(data), **known})
 
@@ -249,14 +263,22 @@ def _follow(
 ) -> FollowedReference:
     if reference not in before:
         return FollowedReference(reference, kept=False)
+    starred = {name for name, release in releases.items() if _starred_cells(release)}
     lost = LostRecords(*(_lost_records(releases[end.table]) for end in (reference.child, reference.parent)))
-    return follow_reference(reference, before[reference], ReferenceKeys.of(reference, written), lost)
+    return follow_reference(reference, before[reference], ReferenceKeys.of(reference, written, starred), lost)
 
 
 def _lost_records(release: Release) -> bool:
-    """Or may have: invented records could make up for the number."""
+    """Or may have: invented records could make up for the number, and keys may be starred."""
     records = release.manifest.records
-    return records is None or bool(records.dropped or records.not_sampled or records.invented)
+    lost = records is None or bool(records.dropped or records.not_sampled or records.invented)
+    return lost or _starred_cells(release)
+
+
+def _starred_cells(release: Release) -> bool:
+    """Whether cells that told a quasi-identifying value were starred; keys may be among them."""
+    told = release.manifest.read_back
+    return told is not None and bool(told.suppressed_cells)
 
 
 def _joined(

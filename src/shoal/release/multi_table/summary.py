@@ -60,10 +60,7 @@ class MultiTableRelease:
             self.created,
             __version__,
             self.policy_sha256,
-            tuple(
-                TableFacts(name, name, release.manifest.data.rows or 0, release.risk.k)
-                for name, release in self.releases.items()
-            ),
+            self._tables(),
             tuple(
                 ReferenceFacts(str(told.child), str(told.parent), one.kept, one.orphans, told.reason)
                 for told, one in ((one.reference, one) for one in self.references)
@@ -87,12 +84,11 @@ class MultiTableRelease:
             models=tuple((one.name, f"{one.required:g}", f"{one.achieved:.4g}", one.met) for one in joined.models),
         )
 
+    def _tables(self) -> tuple[TableFacts, ...]:
+        return tuple(TableFacts(name, name, release.manifest) for name, release in self.releases.items())
+
     def _tables_met(self) -> bool | None:
-        """By models, the declared harm and attacks: what a table's own report is not green for."""
-        manifests = [release.manifest for release in self.releases.values()]
-        found = [model.met for one in manifests for model in one.models]
-        found += [one.assessment.within for one in manifests if one.assessment is not None]
-        found += [not attack.found for one in manifests for attack in one.attacks or ()]
+        found = [met for one in self._tables() if (met := one.met) is not None]
         return all(found) if found else None
 
 

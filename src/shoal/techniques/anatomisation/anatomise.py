@@ -43,7 +43,7 @@ from shoal.schema.columns import ROW, Columns
 from shoal.schema.counts import Counts
 from shoal.schema.roles import Role
 from shoal.schema.steps import SidecarFile
-from shoal.techniques.base import ANY_TYPE, Context, Facts, Lowers, Scope, Stage, Step, TableTechnique
+from shoal.techniques.base import LINKING_AND_INFERENCE, Context, Scope, Stage, Step, TableTechnique, table_a1
 from shoal.techniques.strata import random_order
 
 _VALUES_LANE: Final = 1 << 32
@@ -56,17 +56,7 @@ class Anatomise(TableTechnique):
     key = "anatomise"
     stage = Stage.AFTER_SOLVING
     turn = 20
-    facts = Facts(
-        title="Anatomisation",
-        clause="ISO/IEC 20889, 9.5",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=frozenset({Role.SENSITIVE}),
-        singling_out=Lowers.NO,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
-        random=True,
-    )
+    facts = table_a1("Anatomisation", "9.5", LINKING_AND_INFERENCE, roles=frozenset({Role.SENSITIVE}), random=True)
 
     sensitive: ColumnNames = Field(min_length=1, description="The columns that are cut off, together.")
     l: int = Field(ge=2, description="Different values in each class, at least.")  # noqa: E741  # its name
@@ -94,6 +84,9 @@ class Anatomise(TableTechnique):
         if self.class_name in columns:
             return f"there is a column '{self.class_name}' already; choose another class_name"
         return None
+
+    def report_notes(self) -> dict[str, str]:
+        return dict.fromkeys(self.sensitive, f"in the file {self.file}, {self.l} values and more for each class")
 
     def explain(self) -> str:
         """What it promises, in a sentence."""

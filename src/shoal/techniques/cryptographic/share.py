@@ -30,7 +30,7 @@ from shoal.randomness import Stream
 from shoal.schema.columns import ROW, Column
 from shoal.schema.steps import SidecarFile
 from shoal.schema.values import ValueType
-from shoal.techniques.base import ANY_ROLE, Context, Facts, Lowers, Step, Technique
+from shoal.techniques.base import ColumnStep, Context, Lowered, Lowers, Technique, table_a1
 from shoal.techniques.cryptographic.fixed_point import READABLE, FixedPoint, refuse_new_gaps
 
 FOLDER = "shares"
@@ -41,16 +41,8 @@ _PRESENCE_LANES, _IDENTITY_LANE = 1 << 32, 1 << 33
 
 class SecretSharing(Technique):
     key = "share"
-    facts = Facts(
-        title="Homomorphic secret sharing",
-        clause="ISO/IEC 20889, 9.2.6",
-        truthful=True,
-        types=READABLE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.NO,
-        linking=Lowers.NO,
-        inference=Lowers.NO,
-        random=True,
+    facts = table_a1(
+        "Homomorphic secret sharing", "9.2.6", Lowered(Lowers.NO, Lowers.NO, Lowers.NO), types=READABLE, random=True
     )
 
     parties: int = Field(ge=2, le=MOST_PARTIES)
@@ -87,7 +79,7 @@ class SecretSharing(Technique):
 
 
 @dataclass(frozen=True)
-class ShareStep(Step):
+class ShareStep(ColumnStep):
     """
     >>> step = ShareStep(Column("pay", ValueType.INTEGER), Sharing(2, 2), Stream(bytes(32)), "set")
     >>> frame = pl.DataFrame({"pay": [100, 200], ROW: pl.Series([0, 1], dtype=pl.UInt64)})
@@ -95,15 +87,10 @@ class ShareStep(Step):
     ['__shoal_share_1_pay', '__shoal_share_2_pay']
     """
 
-    column: Column
     scheme: Sharing
     stream: Stream
     identity: str
     """Which shares belong together."""
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.column.name,)
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         numbers = FixedPoint.of(self.column).read(self.column, frame[self.column.name])

@@ -30,7 +30,7 @@ from shoal.schema.canonical_text import canonical_text
 from shoal.schema.columns import Column
 from shoal.schema.counts import Counts
 from shoal.schema.values import ValueType
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, ScrubRequest, Step, Technique
+from shoal.techniques.base import Context, Lowered, Lowers, ScrubRequest, Step, Technique, table_a1
 from shoal.techniques.pseudonymisation.pseudonym_steps import LookUp
 from shoal.techniques.pseudonymisation.pseudonymise import DOMAIN
 
@@ -44,16 +44,7 @@ def _symbol(char: str) -> str:
 class Scrub(Technique):
     key = "scrub"
     searches_text = True
-    facts = Facts(
-        title="Scrubbing of free text",
-        clause="ISO/IEC 20889, C.4",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.PARTIALLY,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.NO,
-    )
+    facts = table_a1("Scrubbing of free text", "C.4", Lowered(Lowers.PARTIALLY, Lowers.PARTIALLY, Lowers.NO))
 
     types: tuple[str, ...] | None = Field(None, min_length=1)
     """Only these kinds, such as person, email, phone; all that are recognised if it is left out."""

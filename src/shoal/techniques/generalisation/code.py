@@ -27,7 +27,7 @@ from shoal.errors import DataError
 from shoal.schema.columns import Column
 from shoal.schema.parameters import Parameters
 from shoal.schema.values import DATES, NUMBERS, ValueType
-from shoal.techniques.base import ANY_ROLE, Context, Facts, Lowers, Step, Technique
+from shoal.techniques.base import LINKING_AND_INFERENCE, ColumnStep, Context, Technique, table_a1
 
 Number = int | float
 Threshold = Number | datetime.date
@@ -44,16 +44,7 @@ class TailLabels(Parameters):
 
 class Code(Technique):
     key = "code"
-    facts = Facts(
-        title="Top and bottom coding",
-        clause="ISO/IEC 20889, 9.6.3",
-        truthful=True,
-        types=NUMBERS | DATES,
-        roles=ANY_ROLE,
-        singling_out=Lowers.NO,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
-    )
+    facts = table_a1("Top and bottom coding", "9.6.3", LINKING_AND_INFERENCE, types=NUMBERS | DATES)
 
     top: Threshold | None = None
     bottom: Threshold | None = None
@@ -162,7 +153,7 @@ class TailThreshold:
 
 
 @dataclass(frozen=True)
-class CodeStep(Step):
+class CodeStep(ColumnStep):
     """
     >>> ages = pl.DataFrame({"age": [34, 91, None]})
     >>> column = Column("age", ValueType.INTEGER, pl.Int64())
@@ -172,13 +163,8 @@ class CodeStep(Step):
     ['34', '90+', None]
     """
 
-    column: Column
     top: TailThreshold | None = None
     bottom: TailThreshold | None = None
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.column.name,)
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         values = frame[self.column.name]

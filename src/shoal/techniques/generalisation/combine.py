@@ -22,21 +22,12 @@ from shoal.errors import DataError
 from shoal.schema.columns import ROW, Column
 from shoal.schema.expressions import Expression, names_in, of_one_record
 from shoal.schema.registry import did_you_mean
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Step, Technique
+from shoal.techniques.base import LINKING_AND_INFERENCE, Context, Step, Technique, table_a1
 
 
 class Combine(Technique):
     key = "combine"
-    facts = Facts(
-        title="Combining attributes",
-        clause="ISO/IEC 20889, 9.6.4",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.NO,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
-    )
+    facts = table_a1("Combining attributes", "9.6.4", LINKING_AND_INFERENCE)
 
     into: str = Field(min_length=1)
     """The new column."""

@@ -35,7 +35,7 @@ from shoal.randomness import Stream
 from shoal.schema.columns import ROW, Column
 from shoal.schema.validation_messages import validation_message
 from shoal.schema.values import ValueType
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Step, Technique
+from shoal.techniques.base import EACH_PARTIALLY, ColumnStep, Context, Technique, table_a1
 
 
 def _parse(value: object) -> Hierarchy:
@@ -79,16 +79,7 @@ class GeneralisedOutput(StrEnum):
 
 class Generalise(HierarchyTechnique):
     key = "generalise"
-    facts = Facts(
-        title="Generalisation",
-        clause="ISO/IEC 20889, 9.6.1",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.PARTIALLY,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
-    )
+    facts = table_a1("Generalisation", "9.6.1", EACH_PARTIALLY)
 
     hierarchy: Inline | None = None
     """If it is left out, the attribute's own."""
@@ -137,18 +128,13 @@ class Generalise(HierarchyTechnique):
 
 
 @dataclass(frozen=True)
-class GeneraliseStep(Step):
+class GeneraliseStep(ColumnStep):
     """One column on one level of its hierarchy; ``stream`` is needed only for random values."""
 
-    column: Column
     bound: BoundHierarchy
     level: int
     output: GeneralisedOutput = GeneralisedOutput.RANGE
     stream: Stream | None = None
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.column.name,)
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         values = frame[self.column.name]
@@ -181,16 +167,11 @@ class GeneraliseStep(Step):
 
 
 @dataclass(frozen=True)
-class LookUpStep(Step):
+class LookUpStep(ColumnStep):
     """The same as a range from GeneraliseStep, for a column whose distinct values are all known beforehand."""
 
-    column: Column
     values: pl.Series = field(repr=False, compare=False)
     labels: pl.Series = field(repr=False, compare=False)
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.column.name,)
 
     @property
     def adds(self) -> frozenset[str] | None:

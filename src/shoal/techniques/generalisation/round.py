@@ -35,7 +35,7 @@ from shoal.errors import DataError
 from shoal.randomness import Stream
 from shoal.schema.columns import ROW, Column
 from shoal.schema.values import NUMBERS, ValueType
-from shoal.techniques.base import ANY_ROLE, Context, Facts, Lowers, Scope, Step, Technique
+from shoal.techniques.base import LINKING_AND_INFERENCE, ColumnStep, Context, Scope, Technique, table_a1
 
 DIGITS = 15
 """Of a base: as many as a 64-bit float tells apart."""
@@ -57,17 +57,7 @@ class RoundingMethod(StrEnum):
 
 class Round(Technique):
     key = "round"
-    facts = Facts(
-        title="Rounding",
-        clause="ISO/IEC 20889, 9.6.2",
-        truthful=True,
-        types=NUMBERS,
-        roles=ANY_ROLE,
-        singling_out=Lowers.NO,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
-        random=True,
-    )
+    facts = table_a1("Rounding", "9.6.2", LINKING_AND_INFERENCE, types=NUMBERS, random=True)
 
     base: Base
     method: RoundingMethod = RoundingMethod.NEAREST
@@ -101,16 +91,11 @@ class Round(Technique):
 
 
 @dataclass(frozen=True)
-class RoundStep(Step):
+class RoundStep(ColumnStep):
     """A value is ``quotient`` times the base and a ``rest``, both whole numbers of units."""
 
-    column: Column
     base: Decimal
     stream: Stream
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.column.name,)
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         units = self._units(self.column.numbers(frame[self.column.name]))

@@ -26,7 +26,7 @@ from shoal.errors import FieldName, FieldText, InputError
 from shoal.pseudonyms.formats.base32 import Base32
 from shoal.schema.column_names import ColumnNames
 from shoal.schema.columns import ROW, Columns
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Stage, Step, TableTechnique
+from shoal.techniques.base import LINKING_ONLY, Context, Stage, Step, TableTechnique, table_a1
 
 SEPARATOR = " | "
 """Between the concatenated quasi-identifiers."""
@@ -37,16 +37,7 @@ class Identity(TableTechnique):
     key = "identity"
     stage = Stage.BEFORE_ATTRIBUTES
     turn = 30
-    facts = Facts(
-        title="Identity table in the vault",
-        clause="ISO/IEC 20889, 9.4.1",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.NO,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.NO,
-    )
+    facts = table_a1("Identity table in the vault", "9.4.1", LINKING_ONLY)
 
     domain: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")
     keep: ColumnNames = Field(min_length=1, description="The identifiers that go to the vault.")

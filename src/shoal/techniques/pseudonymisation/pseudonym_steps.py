@@ -14,22 +14,17 @@ from shoal.kernels.memo import Memo, StringIndex
 from shoal.pseudonyms.derivation import derive
 from shoal.pseudonyms.formats.base import PseudonymFormat
 from shoal.schema.canonical_text import canonical_text
-from shoal.schema.steps import SidecarFile, Step
+from shoal.schema.steps import AttributeStep, SidecarFile
 
 
 @dataclass(frozen=True)
-class KeyedStep(Step):
+class KeyedStep(AttributeStep):
     """A keyed digest, computed once for each value that turns up."""
 
-    attribute: str
     secret: Key
     form: PseudonymFormat
     algorithm: Algorithm
     memo: Memo = field(default_factory=Memo, repr=False, compare=False)
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.attribute,)
 
     @property
     def adds(self) -> frozenset[str] | None:
@@ -67,10 +62,9 @@ class LookUp:
 
 
 @dataclass(frozen=True)
-class IssuedStep(Step):
+class IssuedStep(AttributeStep):
     """A pseudonym for each value that the column was found to have."""
 
-    attribute: str
     issued: LookUp = field(repr=False, compare=False)
     sharing: int = 0
     """By how many there are fewer pseudonyms than values."""
@@ -80,10 +74,6 @@ class IssuedStep(Step):
     def __getstate__(self) -> dict[str, object]:
         """What is for a third party alone doesn't travel to executors."""
         return {**self.__dict__, "sidecars": ()}
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.attribute,)
 
     @property
     def report_note(self) -> str:

@@ -47,7 +47,7 @@ from shoal.schema.registry_choices import item
 from shoal.schema.roles import Role
 from shoal.schema.steps import SidecarFile
 from shoal.schema.values import ValueType
-from shoal.techniques.base import ANY_TYPE, Context, Facts, Lowers, Step, Technique
+from shoal.techniques.base import LINKING_ONLY, Context, Step, Technique, table_a1
 from shoal.techniques.pseudonymisation.pseudonym_steps import IssuedStep, KeyedStep, LookUp
 
 DOMAIN = r"^[a-z0-9][a-z0-9_-]{0,62}$"
@@ -72,16 +72,7 @@ def _domain(name: str) -> str:
 
 class Pseudonymise(Technique):
     key = "pseudonymise"
-    facts = Facts(
-        title="Pseudonymisation",
-        clause="ISO/IEC 20889, 9.4",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=frozenset({Role.DIRECT}),
-        singling_out=Lowers.NO,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.NO,
-    )
+    facts = table_a1("Pseudonymisation", "9.4", LINKING_ONLY, roles=frozenset({Role.DIRECT}))
 
     domain: Annotated[str, AfterValidator(_domain)] | None = None
     """Who shares pseudonyms; if it is left out, the attribute's name."""

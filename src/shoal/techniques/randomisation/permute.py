@@ -36,7 +36,7 @@ from shoal.randomness import Stream
 from shoal.schema.columns import ROW, Column
 from shoal.schema.roles import Role
 from shoal.schema.steps import RankRule
-from shoal.techniques.base import ANY_TYPE, Context, Facts, Lowers, Scope, Step
+from shoal.techniques.base import EACH_PARTIALLY, Context, Scope, Step, table_a1
 from shoal.techniques.randomisation.joint_columns import JointTechnique
 from shoal.techniques.strata import places_within, random_order, stratum_codes
 
@@ -46,16 +46,8 @@ _TIES_LANE = 1 << 32
 
 class Permute(JointTechnique):
     key = "permute"
-    facts = Facts(
-        title="Permutation",
-        clause="ISO/IEC 20889, 9.7.3",
-        truthful=False,
-        types=ANY_TYPE,
-        roles=frozenset({Role.DIRECT, Role.QUASI}),
-        singling_out=Lowers.PARTIALLY,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
-        random=True,
+    facts = table_a1(
+        "Permutation", "9.7.3", EACH_PARTIALLY, truthful=False, roles=frozenset({Role.DIRECT, Role.QUASI}), random=True
     )
 
     with_: tuple[str, ...] = Field(default=(), alias="with")

@@ -32,7 +32,7 @@ from shoal.schema.column_names import ColumnNames
 from shoal.schema.columns import ROW, Column
 from shoal.schema.roles import Role
 from shoal.schema.values import ValueType
-from shoal.techniques.base import Context, Facts, Lowers, Step, Technique
+from shoal.techniques.base import EACH_PARTIALLY, Context, Step, Technique, table_a1
 from shoal.techniques.randomisation.transition_matrix import Transitions
 
 _TOLERANCE = 1e-9
@@ -48,15 +48,13 @@ Label = Annotated[str, BeforeValidator(_as_text)]
 
 class Pram(Technique):
     key = "pram"
-    facts = Facts(
-        title="Post-randomisation (PRAM)",
-        clause="ISO/IEC 20889, 9.7.1",
+    facts = table_a1(
+        "Post-randomisation (PRAM)",
+        "9.7.1",
+        EACH_PARTIALLY,
         truthful=False,
         types=frozenset({ValueType.TEXT, ValueType.BOOLEAN, ValueType.INTEGER}),
         roles=frozenset({Role.DIRECT, Role.QUASI, Role.SENSITIVE}),
-        singling_out=Lowers.PARTIALLY,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
         random=True,
     )
 

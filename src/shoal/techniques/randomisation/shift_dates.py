@@ -31,7 +31,7 @@ from shoal.schema.canonical_text import canonical_text
 from shoal.schema.columns import ROW, Column
 from shoal.schema.steps import Step
 from shoal.schema.values import DATES
-from shoal.techniques.base import ANY_ROLE, Context, Facts, Lowers, Technique
+from shoal.techniques.base import LINKING_AND_INFERENCE, Context, Technique, table_a1
 from shoal.techniques.pseudonymisation.pseudonymise import DOMAIN
 
 WEEK = 7
@@ -45,17 +45,7 @@ class ShiftDates(Technique):
 
     key = "shift_dates"
     reads_originals = True
-    facts = Facts(
-        title="Date shift per person",
-        clause="ISO/IEC 20889, 9.7.2",
-        truthful=False,
-        types=DATES,
-        roles=ANY_ROLE,
-        singling_out=Lowers.NO,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
-        random=True,
-    )
+    facts = table_a1("Date shift per person", "9.7.2", LINKING_AND_INFERENCE, truthful=False, types=DATES, random=True)
 
     person: str
     """The column that names the person; as it is in the source, whatever becomes of it later."""

@@ -19,7 +19,7 @@ from pydantic import model_validator
 
 from shoal.randomness import Stream
 from shoal.schema.columns import ROW
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Stage, Step, TableTechnique
+from shoal.techniques.base import LINKING_AND_INFERENCE, Context, Scope, Stage, Step, TableTechnique, table_a1
 
 
 class ShuffleRows(TableTechnique):
@@ -28,17 +28,7 @@ class ShuffleRows(TableTechnique):
     key = "shuffle_rows"
     stage = Stage.AFTER_SOLVING
     turn = 90
-    facts = Facts(
-        title="Reshuffling of records",
-        clause="ISO/IEC 20889, 9.7.3",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.NO,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
-        random=True,
-    )
+    facts = table_a1("Reshuffling of records", "9.7.3", LINKING_AND_INFERENCE, random=True)
 
     enabled: bool = True
 

@@ -24,11 +24,12 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.errors import BugError
 from shoal.randomness import Stream
 from shoal.schema.column_names import ColumnNames
 from shoal.schema.columns import ROW
 from shoal.schema.steps import FirstRecordRule, RankRule
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Stage, Step, TableTechnique
+from shoal.techniques.base import EACH_PARTIALLY, Context, Scope, Stage, Step, TableTechnique, table_a1
 from shoal.techniques.strata import places_within, random_order, stratum_codes
 
 
@@ -36,17 +37,7 @@ class Sampling(TableTechnique):
     key = "sample"
     stage = Stage.BEFORE_ATTRIBUTES
     turn = 20
-    facts = Facts(
-        title="Sampling",
-        clause="ISO/IEC 20889, 9.1.2",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.PARTIALLY,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
-        random=True,
-    )
+    facts = table_a1("Sampling", "9.1.2", EACH_PARTIALLY, random=True)
 
     fraction: float = Field(gt=0, le=1)
     within: ColumnNames = ()
@@ -54,7 +45,7 @@ class Sampling(TableTechnique):
     def columns(self, person: str | None) -> tuple[str, ...]:
         return self.within
 
-    def bind(self, context: Context) -> SampleStep:
+    def bind(self, context: Context) -> Step:
         return SampleStep(self.fraction, self.within, context.person, context.stream)
 
 
@@ -115,3 +106,43 @@ def _half_up(fraction: float, size: int) -> int:
     29
     """
     return int(Fraction(repr(fraction)) * size + Fraction(1, 2))
+
+
+class IndependentSampling(Sampling):
+    """Each record is drawn by itself, so that how many are drawn is left to chance too.
+
+    It is what differential privacy needs: of a sample of exactly n, each record tells something of the others. It has
+    no key, since it is the model that brings it along. A record stands for a person.
+    """
+
+    def bind(self, context: Context) -> DrawStep:
+        if context.person is not None or self.within:
+            raise BugError("records are drawn one by one where they are not a person's own, or from strata")
+        return DrawStep(self.fraction, context.stream)
+
+
+@dataclass(frozen=True)
+class DrawStep(Step):
+    """
+    >>> DrawStep(0.5, Stream(bytes(32))).threshold == 2**63
+    True
+    """
+
+    drops_records: ClassVar[bool] = True
+
+    fraction: float
+    stream: Stream
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def threshold(self) -> int:
+        """Of 2⁶⁴ words, how many draw a record: rounded down, so that the chance is never above the fraction."""
+        return int(Fraction(self.fraction) * 2**64)
+
+    def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
+        words = self.stream.words(frame[ROW].to_numpy())[:, 0]
+        drawn = words < np.uint64(self.threshold) if self.threshold < 2**64 else np.ones(len(words), dtype=bool)
+        return frame.filter(pl.Series(drawn, dtype=pl.Boolean))

@@ -22,7 +22,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Step, Technique
+from shoal.techniques.base import AttributeStep, Context, Lowered, Lowers, Technique, table_a1
 from shoal.techniques.suppression.mask_formats import (
     ENDINGS,
     FREE_CHARACTERS,
@@ -50,16 +50,7 @@ def _symbol(char: str) -> str:
 
 class Mask(Technique):
     key = "mask"
-    facts = Facts(
-        title="Character masking",
-        clause="ISO/IEC 20889, 9.3.2",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.YES,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.NO,
-    )
+    facts = table_a1("Character masking", "9.3.2", Lowered(Lowers.YES, Lowers.PARTIALLY, Lowers.NO))
 
     keep_first: int | None = Field(None, ge=0)
     """Characters that stay at the beginning."""
@@ -126,19 +117,14 @@ class Mask(Technique):
 
 
 @dataclass(frozen=True)
-class MaskStep(Step):
+class MaskStep(AttributeStep):
     """
     >>> frame = pl.DataFrame({"card": ["2345 6789 1234", None]})
     >>> MaskStep("card", PositionMask(last=4, char="x", separators=True)).apply(frame)["card"].to_list()
     ['xxxx xxxx 1234', None]
     """
 
-    attribute: str
     masker: Masker
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.attribute,)
 
     @property
     def adds(self) -> frozenset[str] | None:

@@ -12,21 +12,13 @@ from dataclasses import dataclass
 import polars as pl
 
 from shoal.schema.columns import Column
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Missing, Step, Technique
+from shoal.techniques.base import Context, Lowered, Lowers, Missing, Step, Technique, table_a1
 
 
 class Suppress(Technique):
     key = "suppress"
-    facts = Facts(
-        title="Attribute suppression",
-        clause="ISO/IEC 20889, 9.3.2",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.YES,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.NO,
-        missing=Missing.REPLACED,
+    facts = table_a1(
+        "Attribute suppression", "9.3.2", Lowered(Lowers.YES, Lowers.PARTIALLY, Lowers.NO), missing=Missing.REPLACED
     )
 
     @property

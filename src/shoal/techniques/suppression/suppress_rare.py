@@ -21,22 +21,13 @@ from pydantic import Field
 
 from shoal.hierarchy.base import escape_top
 from shoal.schema.columns import Column
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Step, Technique
+from shoal.techniques.base import EACH_PARTIALLY, AttributeStep, Context, Technique, table_a1
 from shoal.techniques.suppression.suppress_cells import suppressed_cell
 
 
 class SuppressRare(Technique):
     key = "suppress_rare"
-    facts = Facts(
-        title="Suppression of rare values",
-        clause="ISO/IEC 20889, 9.3.3",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.PARTIALLY,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
-    )
+    facts = table_a1("Suppression of rare values", "9.3.3", EACH_PARTIALLY)
     counts_people: ClassVar[bool] = True
 
     k: int = Field(ge=2, description="The fewest that a value has to have: people where the policy names them.")
@@ -52,19 +43,14 @@ class SuppressRare(Technique):
 
 
 @dataclass(frozen=True)
-class SuppressRareStep(Step):
+class SuppressRareStep(AttributeStep):
     """
     >>> step = SuppressRareStep("illness", pl.Series(["kuru"]))
     >>> step.apply(pl.DataFrame({"illness": ["flu", "kuru", None]}))["illness"].to_list()
     ['flu', '*', None]
     """
 
-    attribute: str
     rare: pl.Series = field(repr=False, compare=False)
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.attribute,)
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         values = frame[self.attribute]

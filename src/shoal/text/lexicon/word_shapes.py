@@ -34,8 +34,8 @@ _MADE = re.compile(
 @cached_in_scope(most=1 << 14)
 def looks_coined(key: str) -> bool:
     """Whether a folded word is made of two everyday words, or ends as names of firms do."""
-    plain = _plain()
-    parts = range(SHORTEST_PART, len(key) - SHORTEST_PART + 1)
+    plain, longest = _plain()
+    parts = range(max(SHORTEST_PART, len(key) - longest), min(longest, len(key) - SHORTEST_PART) + 1)
     return _MADE.search(key) is not None or any(key[:cut] in plain and key[cut:] in plain for cut in parts)
 
 
@@ -138,8 +138,10 @@ def likelihood(key: str) -> float:
 
 
 @cache
-def _plain() -> frozenset[str]:
-    return frozenset(word for word in words_in("everyday") + words_in("common") if len(word) >= SHORTEST_PART)
+def _plain() -> tuple[frozenset[str], int]:
+    """Everyday words, and the letters of the longest."""
+    words = frozenset(word for word in words_in("everyday") + words_in("common") if len(word) >= SHORTEST_PART)
+    return words, max(map(len, words))
 
 
 NameEdges = tuple[Counter[str], Counter[str], float]

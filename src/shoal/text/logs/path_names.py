@@ -12,7 +12,9 @@ from shoal.text.spans import Span
 BY = "log paths"
 SURE = 0.8
 SHORTEST = 3
-_SEGMENT = re.compile(r"(?<=[/\\])[^\s/\\\"'<>|:?*,;()\[\]]+")
+_PIECE = r"[^\s/\\\"'<>|:?*,;()\[\]=]+"
+_SEGMENT = re.compile(rf"(?<=[/\\])(?:{_PIECE}(?: {_PIECE}){{1,3}}\.[A-Za-z]{{2,5}}\b|{_PIECE})")
+"""Between two strokes; a file that has a type may have blanks in its name."""
 _WORD = re.compile(r"[^\W\d_]+")
 _BETWEEN = re.compile(r"[_.+ -]|%20|")
 

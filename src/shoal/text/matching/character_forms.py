@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,50 +19,31 @@ if TYPE_CHECKING:
 
 FULL_WIDTH = range(0xFF01, 0xFF5F)
 _HALVES = re.compile("[\ud800-\udfff]")
-LAST = 0x20000
-"""No digit, dash or blank comes after the first two planes."""
+LAST_OF_ASCII = "\x7f"
+_LETTERS = {"\u017f": "s", "\u212a": "k"}
 
 
 def as_read(text: str) -> str:
     """The text with every character in its plain form."""
     if text.isascii():
         return text
-    forms = _forms()
-    for other in _others().intersection(set(text)):
-        text = text.replace(other, forms[ord(other)])
+    for other in set(text):
+        if other > LAST_OF_ASCII and (form := _form(other)):
+            text = text.replace(other, form)
     return text
 
 
-@cache
-def _forms() -> dict[int, str]:
+def _form(character: str) -> str:
     """The long s and the kelvin sign too, which some engines take for letters of ASCII and some don't."""
-    forms = {0x17F: "s", 0x212A: "k"}
-    for code in range(0x80, LAST):
-        form = _form(code)
-        if form:
-            forms[code] = form
-    return forms
+    if ord(character) in FULL_WIDTH:
+        return chr(ord(character) - 0xFEE0)
+    category = unicodedata.category(character)
+    if category == "Nd":
+        return str(unicodedata.decimal(character))
+    return _BY_CATEGORY.get(category) or _LETTERS.get(character, "")
 
 
-def _form(code: int) -> str:
-    if code in FULL_WIDTH:
-        return chr(code - 0xFEE0)
-    character = chr(code)
-    match unicodedata.category(character):
-        case "Nd":
-            return str(unicodedata.decimal(character))
-        case "Pd":
-            return "-"
-        case "Zs":
-            return " "
-        case "Cs":
-            return "?"
-    return ""
-
-
-@cache
-def _others() -> frozenset[str]:
-    return frozenset(map(chr, _forms()))
+_BY_CATEGORY = {"Pd": "-", "Zs": " ", "Cs": "?"}
 
 
 def without_halves(text: str) -> str:

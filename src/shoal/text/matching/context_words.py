@@ -10,7 +10,8 @@ Words of up to four letters have to stand alone: "car" is not in "card".
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick, Implementation
 
@@ -42,14 +43,21 @@ class ContextWords:
         self._in_any = AhoCorasick(self._words)
 
     def of(self, text: str) -> ContextPositions:
-        return ContextPositions(list(self._alone(text)), self._asked, REACH)
+        return ContextPositions(self._alone(text), self._asked, REACH)
 
-    def _alone(self, text: str) -> Iterator[ContextHits]:
+    def _alone(self, text: str) -> list[ContextHits]:
+        """Short words only where no letter or digit touches them, apart from the s of the plural."""
         short = self._short
         lowered = text.lower() if text.isascii() else _lowered(text)
-        for word, start, end in self._found(lowered):
-            if word not in short or _stands_alone(lowered, start, end):
-                yield word, start, end
+        signs = f"{lowered}  "
+        return [
+            hit
+            for hit in self._found(lowered)
+            if hit[0] not in short
+            or not (
+                (hit[1] and signs[hit[1] - 1] in _PLAIN_SIGNS) or signs[hit[2] + (signs[hit[2]] == "s")] in _PLAIN_SIGNS
+            )
+        ]
 
     def _found(self, lowered: str) -> Iterable[ContextHits]:
         if not lowered.isascii():
@@ -64,23 +72,14 @@ def _lowered(text: str) -> str:
     return "İ".join([part.lower() for part in text.split("İ")])
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether no letter or digit touches it, apart from the s of the plural."""
-    if start and _is_plain_sign(text[start - 1]):
-        return False
-    end += text[end : end + 1] == "s"
-    return not _is_plain_sign(text[end : end + 1])
-
-
-def _is_plain_sign(letter: str) -> bool:
-    return "a" <= letter <= "z" or "0" <= letter <= "9"
+_PLAIN_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 
 
 class ContextPositions:
     """Where the words stand in one text."""
 
     def __init__(self, found: Iterable[ContextHits], asked: Sequence[tuple[int, ...]], reach: int) -> None:
-        self._found = sorted(found, key=lambda one: one[1])
+        self._found = sorted(found, key=itemgetter(1))
         self._asked = asked
         self._reach = reach
         self._starts = [start for _, start, _ in self._found]

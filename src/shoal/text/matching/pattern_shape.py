@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import accumulate
 
 from shoal.text.matching.pattern_syntax import (
@@ -93,7 +93,7 @@ def least(pattern: str, sign: str = DIGIT) -> int:
 def may_hold_blanks(pattern: str) -> bool:
     parsed = read_pattern(pattern)
     return parsed is None or any(
-        blank in one for one in singles(parsed) if isinstance(one, Characters) for blank in BLANKS
+        blank in one for one in set(singles(parsed)) if isinstance(one, Characters) for blank in BLANKS
     )
 
 
@@ -104,7 +104,7 @@ def _sequence(nodes: NodeSequence) -> str:
 def _node(node: Node) -> str:
     match node:
         case Characters():
-            return _class(node)
+            return _class(node) if node.only is None else _sign(node.only)
         case Choice(branches):
             return f"(?:{'|'.join(dict.fromkeys(map(_sequence, branches)))})"
         case Repeat(low, high, inner):
@@ -112,10 +112,9 @@ def _node(node: Node) -> str:
     return r"\b" if node.sign == "b" else ""
 
 
+@lru_cache(maxsize=64)
 def _class(characters: Characters) -> str:
     """The outlines of all that a single character can be."""
-    if characters.only is not None:
-        return _sign(characters.only)
     if characters.negated or set(characters.categories) - {"d"}:
         return _ANYTHING
     signs = dict.fromkeys(DIGIT for _ in characters.categories)

@@ -16,6 +16,7 @@ import re
 import string
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 CATEGORIES: Final = {
@@ -84,6 +85,7 @@ Node = SingleNode | Choice | Repeat
 NodeSequence = tuple[Node, ...]
 
 
+@lru_cache(maxsize=16)
 def read_pattern(pattern: str) -> NodeSequence | None:
     """The tree; None for a pattern that has anything else in it, or is none."""
     reader = _PatternReader(pattern)

@@ -85,13 +85,14 @@ class PatternScanner:
         ]
 
     def matches(self, text: str, near: ContextPositions | None = None) -> Iterator[Match]:
-        """What each pattern matches, in characters of the text, block by block.
+        """What each pattern matches, in characters of the text, block by block. With context it is given as read.
 
         Blocks are whole lines, so what memory holds is bounded; a match over the end of a line is not seen where two
         blocks meet.
         """
         plain = text.isascii()
-        data = as_read(text).encode("utf-8", "replace").translate(_SIGNS)
+        read = text if near is not None else as_read(text)
+        data = read.encode("utf-8", "replace").translate(_SIGNS)
         if near is not None and not plain:
             near = near.in_bytes(data)
         starts = () if plain else first_bytes(data).nonzero()[0]

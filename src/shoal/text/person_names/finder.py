@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+from shoal.text.lazy_patterns import lazy_pattern
 from shoal.text.lexicon.capitalised_runs import JOINS, UPPER, CapitalisedRun, RunWord
 from shoal.text.lexicon.caseless_text import caseless_runs
 from shoal.text.lexicon.gazetteers import (
@@ -50,6 +51,7 @@ def persons(text: str, runs: Sequence[CapitalisedRun]) -> Iterator[Span]:
     for run in caseless_runs(text, runs):
         yield from _in_run(run, cased=cased)
     yield from introduced(text)
+    yield from born_to(text)
     yield from told_of(text)
     if "@" in text:
         yield from called_upon(text)
@@ -163,6 +165,7 @@ _INTRODUCTIONS = (
     "father's name:,mother's name:,husband's name:,wife's name:,son of,daughter of,s/o,d/o,w/o"
 )
 _SMALL = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_BORN_TO = lazy_pattern(r"(?<![\w'’/-])(?P<name>[^\W\d_]{3,}) (?i:[sdw]/o\.?|a/[lp]) (?=\w)")
 _AT_NAME = re.compile(r"(?<![\w@.])@([^\W\d_]{3,})(?![\w@-]|\.\w)")
 
 
@@ -196,6 +199,14 @@ def introduced(text: str) -> Iterator[Span]:
             yield Span(start, end, "person", INTRODUCED, BY)
 
 
+def born_to(text: str) -> Iterator[Span]:
+    """ "muthu s/o Ramasamy": who is somebody's child or wife is called by name, in any case."""
+    for match in _BORN_TO.finditer(text):
+        word = match["name"]
+        if word.islower() and not lexicon().kinds(word) & (LexiconKind.COMMON | LexiconKind.FORM):
+            yield Span(match.start("name"), match.end("name"), "person", INTRODUCED, BY)
+
+
 def _after_a_gap(text: str, place: int) -> int:
     """Past spaces, a comma and line ends; the same place if none is there."""
     if place < len(text) and text[place] == ",":
@@ -207,9 +218,13 @@ def _after_a_gap(text: str, place: int) -> int:
 
 @cache
 def _introductions() -> AhoCorasick:
-    from ahocorasick_rs import AhoCorasick, MatchKind
+    from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-    return AhoCorasick([phrase for phrase in _INTRODUCTIONS.split(",") if phrase], matchkind=MatchKind.LeftmostLongest)
+    return AhoCorasick(
+        [phrase for phrase in _INTRODUCTIONS.split(",") if phrase],
+        matchkind=MatchKind.LeftmostLongest,
+        implementation=Implementation.DFA,
+    )
 
 
 def told_of(text: str) -> Iterator[Span]:
@@ -225,7 +240,7 @@ def told_of(text: str) -> Iterator[Span]:
         comma = text.find(", who", comma + 1)
 
 
-_BEFORE_WHO = re.compile(rf"(?<=[a-z,;:] )[{UPPER}][^\W\d_]{{2,}}(?: [{UPPER}][^\W\d_]{{2,}}){{0,2}}$")
+_BEFORE_WHO = lazy_pattern(rf"(?<=[a-z,;:] )[{UPPER}][^\W\d_]{{2,}}(?: [{UPPER}][^\W\d_]{{2,}}){{0,2}}$")
 _WHO = re.compile(r", who(?:se|m)?\b")
 
 

@@ -15,6 +15,8 @@ SURE = 0.7
 """From this score on a name is looked for again."""
 AGAIN = 0.72
 SHORTEST = 3
+LONG, MANY = 4_096, 16
+"""Characters and parts from which one look for all parts is quicker than one for each."""
 _PARTS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _WHOLE = frozenset({"organisation", "place"})
 
@@ -22,7 +24,8 @@ _WHOLE = frozenset({"organisation", "place"})
 def find_repeated_mentions(text: str, spans: Sequence[Span]) -> list[Span]:
     """Further places of the parts of persons' names, and of whole names of places and organisations."""
     parts = _parts(text, spans)
-    if not any(_comes_again(text, part) for part in parts):
+    few = len(text) < LONG or len(parts) < MANY
+    if not parts or (few and not any(_comes_again(text, part) for part in parts)):
         return []
     from ahocorasick_rs import AhoCorasick, MatchKind
 

@@ -129,7 +129,7 @@ def to_somebody(run: CapitalisedRun, first: int, kinds: int) -> bool:
     """ "Transferred to Gilbert", "sat near Cora": a given name is somebody's there, unless the city is large."""
     if not kinds & LexiconKind.GIVEN or kinds & (LexiconKind.LARGE | LexiconKind.COUNTRY):
         return False
-    before = (*run.before, *(word.key for word in run.words[:first]))[-2:]
+    before = (*run.before, *(word.key for word in run.words[max(0, first - BOTH) : first]))[-BOTH:]
     if len(before) < BOTH:
         return False
     return before[1] == "near" or (before[1] in ("to", "from", "for") and before[0] in _HANDED)

@@ -43,11 +43,12 @@ _OPENING = rf"(?:{_any('openings')})"
 _SMALL_OPENING = rf"(?:{_any('openings in small letters')})"
 _ENDING_CAPITALS = "STRASSE|STRAßE|STR\\.|WEG|PLATZ|ALLEE|GASSE|STRAAT|LAAN|GATAN|VÄGEN|VEJ|VEIEN|KATU"
 _ENDING = rf"(?:[{UPPER}]{LETTER}+-){{0,3}}[{UPPER}]{LETTER}*(?:{_any('endings')}|{_ENDING_CAPITALS})"
-UNIT = (
-    r"(?:(?:Apt|Apartment|Appt|Suite|Ste|Unit|Flat|Floor|Fl|Room|Rm|Studio|Box|Level|Block|Blk|Building|Bldg"
-    r"|Tower|Wing|Plot|House|Door|Top|Stiege|Wohnung|Whg|Appartement|Edif|Depto|Interior|Piso|Planta|Piano|Appartamento|Étage"
-    r"|Bât|кв|корп|д|дом|lok|PSC)\.?(?: No\.?)? ?#?\d+[\w/-]*|#\d{1,3}-\d{1,4}[A-Z]?|#\d{1,4}(?!\w)|Bus \d+)"
+_UNITS = (
+    "Apt|Apartment|Appt|Suite|Ste|Unit|Flat|Floor|Fl|Room|Rm|Studio|Box|Level|Block|Blk|Building|Bldg"
+    "|Tower|Wing|Plot|House|Door|Top|Stiege|Wohnung|Whg|Appartement|Edif|Depto|Interior|Piso|Planta|Piano|Appartamento"
+    "|Étage|Bât|кв|корп|д|дом|lok|PSC"
 )
+UNIT = rf"(?:(?:{_UNITS})\.?(?: No\.?)? ?#?\d+[\w/-]*|#\d{{1,3}}-\d{{1,4}}[A-Z]?|#\d{{1,4}}(?!\w)|Bus \d+)"
 _CORNER = rf"(?:{_NUMBER} )?(?:{_LINK}{_NAME} ?|\d+\.? ?){{1,5}}"
 _NO_GERMAN_STREET = (
     r"(?:Jahre?|Jänner|Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Alter|Artikel|Abs"
@@ -84,23 +85,24 @@ GAP = (
 
 OPENED, ENDED, FOLLOWED, WITH_UNIT, TOWN_FIRST, LONG_CODE, GERMAN = range(7)
 WITH_WORD, BOXED, ON_BOARD, IN_BLOCK, HOUSE_NUMBERED, ORDINAL, CORNERED, FINNISH, CODE_FIRST = range(7, 16)
-"""What a stretch of text has to hold for a form to be looked for there; see ``GATES``."""
+"""What a stretch of text has to hold for a form to be looked for there; see ``GATES``. One sign or a set of signs comes
+first where it can, so that others are skipped quickly."""
 GATES = {
-    OPENED: re.compile(rf"(?<![^\s(\d\"“|;])(?:{_OPENING}|{_SMALL_OPENING}|{_OPENING.upper()}) "),
-    ENDED: re.compile(rf"(?:{_any('endings')}|{_ENDING_CAPITALS}),? (?:[Nn#№][^\d\n]{{0,4}})?\d"),
-    FOLLOWED: re.compile(rf"[ -](?:{_any('following')}|gate|tee)\.?,? (?:[Nn#№][^\d\n]{{0,4}})?\d"),
-    WITH_UNIT: re.compile(r"(?:\b[^\W\d_]{1,12}\.?(?: [Nn]o\.?)? ?#?|#)\d"),
-    TOWN_FIRST: re.compile(r"(?i:\d[A-Z]{2}(?!\w)|[A-Z]\d[A-Z] ?\d|\d{4})"),
-    GERMAN: re.compile(r"[AHIUZ](?<!\w.)(?:m|n de|um|ur|uf de|inter de|nter den) [^\d\n]{2,40} \d"),
-    LONG_CODE: re.compile(r"\d{6}|\d{3} \d{3}"),
-    BOXED: re.compile(r"(?i:b(?:ox|ag|p)|post|apartado)"),
-    ON_BOARD: re.compile(r"US(?:N|C|S)"),
-    IN_BLOCK: re.compile(r"Bl(?:oc)?k|BLK"),
-    HOUSE_NUMBERED: re.compile(r"No|Flat|Plot"),
-    ORDINAL: re.compile(r"\d(?:st|nd|rd|th) [MCBPSFRL]"),
-    CORNERED: re.compile(r"(?i:corner) of"),
-    FINNISH: re.compile(r" (?:tee|tie|gate|g\.) "),
-    CODE_FIRST: re.compile(r"\d(?:\d{3}|\d\d? \d{2}|\d-\d{3})"),
+    OPENED: lazy_pattern(rf"(?<![^\s(\d\"“|;])(?:{_OPENING}|{_SMALL_OPENING}|{_OPENING.upper()}) "),
+    ENDED: lazy_pattern(rf"(?:{_any('endings')}|{_ENDING_CAPITALS}),? (?:[Nn#№][^\d\n]{{0,4}})?\d"),
+    FOLLOWED: lazy_pattern(rf"[ -](?:{_any('following')}|gate|tee)\.?,? (?:[Nn#№][^\d\n]{{0,4}})?\d"),
+    WITH_UNIT: lazy_pattern(r"(?:\b[^\W\d_]{1,12}\.?(?: [Nn]o\.?)? ?#?|#)\d"),
+    TOWN_FIRST: lazy_pattern(r"\d(?:(?i:[A-Z]{2})(?!\w)|(?<=(?i:[A-Z])\d)(?i:[A-Z]) ?\d|\d{3})"),
+    GERMAN: lazy_pattern(r"[AHIUZ](?<!\w.)(?:m|n de|um|ur|uf de|inter de|nter den) [^\d\n]{2,40} \d"),
+    LONG_CODE: lazy_pattern(r"\d(?:\d{5}|\d\d \d{3})"),
+    BOXED: lazy_pattern(r"[bB](?i:ox|ag|p)|[pP](?i:ost)|[aA](?i:partado)"),
+    ON_BOARD: lazy_pattern(r"US(?:N|C|S)"),
+    IN_BLOCK: lazy_pattern(r"Bl(?:oc)?k|BLK"),
+    HOUSE_NUMBERED: lazy_pattern(r"No|Flat|Plot"),
+    ORDINAL: lazy_pattern(r"\d(?:st|nd|rd|th) [MCBPSFRL]"),
+    CORNERED: lazy_pattern(r"(?i:corner) of"),
+    FINNISH: lazy_pattern(r" (?:tee|tie|gate|g\.) "),
+    CODE_FIRST: lazy_pattern(r"\d(?:\d{3}|\d\d? \d{2}|\d-\d{3})"),
 }
 ALL_GATES = frozenset((*GATES, WITH_WORD))
 """Beside these, ``WITH_WORD`` stands for a word of streets."""
@@ -113,10 +115,42 @@ def _last_words() -> frozenset[str]:
     return frozenset((*(word.split(" ")[-1] for word in words), *_CAPITALS.split("|")))
 
 
+@cache
+def _words_needed() -> dict[int, frozenset[str]]:
+    """Words of which a stretch has to hold one for a gate to be open; to look for words is quicker than for gates."""
+    streets = sections_in("streets")
+    openings = (*streets["openings"], *streets["openings in small letters"], *map(str.upper, streets["openings"]))
+    return {
+        OPENED: frozenset(word[0] for opening in openings if (word := _A_WORD.search(opening))),
+        GERMAN: frozenset(first + rest for first in "AHIUZ" for rest in ("m", "n", "um", "ur", "uf", "inter", "nter")),
+        WITH_UNIT: frozenset((*_UNITS.split("|"), "Bus", "CMR", "apt")),
+    }
+
+
+@cache
+def _last_letters() -> tuple[str, ...]:
+    """What words end with before the number of an ending of streets."""
+    endings = (*sections_in("streets")["endings"], *_ENDING_CAPITALS.split("|"))
+    return tuple({_A_WORD.findall(ending)[-1] for ending in endings})
+
+
+@cache
+def _last_two() -> frozenset[str]:
+    """What those end with: to look two letters up is quicker than to compare all endings."""
+    return frozenset(letters[-2:] for letters in _last_letters())
+
+
 def opened_gates(text: str, first: int, past: int) -> set[int]:
-    """For which forms a stretch of text holds what they need."""
-    opened = {gate for gate, holds in GATES.items() if holds.search(text, first, past)}
-    if not _last_words().isdisjoint(_A_WORD.findall(text, first, past)):
+    """For which forms a stretch of text holds what they need. It begins with a word."""
+    words = set(_A_WORD.findall(text, first, past))
+    shut = {gate for gate, needed in _words_needed().items() if needed.isdisjoint(words)}
+    if WITH_UNIT in shut and text.find("#", first, past) >= 0:
+        shut.remove(WITH_UNIT)
+    last_two = _last_two()
+    if not any(word[-2:] in last_two and word.endswith(_last_letters()) for word in words):
+        shut.add(ENDED)
+    opened = {gate for gate, holds in GATES.items() if gate not in shut and holds.search(text, first, past)}
+    if not _last_words().isdisjoint(words):
         opened.add(WITH_WORD)
     return opened
 
@@ -216,6 +250,10 @@ HEAD = lazy_pattern(
 """What comes before the number and the street: a flat, a named house."""
 
 
+AddressTail = tuple[int, int, bool]
+"""Where the last sure part ends, how many parts there are up to it, and whether one of them is a code."""
+
+
 class AddressForms(NamedTuple):
     """All forms, compiled."""
 
@@ -230,6 +268,8 @@ class AddressForms(NamedTuple):
     town: re.Pattern[str]
     small: bool
     """For texts that have no capitals."""
+    tails: dict[int, AddressTail] | None = None
+    """Of one text, by where they begin: several forms end at the same place."""
 
 
 @cache
@@ -298,8 +338,16 @@ def _head(text: str, start: int) -> int:
     return start
 
 
-def with_tail(text: str, end: int, known: AddressForms) -> tuple[int, int, bool]:
-    """Where the last sure part ends, how many parts there are up to it, and whether one of them is a code."""
+def with_tail(text: str, end: int, known: AddressForms) -> AddressTail:
+    if known.tails is None:
+        return _with_tail(text, end, known)
+    tail = known.tails.get(end)
+    if tail is None:
+        tail = known.tails[end] = _with_tail(text, end, known)
+    return tail
+
+
+def _with_tail(text: str, end: int, known: AddressForms) -> AddressTail:
     sure, count, place, after_unit, coded, town = end, 0, end, False, False, False
     small = known.small
     for step in range(1, MOST_TAILS + 1):

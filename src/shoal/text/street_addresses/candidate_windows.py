@@ -73,7 +73,7 @@ _NO_DIGIT = (
 )
 HYPHENED = tuple(f"-{word}" for word in ("Straße", "Strasse", "Weg", "Platz", "Allee", "Gasse", "Ring", "Ufer", "Damm"))
 """Behind names with hyphens between."""
-_DIGITS = re.compile(r"\d+")
+_DIGITS = re.compile(r"\d\d*")
 _SHORT_LINE = re.compile(r"(?m)^(?=[^\n]{0,20}\d)[^\n]{3,70}$")
 _DATED = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
@@ -120,7 +120,7 @@ def _back_to_a_gap(text: str, place: int) -> int:
 
 @cache
 def _automaton() -> AhoCorasick:
-    from ahocorasick_rs import AhoCorasick, MatchKind
+    from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
     streets = sections_in("streets")
     sections = ("words", "openings", "openings in small letters", "following", "alone", "after on")
@@ -136,6 +136,7 @@ def _automaton() -> AhoCorasick:
     return AhoCorasick(
         [*words, *HYPHENED, *units, *cues, *endings, "corner of", " street", " tee ", "P.O"],
         matchkind=MatchKind.LeftmostLongest,
+        implementation=Implementation.DFA,
     )
 
 

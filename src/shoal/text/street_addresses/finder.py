@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 
+from shoal.text.lazy_patterns import lazy_pattern
 from shoal.text.lexicon.capitalised_runs import UPPER
 from shoal.text.lexicon.gazetteers import PLACE, LexiconKind, lexicon
 from shoal.text.spans import Span
@@ -53,7 +54,7 @@ def addresses(text: str) -> list[Span]:
 
 def _found(text: str) -> Iterator[Span]:
     small = text.islower()
-    known = address_forms(small=small, plain=text.isascii())
+    known = address_forms(small=small, plain=text.isascii())._replace(tails={})
     found = hints(text)
     for first, past in small_windows(text) if small else windows(text, found):
         opened = ALL_GATES if small else opened_gates(text, first, past)
@@ -75,7 +76,7 @@ def _after_a_name(match: re.Match[str]) -> bool:
     return match.group()[1:2] == "." and bool(_NAMED.search(match.string, max(0, match.start() - 16), match.start()))
 
 
-_NAMED = re.compile(rf"[{UPPER}][^\W\d_]+ $")
+_NAMED = lazy_pattern(rf"[{UPPER}][^\W\d_]+ $")
 
 
 def _without_labels(match: re.Match[str], gate: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ file. Before anything is read the file's shape is checked whole (see ``shape``),
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
@@ -17,11 +17,13 @@ from polars.exceptions import PolarsError
 
 from shoal.errors import FieldName, FieldText, SourceError
 from shoal.io.formats.delimited.dialect import SAMPLE_BYTES, Dialect, detect, encoding_advice
+from shoal.io.formats.delimited.line_picking import LineIndex, lines_at
 from shoal.io.formats.delimited.record_shape import BLOCK_BYTES, census, ragged, utf8_blocks
 from shoal.io.formats.detection import Fingerprint, check_names, header_advice
 from shoal.io.formats.number_notation import NumberNotation
 from shoal.io.options import FileOptions
 from shoal.io.reader_options import Format
+from shoal.kernels.arrays import Integers
 from shoal.kernels.batch_streams import streamed
 
 _PARSE_BYTES: Final = 1 << 23
@@ -48,6 +50,8 @@ class DelimitedSource:
     """Whether a quotation mark stands anywhere in the file; if not, Polars parses it in a sixth less time."""
     notation: NumberNotation | None = None
     """Columns of numbers that are written as a country writes them."""
+    lines: LineIndex | None = field(default=None, repr=False, compare=False)
+    """Where they stand, of a file in which every line is a record."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -68,6 +72,14 @@ class DelimitedSource:
             return streamed(self._transcoded, pl.Schema(dict.fromkeys(self.columns, pl.String())))
         dialect = self.dialect if self.quoted else replace(self.dialect, quote=None)
         return scan_delimited(self.path, dialect, self.columns, n_rows=self.rows if self.trimmed else None)
+
+    def pick(self, places: Integers) -> pl.DataFrame | None:
+        """The records at these places, which rise; None where the file would have to be parsed for that."""
+        if self.quoted:
+            return None
+        self.fingerprint.check(self.path, self.label)
+        picked = pick_delimited(self.path, self.dialect, self.columns, self.label, places, self.lines)
+        return picked if picked is None or self.notation is None else self.notation.read(picked.lazy()).collect()
 
     def explain(self, error: PolarsError) -> SourceError:
         """What is wrong with the file, from an error that arose while it was read; the error's text is never shown."""
@@ -132,7 +144,13 @@ def open_delimited(path: Path, options: FileOptions, file_format: Format) -> Del
         fingerprint=fingerprint,
         trimmed=found.blank_end > 0 and not single,
         quoted=found.quotes,
+        lines=LineIndex.of(found.ends_in) if dialect.encoding == "utf-8" and _is_as_it_stands(dialect) else None,
     )
+
+
+def _is_as_it_stands(dialect: Dialect) -> bool:
+    """Whether nothing comes before the header."""
+    return not dialect.mark and not dialect.preamble
 
 
 def scan_delimited(path: Path, dialect: Dialect, columns: Sequence[str], *, n_rows: int | None = None) -> pl.LazyFrame:
@@ -149,6 +167,24 @@ def scan_delimited(path: Path, dialect: Dialect, columns: Sequence[str], *, n_ro
         n_rows=n_rows,
         glob=False,
     )
+
+
+def pick_delimited(  # noqa: PLR0913, PLR0917  # the file, how it is read, and what of it
+    path: Path,
+    dialect: Dialect,
+    columns: Sequence[str],
+    label: str,
+    places: Integers,
+    index: LineIndex | None = None,
+) -> pl.DataFrame | None:
+    """Some records of a file, by their places; of one column, an empty line may be a record or none."""
+    if len(columns) < 2 or not len(places):
+        return None
+    if index is not None and index.suits(places):
+        lines = index.lines_at(path, dialect, places)
+    else:
+        lines = lines_at(path, dialect, label, places)
+    return None if lines is None else _parsed(lines, dialect, columns)
 
 
 def header_of(path: Path, dialect: Dialect, label: str) -> tuple[str, ...]:

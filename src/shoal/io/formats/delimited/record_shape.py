@@ -27,6 +27,7 @@ from shoal.errors import SourceError
 from shoal.io.formats.delimited.dialect import Dialect, csv_reader
 
 BLOCK_BYTES: Final = 1 << 18
+STRETCH_BYTES: Final = 1 << 16
 _WORD: Final = 64
 _FULL: Final = np.uint64(2**64 - 1)
 _SHOWN_LINES: Final = 3
@@ -45,6 +46,8 @@ class Census:
     """Whether a quotation mark stands anywhere in the file."""
     longest: int = field(default=0, repr=False, compare=False)
     """Bytes of the longest run of blocks in which no record ends."""
+    ends_in: tuple[int, ...] = field(default=(), repr=False, compare=False)
+    """Line ends in each stretch of the bytes; none where a quotation mark stands or bytes were left out."""
 
     @property
     def lines(self) -> int:
@@ -94,17 +97,22 @@ def census(blocks: Iterable[bytes], dialect: Dialect) -> Census:
     """Separators and line ends outside quotes. Empty lines before the header are skipped, as Polars does."""
     end = dialect.eol.encode()
     line_ends = separators = blank_end = run = longest = 0
-    inside = started = quoted = False
-    last = b""
+    inside = started = quoted = left_out = False
+    last, stretches = b"", list[int]()
     for block in blocks:
         kept = block if started else block.lstrip(b"\r\n")
+        left_out = left_out or kept != block
         if not kept:
             continue
         started = True
-        quotes, inside = _inside(_bits(kept, dialect.quote), inside) if dialect.quote else (None, False)
-        quoted = quoted or quotes is not None
-        separators += _count(_bits(kept, dialect.separator), quotes)
-        ends = _count(_bits(kept, dialect.eol), quotes)
+        if inside or (dialect.quote and dialect.quote.encode() in kept):
+            quotes, inside = _inside(_bits(kept, dialect.quote or ""), inside)
+            found, ends, quoted = *(_count(_bits(kept, one), quotes) for one in (dialect.separator, dialect.eol)), True
+        else:
+            here = _in_stretches(kept, dialect.eol)
+            stretches += here
+            found, ends = sum(_in_stretches(kept, dialect.separator)), sum(here)
+        separators += found
         line_ends += ends
         run = 0 if ends else run + len(kept)
         longest = max(longest, run)
@@ -112,7 +120,15 @@ def census(blocks: Iterable[bytes], dialect: Dialect) -> Census:
         closing = kept[len(body) :].count(end)
         blank_end = closing - 1 if body else blank_end + closing
         last = kept[-1:]
-    return Census(line_ends, separators, max(blank_end, 0), last not in (b"", end), inside, quoted, longest)
+    known = () if quoted or left_out else tuple(stretches)
+    is_open = last not in (b"", end)
+    return Census(line_ends, separators, max(blank_end, 0), is_open, inside, quoted, longest, known)
+
+
+def _in_stretches(block: bytes, character: str) -> list[int]:
+    """How often it stands in each stretch of the block."""
+    hits = np.frombuffer(block, np.uint8) == ord(character)
+    return [int(np.count_nonzero(hits[at : at + STRETCH_BYTES])) for at in range(0, len(block), STRETCH_BYTES)]
 
 
 def _bits(block: bytes, character: str) -> NDArray[np.uint64]:

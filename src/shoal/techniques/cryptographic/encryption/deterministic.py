@@ -18,7 +18,7 @@ from shoal.crypto.hazmat.deterministic import encrypt_column
 from shoal.crypto.text_encoding import TextEncoding
 from shoal.kernels.memo import Memo
 from shoal.schema.canonical_text import canonical_text
-from shoal.techniques.base import Step
+from shoal.techniques.base import AttributeStep
 
 _CHARACTERS: Mapping[TextEncoding, frozenset[str]] = MappingProxyType(
     {
@@ -30,7 +30,7 @@ _CHARACTERS: Mapping[TextEncoding, frozenset[str]] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class DeterministicStep(Step):
+class DeterministicStep(AttributeStep):
     """
     >>> step = DeterministicStep("town", Key(bytes(32)))
     >>> towns = step.apply(pl.DataFrame({"town": ["Pune", None, "Pune"]}))["town"]
@@ -38,14 +38,9 @@ class DeterministicStep(Step):
     (True, None)
     """
 
-    attribute: str
     secret: Key
     written: TextEncoding = TextEncoding.BASE64URL
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.attribute,)
 
     @property
     def adds(self) -> frozenset[str]:

@@ -38,7 +38,7 @@ from shoal.errors import FieldName, FieldText, InputError
 from shoal.pseudonyms.secrets import Secrets
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Step, Technique
+from shoal.techniques.base import LINKING_ONLY, Context, Facts, Lowered, Lowers, Step, Technique, table_a1
 from shoal.techniques.cryptographic.encryption.key_file import read_key
 from shoal.techniques.cryptographic.fixed_point import Bounds
 
@@ -64,26 +64,15 @@ class EncryptionScheme(StrEnum):
     HOMOMORPHIC = "homomorphic"
 
 
-def _facts(title: str, clause: str, linking: Lowers) -> Facts:
-    return Facts(
-        title=title,
-        clause=f"ISO/IEC 20889, {clause}",
-        truthful=True,
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.NO,
-        linking=linking,
-        inference=Lowers.NO,
-    )
-
-
 FACTS: Mapping[EncryptionScheme, Facts] = MappingProxyType(
     {
-        EncryptionScheme.DETERMINISTIC: _facts("Deterministic encryption", "9.2.2", Lowers.PARTIALLY),
-        EncryptionScheme.ORDER_PRESERVING: _facts("Order-preserving encryption", "9.2.3", Lowers.PARTIALLY),
+        EncryptionScheme.DETERMINISTIC: table_a1("Deterministic encryption", "9.2.2", LINKING_ONLY),
+        EncryptionScheme.ORDER_PRESERVING: table_a1("Order-preserving encryption", "9.2.3", LINKING_ONLY),
         # Table A.1 has no line of its own for it; it is a deterministic encryption.
-        EncryptionScheme.FORMAT_PRESERVING: _facts("Format-preserving encryption", "9.2.4", Lowers.PARTIALLY),
-        EncryptionScheme.HOMOMORPHIC: _facts("Homomorphic encryption", "9.2.5", Lowers.NO),
+        EncryptionScheme.FORMAT_PRESERVING: table_a1("Format-preserving encryption", "9.2.4", LINKING_ONLY),
+        EncryptionScheme.HOMOMORPHIC: table_a1(
+            "Homomorphic encryption", "9.2.5", Lowered(Lowers.NO, Lowers.NO, Lowers.NO)
+        ),
     }
 )
 

@@ -19,7 +19,7 @@ from shoal.kernels.memo import Memo
 from shoal.schema.canonical_text import canonical_text
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
-from shoal.techniques.base import Step
+from shoal.techniques.base import AttributeStep
 
 if TYPE_CHECKING:
     from shoal.techniques.cryptographic.encryption.encrypt import Encrypt
@@ -45,7 +45,7 @@ def _cipher(technique: Encrypt, secret: Key) -> Ff1:
 
 
 @dataclass(frozen=True)
-class FormatStep(Step):
+class FormatStep(AttributeStep):
     """
     >>> step = FormatStep("phone", Ff1(bytes(32), "0123456789"))
     >>> phone = step.apply(pl.DataFrame({"phone": ["+65 6123 4567"]}))["phone"][0]
@@ -53,13 +53,8 @@ class FormatStep(Step):
     ([3, 4, 4], '+')
     """
 
-    attribute: str
     cipher: Ff1 = field(repr=False)
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.attribute,)
 
     @property
     def adds(self) -> frozenset[str]:

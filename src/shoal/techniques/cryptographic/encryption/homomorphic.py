@@ -32,7 +32,7 @@ from shoal.randomness import Stream, random_bytes
 from shoal.schema.columns import ROW, Column
 from shoal.schema.steps import SidecarFile
 from shoal.schema.values import NUMBERS, ValueType
-from shoal.techniques.base import Step
+from shoal.techniques.base import ColumnStep
 from shoal.techniques.cryptographic.fixed_point import FixedPoint, refuse_new_gaps
 
 if TYPE_CHECKING:
@@ -134,15 +134,10 @@ class Packing:
 
 
 @dataclass(frozen=True)
-class HomomorphicStep(Step):
-    column: Column
+class HomomorphicStep(ColumnStep):
     packing: Packing
     largest: ClassVar[int] = LARGEST >> 20
     """So that a slot holds the sum of a million ciphertexts, of eight thousand million records."""
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.column.name,)
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         numbers = FixedPoint.of(self.column).read(self.column, frame[self.column.name])

@@ -30,7 +30,7 @@ from shoal.kernels.arrays import Integers
 from shoal.kernels.memo import Memo
 from shoal.schema.columns import Column
 from shoal.schema.values import DATES, NUMBERS, ValueType
-from shoal.techniques.base import Step
+from shoal.techniques.base import ColumnStep
 from shoal.techniques.cryptographic.fixed_point import EXACT, Bounds, FixedPoint
 
 if TYPE_CHECKING:
@@ -103,20 +103,15 @@ def _domain(technique: Encrypt, column: Column) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class OrderStep(Step):
+class OrderStep(ColumnStep):
     """
     >>> step = OrderStep(Column("age", ValueType.INTEGER), OrderPreserving(Key(bytes(32)), 0, 120, 52))
     >>> step.apply(pl.DataFrame({"age": ["41", "7", None, "41"]}))["age"].rank("dense").to_list()
     [2, 1, None, 2]
     """
 
-    column: Column
     cipher: OrderPreserving = field(repr=False)
     memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.column.name,)
 
     @property
     def adds(self) -> frozenset[str]:

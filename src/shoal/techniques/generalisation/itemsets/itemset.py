@@ -31,7 +31,7 @@ from shoal.hierarchy.base import BoundHierarchy
 from shoal.schema.columns import Column
 from shoal.schema.roles import Role
 from shoal.schema.values import ValueType
-from shoal.techniques.base import Context, Facts, Lowers, Scope, Step
+from shoal.techniques.base import EACH_PARTIALLY, Context, Scope, Step, table_a1
 from shoal.techniques.generalisation.generalise import HierarchyTechnique, Inline
 from shoal.techniques.generalisation.itemsets.baskets import Baskets
 from shoal.techniques.generalisation.itemsets.hierarchy_cut import ItemTree
@@ -41,15 +41,12 @@ from shoal.techniques.strata import stratum_codes
 
 class Itemset(HierarchyTechnique):
     key = "itemset"
-    facts = Facts(
-        title="k^m-anonymity of sets",
-        clause="ISO/IEC 20889, 9.3.3 and 9.6",
-        truthful=True,
+    facts = table_a1(
+        "k^m-anonymity of sets",
+        "9.3.3 and 9.6",
+        EACH_PARTIALLY,
         types=frozenset({ValueType.TEXT, ValueType.INTEGER}),
         roles=frozenset({Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE}),
-        singling_out=Lowers.PARTIALLY,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
     )
 
     k: int = Field(ge=2, description="How many must have each combination: people where the policy names them.")

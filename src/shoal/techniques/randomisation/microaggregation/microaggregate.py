@@ -42,7 +42,7 @@ from shoal.errors import DataError
 from shoal.kernels.arrays import Integers
 from shoal.schema.columns import Column
 from shoal.schema.values import ValueType
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Step
+from shoal.techniques.base import LINKING_AND_INFERENCE, Context, Scope, Step, table_a1
 from shoal.techniques.randomisation.joint_columns import JointTechnique
 from shoal.techniques.randomisation.microaggregation.mdav import mdav_groups
 from shoal.techniques.randomisation.microaggregation.points import Points
@@ -66,16 +66,7 @@ class GroupCentre(StrEnum):
 
 class Microaggregate(JointTechnique):
     key = "microaggregate"
-    facts = Facts(
-        title="Microaggregation",
-        clause="ISO/IEC 20889, 9.7.4",
-        truthful=False,
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.NO,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
-    )
+    facts = table_a1("Microaggregation", "9.7.4", LINKING_AND_INFERENCE, truthful=False)
 
     k: int = Field(ge=2, description="The fewest in a group: people where the policy names them, else records.")
     with_: tuple[str, ...] = Field(

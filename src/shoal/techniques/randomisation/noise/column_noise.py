@@ -15,7 +15,7 @@ from shoal.kernels.arrays import Floats, Integers
 from shoal.randomness import Stream
 from shoal.schema.columns import ROW, Column
 from shoal.schema.values import ValueType
-from shoal.techniques.base import Step
+from shoal.techniques.base import ColumnStep
 from shoal.techniques.randomisation.noise.distributions import NoiseDistribution, Rows
 
 DRAWS = 16
@@ -36,16 +36,11 @@ GivenBounds = tuple[float, float] | tuple[datetime.date, datetime.date]
 
 
 @dataclass(frozen=True)
-class NoiseStep(Step):
+class NoiseStep(ColumnStep):
     """What numbers and dates have in common; ``bounds`` are in the units that ``_read`` gives."""
 
-    column: Column
     stream: Stream
     bounds: Bounds | None
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return (self.column.name,)
 
     @abstractmethod
     def _read(self, values: pl.Series) -> pl.Series:

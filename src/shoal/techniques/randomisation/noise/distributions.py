@@ -26,7 +26,19 @@ class NoiseDistribution(Parameters, ABC):
         """Which statistics of the column survive (in expectation, before rounding and bounds)."""
 
 
-class Laplace(NoiseDistribution):
+class AddedNoise(NoiseDistribution):
+    """Noise around 0 that does not depend on the value it is added to."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float: ...
+
+    @property
+    def keeps(self) -> str:
+        return f"the mean; the variance rises by {self.variance:g}"
+
+
+class Laplace(AddedNoise):
     scale: float = Field(gt=0)
 
     def noise(self, values: Floats, stream: Stream, rows: Rows, lane: int) -> Floats:
@@ -34,22 +46,22 @@ class Laplace(NoiseDistribution):
         return np.asarray(-self.scale * np.sign(centred) * np.log1p(-2.0 * np.abs(centred)))
 
     @property
-    def keeps(self) -> str:
-        return f"the mean; the variance rises by {2 * self.scale**2:g}"
+    def variance(self) -> float:
+        return 2 * self.scale**2
 
 
-class Gaussian(NoiseDistribution):
+class Gaussian(AddedNoise):
     sd: float = Field(gt=0)
 
     def noise(self, values: Floats, stream: Stream, rows: Rows, lane: int) -> Floats:
         return self.sd * stream.gaussian(rows, lane)
 
     @property
-    def keeps(self) -> str:
-        return f"the mean; the variance rises by {self.sd**2:g}"
+    def variance(self) -> float:
+        return self.sd**2
 
 
-class Uniform(NoiseDistribution):
+class Uniform(AddedNoise):
     width: float = Field(gt=0)
     """The whole width: the noise lies between −width/2 and +width/2."""
 
@@ -57,8 +69,8 @@ class Uniform(NoiseDistribution):
         return self.width * (stream.uniform(rows, lane) - 0.5)
 
     @property
-    def keeps(self) -> str:
-        return f"the mean; the variance rises by {self.width**2 / 12:g}"
+    def variance(self) -> float:
+        return self.width**2 / 12
 
 
 class Multiplicative(NoiseDistribution):

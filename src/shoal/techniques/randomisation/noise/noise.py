@@ -38,7 +38,7 @@ from shoal.errors import BugError, DataError
 from shoal.schema.columns import Column
 from shoal.schema.roles import Role
 from shoal.schema.values import DATES, NUMBERS, ValueType
-from shoal.techniques.base import Context, Facts, Lowers, Step, Technique
+from shoal.techniques.base import EACH_PARTIALLY, Context, Step, Technique, table_a1
 from shoal.techniques.randomisation.noise.column_noise import DateNoiseStep, GivenBounds, NumberNoiseStep, limits
 from shoal.techniques.randomisation.noise.correlated import CorrelatedNoise, CorrelatedNoiseStep
 from shoal.techniques.randomisation.noise.distributions import (
@@ -53,15 +53,13 @@ from shoal.techniques.randomisation.noise.location import LocationNoise, Locatio
 
 class Noise(Technique):
     key = "noise"
-    facts = Facts(
-        title="Noise addition",
-        clause="ISO/IEC 20889, 9.7.2",
+    facts = table_a1(
+        "Noise addition",
+        "9.7.2",
+        EACH_PARTIALLY,
         truthful=False,
         types=NUMBERS | DATES,
         roles=frozenset({Role.DIRECT, Role.QUASI}),
-        singling_out=Lowers.PARTIALLY,
-        linking=Lowers.PARTIALLY,
-        inference=Lowers.PARTIALLY,
         random=True,
     )
 

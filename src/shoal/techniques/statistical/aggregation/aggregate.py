@@ -36,7 +36,7 @@ from shoal.schema.column_names import ColumnNames
 from shoal.schema.columns import Column, Columns
 from shoal.schema.parameters import Parameters
 from shoal.schema.values import ValueType
-from shoal.techniques.base import ANY_ROLE, ANY_TYPE, Context, Facts, Lowers, Scope, Stage, Step, TableTechnique
+from shoal.techniques.base import Context, Lowered, Lowers, Scope, Stage, Step, TableTechnique, table_a1
 from shoal.techniques.statistical.aggregation.cell_suppression import (
     PrimarySuppressionRule,
     SuppressedCells,
@@ -81,16 +81,7 @@ class Aggregate(TableTechnique):
     stage = Stage.AFTER_SOLVING
     turn = 10
     leaves_records = False
-    facts = Facts(
-        title="Aggregation",
-        clause="ISO/IEC 20889, 9.1.3",
-        truthful=True,  # table A.1 says "not applicable": no record is left
-        types=ANY_TYPE,
-        roles=ANY_ROLE,
-        singling_out=Lowers.YES,
-        linking=Lowers.YES,
-        inference=Lowers.YES,
-    )
+    facts = table_a1("Aggregation", "9.1.3", Lowered(Lowers.YES, Lowers.YES, Lowers.YES))
 
     by: ColumnNames = Field(min_length=1, max_length=6)
     measures: dict[str, Literal["count", "people"] | GroupStatistic] = Field(default={"count": "count"}, min_length=1)
@@ -119,6 +110,12 @@ class Aggregate(TableTechnique):
 
     def creates(self) -> tuple[str, ...]:
         return (*self.measures, WITHHELD)
+
+    def report_notes(self) -> dict[str, str]:
+        notes = dict.fromkeys(self.by, f"makes the groups, of {self.minimum} people and more")
+        for of in self._of():
+            notes[of.column] = f"{notes[of.column]}, {of.statistic}" if of.column in notes else of.statistic
+        return {name: note if name in self.by else f"{note} of each group" for name, note in notes.items()}
 
     @property
     def extremes(self) -> tuple[str, ...]:

@@ -1,0 +1,76 @@
+"""Who is in which class of a release, by the table that it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+import numpy as np
+import polars as pl
+
+from shoal.assess.comparison.paired_tables import need_columns, typed
+from shoal.attack.composition.linked_people import ABSENT, PEOPLE, Placement
+from shoal.attack.composition.released_counts import RECORDS, ReleasedCounts
+from shoal.errors import DataError
+from shoal.io import Source, explained
+from shoal.kernels.arrays import Integers, sums_by
+
+
+def classes_by_person(
+    counts: ReleasedCounts,
+    original: Source,
+    person: str,
+    *,
+    released: int | None = None,
+    mark: Callable[[pl.Series], pl.Series] | None = None,
+) -> tuple[pl.DataFrame, int]:
+    """A row for each person who is in a class: a mark, and the class. And how many fit several, and got the smallest.
+
+    Classes are numbered anew: somebody with records in several is alike with who is in the same ones. With the number
+    of ``released`` records, those that are all stars are a class too, and DataError says that somebody's is a guess.
+    People are marked by ``mark``, or by a hash.
+    """
+    quasi = list(counts.quasi)
+    with explained(original):
+        frame = original.scan()
+        need_columns(frame, (person, *quasi), "the original")
+        people = frame.select(person, *quasi).collect(engine="streaming")
+    kinds = people.group_by(quasi, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(PEOPLE))
+    values = typed(kinds.select(quasi)).with_columns(kinds[PEOPLE])
+    placement = Placement.by_values(counts, values)
+    classes = placement.own
+    if released is not None and not placement.ambiguous:
+        classes = _settled(classes, kinds[PEOPLE].to_numpy(), counts, released)
+    own = kinds.select(quasi).with_columns(pl.Series("class", classes))
+    rows = people.join(own, on=quasi, nulls_equal=True, maintain_order="left").filter(pl.col("class") != ABSENT)
+    named = rows.filter(pl.col(person).is_not_null())
+    held = pl.DataFrame([(mark or _hashed)(named[person]).alias("person"), named["class"]])
+    return one_class_each(held), placement.ambiguous
+
+
+def _hashed(names: pl.Series) -> pl.Series:
+    return names.cast(pl.String).hash(0)
+
+
+def one_class_each(held: pl.DataFrame) -> pl.DataFrame:
+    """From a row for each class that a person has a record in: who is in the same ones has the same number."""
+    several = held.group_by("person").agg(pl.col("class").unique().sort().cast(pl.String))
+    number = pl.col("class").list.join(",").rank("dense").cast(pl.Int64)
+    return several.select("person", number.alias("class"))
+
+
+def _settled(own: Integers, rows: Integers, counts: ReleasedCounts, released: int) -> Integers:
+    """Every class has as many records as fit it, and as many are all stars as fit none, or all of those are missing."""
+    sizes = counts.classes[RECORDS].to_numpy()
+    there = own != ABSENT
+    starred, unplaced = released - int(sizes.sum()), int(rows[~there].sum())
+    if (sums_by(own[there], rows[there], len(sizes)) != sizes).any() or starred not in {0, unplaced}:
+        raise DataError("its classes don't have the records of that table: it is a sample, or of another table")
+    return np.where(there, own, len(sizes)) if starred else own
+
+
+def joined_by_person(placed: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Everybody who is in any of them: a hash, and the class in each, or ``ABSENT``."""
+    named = [each.rename({"class": f"{place}"}) for place, each in enumerate(placed)]
+    whole = reduce(lambda left, right: left.join(right, on="person", how="full", coalesce=True), named)
+    return whole.with_columns(pl.exclude("person").fill_null(ABSENT))

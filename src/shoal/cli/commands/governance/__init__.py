@@ -1,0 +1,1 @@
+"""Commands about who released what to whom."""

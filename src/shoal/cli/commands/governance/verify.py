@@ -1,0 +1,99 @@
+"""``shoal verify``: whether a release, a signed PDF or a registry is as it was written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli.discovery import CommandEntry
+from shoal.cli.governance.registry_place import trusted_key
+from shoal.cli.terminal.help import GOVERN
+from shoal.cli.terminal.options import Json
+from shoal.cli.terminal.output import print_json, say
+from shoal.errors import InputError
+
+
+def verify(
+    thing: Annotated[
+        str, typer.Argument(metavar="RELEASE|PDF|LEDGER", help="A release folder, a signed PDF, or a registry.")
+    ],
+    key: Annotated[Path | None, typer.Option("--key", help="The public key of who signed (PEM).")] = None,
+    anchor: Annotated[
+        list[Path] | None, typer.Option("--anchor", help="A checkpoint that was kept elsewhere. May be repeated.")
+    ] = None,
+    json: Json = False,  # noqa: FBT002
+) -> None:
+    """Verify a certified release, a signed PDF or a registry; exit code 0 where it is intact, 1 where it was changed.
+
+    Example: shoal verify release/ --key devi.pem.pub
+    """
+    from shoal.errors import IntegrityError
+
+    trusted = () if key is None else (trusted_key(key),)
+    try:
+        told = _verified(thing, trusted, anchor or [])
+    except IntegrityError as error:
+        if json:
+            print_json({"intact": False, "because": error.message})
+        else:
+            typer.echo(f"changed: {error.message}")
+        raise typer.Exit(1) from None
+    if key is None:
+        say("without a key this shows changes, not who signed")
+    if json:
+        print_json({"intact": True, **told})
+        return
+    typer.echo("intact: " + ", ".join(f"{name} {value}" for name, value in told.items() if not isinstance(value, dict)))
+
+
+def _verified(thing: str, trusted: tuple[bytes, ...], anchors: list[Path]) -> dict[str, object]:
+    if Path(thing).is_dir():
+        return _release(Path(thing), trusted)
+    return _pdf(Path(thing), trusted) if thing.lower().endswith(".pdf") else _registry(thing, trusted, anchors)
+
+
+def _pdf(document: Path, trusted: tuple[bytes, ...]) -> dict[str, object]:
+    from shoal.govern.certificates import fingerprint, verify_pdf_file
+
+    found = verify_pdf_file(document, trusted)
+    told = {"document": document.name, "signed by": found.name, "at": found.signed_at}
+    return {**told, "signer": fingerprint(found.public), "trusted": found.trusted}
+
+
+def _release(folder: Path, trusted: tuple[bytes, ...]) -> dict[str, object]:
+    from shoal.govern.certificates import verify_release
+
+    found = verify_release(folder, trusted)
+    return {
+        "release": found.name,
+        "issued": found.issued,
+        "signer": found.signer,
+        "trusted": found.trusted,
+        "files": found.files,
+        "figures": dict(found.figures),
+    }
+
+
+def _registry(place: str, trusted: tuple[bytes, ...], anchors: list[Path]) -> dict[str, object]:
+    import json
+
+    from shoal.govern.registry import GovernanceRegistry
+    from shoal.ledger import Checkpoint
+
+    try:
+        kept = [Checkpoint.from_dict(json.loads(path.read_text(encoding="utf-8"))) for path in anchors]
+    except (OSError, ValueError):
+        raise InputError("can't be read", field="anchor") from None
+    with GovernanceRegistry.open(place) as registry:
+        found = registry.verify(signers=trusted, anchors=kept)
+    return {
+        "entries": found.entries,
+        "records": found.records,
+        "purged": found.purged,
+        "signed_through": found.ledger.signed_through,
+    }
+
+
+COMMAND = CommandEntry(verify, place=107, task=GOVERN)

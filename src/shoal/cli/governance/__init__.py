@@ -1,0 +1,1 @@
+"""``shoal register``: the registry on the command line."""

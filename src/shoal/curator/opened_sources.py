@@ -1,0 +1,132 @@
+"""Sources that were opened once and are as they were: how a file is written need not be found out for every question.
+
+What is kept is how to read a file, never what stands in it.
+
+How a value is read depends on nothing but itself. Elsewhere a look at a whole column decides whether it holds numbers,
+days or texts; here one record would so change how all others are read, by far more than the noise for one person hides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from shoal.dp.description import ColumnKind, DatasetColumn, TableDescription
+from shoal.errors import DataError
+from shoal.io import FileSource, Source, open_source
+from shoal.io.formats import arrow, parquet
+from shoal.io.formats.base import format_named
+from shoal.io.formats.columnar import open_columnar
+from shoal.io.formats.detection import format_of, is_folder_of_parts, refuse_foreign_options, resolve
+from shoal.io.formats.excel import ExcelSource
+from shoal.io.formats.number_notation import CellNotation
+from shoal.io.formats.partitioned import open_parts
+from shoal.io.options import DatabaseOptions, FileOptions
+
+_CLOCK: Final = r"^1899-12-3[01](?: (\d\d:\d\d:\d\d.*))?$"
+"""A time of day in Excel, which has moments only."""
+_MIDNIGHT: Final = r"^(\d{4}-\d\d-\d\d) 00:00:00$"
+_DATED: Final = {one.KEY: one.KIND for one in (parquet, arrow)}
+"""Formats in which any number can stand for a date. One that is none is no date, and no error that tells of it."""
+_DAY: Final = 10
+"""Letters of a day, as 2026-01-31, at the beginning of a moment."""
+
+
+class OpenedSources:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: dict[str, tuple[list[str], Source]] = {}
+
+    def opened(self, table: TableDescription) -> Source:
+        """Anew where the file is another one than before; always, where it is not a single file."""
+        name = table.model_dump_json()
+        state, source = self._known.get(name, ([], None))
+        if source is not None and _present(source) and state_of(source) == state:
+            return source
+        fresh = self._read_by_value(table)
+        if isinstance(fresh, FileSource) and len(fresh.files) == 1:
+            self._known[name] = (state_of(fresh), fresh)
+        return fresh
+
+    def _read_by_value(self, table: TableDescription) -> Source:
+        options = table.source
+        if isinstance(options, DatabaseOptions):
+            return open_source(_as_texts(options, table), base=self._folder)
+        decimal = options.decimal
+        source = self._opened_file(options if decimal is None else options.model_copy(update={"decimal": None}))
+        if isinstance(source, ExcelSource):
+            source = replace(source, frame=source.frame.with_columns(_day_or_time(pl.col(pl.String))))
+        return source if decimal is None else _with_notation(source, decimal, table)
+
+    def _opened_file(self, options: FileOptions) -> Source:
+        folder = self._folder / Path(options.path).expanduser()
+        if is_folder_of_parts(folder):
+            return open_parts(folder, options, any_date=True)
+        path = resolve(options, self._folder)
+        file_format = format_of(path, options)
+        if format_named(file_format).one_record_tells:  # before it is opened, so that its content makes no difference
+            raise DataError(
+                f"{options.label}: such files name no types, so one record would choose how all others are read",
+                advice="write it as CSV or Parquet",
+            )
+        if file_format not in _DATED:
+            return open_source(options, base=self._folder)
+        refuse_foreign_options(options, file_format)
+        return open_columnar(path, options, _DATED[file_format], any_date=True)
+
+
+def _as_texts(options: DatabaseOptions, table: TableDescription) -> DatabaseOptions:
+    """Text is had of each value by itself.
+
+    SQLite has a kind with every value, whatever the column is declared as. PostgreSQL's numbers would be shown with as
+    many digits as one of them has, MariaDB's truths would be numbers where one of them is, and of both a date that is
+    none would be an error. Columns are named with their table, since SQLite takes an unknown name by itself for a text.
+    """
+    mark = "`" if options.kind == "mysql" else '"'
+    person = {} if table.person is None else {table.person: None}
+    columns: dict[str, DatasetColumn | None] = {**person, **table.columns}
+    texts = ", ".join(f"{_text(name, column, mark)} AS {_quoted(name, mark)}" for name, column in columns.items())
+    if options.query is not None:
+        inner = f"({options.query.strip().rstrip(';')}\n)"
+    else:
+        inner = ".".join(_quoted(part, mark) for part in (options.db_schema, options.table) if part)
+    asked = f"SELECT {texts} FROM {inner} AS told"  # noqa: S608  # names are quoted
+    return options.model_copy(update={"query": asked, "table": None, "db_schema": None})
+
+
+def _text(name: str, column: DatasetColumn | None, mark: str) -> str:
+    """Of a moment that is asked about as a day, the day."""
+    text = f"CAST(told.{_quoted(name, mark)} AS {'CHAR' if mark == '`' else 'TEXT'})"
+    is_day = column is not None and column.type is ColumnKind.DATE and column.format is None
+    return f"SUBSTR({text}, 1, {_DAY})" if is_day else text
+
+
+def _quoted(name: str, mark: str) -> str:
+    return mark + name.replace(mark, 2 * mark) + mark
+
+
+def _day_or_time(cell: pl.Expr) -> pl.Expr:
+    """A moment at midnight is a day, one on Excel's day zero a time, whatever else the column holds."""
+    clock = cell.str.extract(_CLOCK).fill_null("00:00:00")
+    return pl.when(cell.str.contains(_CLOCK)).then(clock).otherwise(cell.str.replace(_MIDNIGHT, "$1")).name.keep()
+
+
+def _with_notation(source: Source, decimal: str, table: TableDescription) -> Source:
+    numbers = (ColumnKind.INTEGER, ColumnKind.NUMBER)
+    there = source.scan().collect_schema()
+    columns = tuple(name for name, one in table.columns.items() if one.type in numbers and there.get(name) == pl.String)
+    return replace(source, notation=CellNotation(decimal, columns)) if columns else source  # type: ignore[type-var]
+
+
+def _present(source: Source) -> bool:
+    return isinstance(source, FileSource) and all(path.is_file() for path in source.files)
+
+
+def state_of(source: Source) -> list[str]:
+    """What tells whether the data are the same as before: path, size and time of each file."""
+    if not isinstance(source, FileSource):
+        return [source.label]
+    return [f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in source.files]

@@ -1,0 +1,16 @@
+"""Files that show something: their name and checksum are kept, never what is in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shoal.errors import SourceError
+from shoal.io import sha256_of
+
+
+def file_evidence(path: str) -> dict[str, str]:
+    """The name without folders, and the checksum."""
+    place = Path(path)
+    if not place.is_file():
+        raise SourceError(f"{path}: there is no such file", field="file")
+    return {"file": place.name, "sha256": sha256_of(place)}

@@ -1,0 +1,50 @@
+"""Verification without looking: a question, and yes or no."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+
+from shoal.server.access.sessions import Principal
+from shoal.server.callers.desks import CallerDesks, CallerQuestion, DeskRequest
+from shoal.server.web.answers import tagged
+from shoal.server.web.permits import Permit, parts_of
+
+ROUTER = APIRouter(prefix="/api/v1/desks", tags=["verification of callers"])
+Owner = Annotated[Principal, Depends(Permit("desk.keep"))]
+Answerer = Annotated[Principal, Depends(Permit("desk.ask"))]
+
+
+@ROUTER.post("", status_code=201)
+def make_desk(request: Request, wanted: DeskRequest, who: Owner) -> dict[str, str]:
+    """A job reads the table once and leaves keyed digests; who answers callers never sees a value."""
+    return CallerDesks(parts_of(request)).make(who, wanted)
+
+
+@ROUTER.get("")
+def list_desks(request: Request, who: Answerer) -> Response:
+    return tagged(request, {"items": CallerDesks(parts_of(request)).of(who)})
+
+
+@ROUTER.get("/{desk}")
+def get_desk(request: Request, desk: str, who: Answerer) -> Response:
+    return tagged(request, CallerDesks(parts_of(request)).get(who, desk))
+
+
+@ROUTER.post("/{desk}/questions")
+def ask_desk(request: Request, desk: str, asked: CallerQuestion, who: Answerer) -> dict[str, bool]:
+    """Whether all that a caller says is so. Which part of it was not is told to nobody."""
+    return {"matches": CallerDesks(parts_of(request)).answer(who, desk, asked)}
+
+
+@ROUTER.get("/{desk}/questions")
+def list_questions(request: Request, desk: str, who: Owner) -> Response:
+    """Who asked when, about which columns, and the answer: no value, and nobody by name."""
+    return tagged(request, {"items": CallerDesks(parts_of(request)).log(who, desk)})
+
+
+@ROUTER.delete("/{desk}", status_code=204)
+def close_desk(request: Request, desk: str, who: Owner) -> None:
+    CallerDesks(parts_of(request)).close(who, desk)

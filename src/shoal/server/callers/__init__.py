@@ -1,0 +1,1 @@
+"""Verification without looking: does what a caller says match? Yes or no, and nothing else (L-06)."""

@@ -1,0 +1,76 @@
+"""What the first page of the registry shows: projects and how far they are, what is due, what waits for somebody."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Final
+
+from shoal.govern.checklist import fill
+from shoal.govern.evidence_base import gather
+from shoal.govern.kinds.project import ProjectState, StepState
+from shoal.govern.kinds.release import ReleaseState
+from shoal.govern.procedure import procedure
+from shoal.randomness import now
+from shoal.server.governance.registry_desk import RegistryVisit
+
+DUE_DAYS: Final = 90
+_WAITING: Final = {"submitted": "to be reviewed", "reviewed": "to be approved", "approved": "to be agreed",
+                   "agreed": "to be delivered", "expunged": "to be confirmed"}  # fmt: skip
+
+
+def overview(visit: RegistryVisit) -> dict[str, Any]:
+    today = now().date()
+    due = [{**row._asdict(), "late": row.on < today, "mine": row.who == visit.name} for row in visit.due(DUE_DAYS)]
+    requests = [
+        {"id": name, "waits": _WAITING[state.status], "project": state.project, "seeker": getattr(state, "seeker", "")}
+        for name, state in visit.states("request").items()
+        if state.status in _WAITING
+    ]
+    return {
+        "me": {"name": visit.name, "roles": list(visit.roles)},
+        "projects": [project_facts(name, state) for name, state in visit.states("project").items()],
+        "due": due,
+        "requests": requests,
+        "releases": [release_facts(name, state) for name, state in visit.states("release").items()],
+        "kinds": {kind: len(visit.states(kind)) for kind in visit.kinds},
+    }
+
+
+def project_facts(name: str, state: Any) -> dict[str, Any]:
+    if not isinstance(state, ProjectState):
+        return {"id": name}
+    needed = state.needed
+    done = sum(state.step(number).done for number in needed)
+    told = {"id": name, "title": state.title, "status": state.status, "use_case": str(state.use_case), "k": state.k}
+    return {**told, "release_model": str(state.release_model), "owner": state.owner, "done": done, "of": len(needed)}
+
+
+def project_steps(state: ProjectState) -> list[dict[str, Any]]:
+    """The fifteen, in order."""
+    needed = set(state.needed)
+    return [
+        {"number": number, "title": step.title, "needed": number in needed, **_step(state.step(number))}
+        for number, step in procedure().steps.items()
+    ]
+
+
+def _step(state: StepState) -> dict[str, Any]:
+    return state.model_dump(mode="json")
+
+
+def release_facts(name: str, state: Any) -> dict[str, Any]:
+    if not isinstance(state, ReleaseState):
+        return {"id": name}
+    seen = state.composition
+    told = {one: getattr(state, one) for one in ("title", "project", "status", "kind", "rows", "k", "epsilon", "out")}
+    composed = (
+        None if seen is None else seen.model_dump(mode="json", include={"outcome", "effective_k", "on", "earlier"})
+    )
+    return {"id": name, **told, "recipients": list(state.recipients), "composition": composed, "tested": state.tested}
+
+
+def checklists(visit: RegistryVisit, project: str) -> list[dict[str, Any]]:
+    """Filled from what is recorded, and from manifests of releases that this studio made."""
+    base = gather(visit.registry, project, visit.release_folders(project))
+    filled = fill(base, visit.project(project).use_case)
+    return [{**asdict(one), "answered": one.answered, "needed": one.needed} for one in filled]

@@ -1,0 +1,1 @@
+"""Work that outlives a request: a table of jobs, and the processes that take from it."""

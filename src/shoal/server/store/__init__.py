@@ -1,0 +1,1 @@
+"""What the studio remembers: tables of one database, SQLite in its home folder."""

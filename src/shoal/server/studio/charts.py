@@ -1,0 +1,86 @@
+"""Figures as places on a drawing: what a template needs to draw an SVG, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+WIDTH: Final = 720
+HEIGHT: Final = 340
+LEFT: Final = 56
+BOTTOM: Final = 44
+EDGE: Final = 16
+_STEPS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
+MOST_TICKS: Final = 6
+
+
+@dataclass(frozen=True)
+class AxisTick:
+    at: float
+    share: float
+
+
+@dataclass(frozen=True)
+class ChartPoint:
+    number: int
+    """Which of the tries."""
+    x: float
+    y: float
+    try_: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class FrontierChart:
+    """Loss against the highest risk; what no other try beats in both is joined by a line."""
+
+    points: tuple[ChartPoint, ...]
+    line: str
+    across: tuple[AxisTick, ...]
+    upwards: tuple[AxisTick, ...]
+
+
+def frontier_chart(tries: Sequence[Mapping[str, Any]]) -> FrontierChart | None:
+    """None where nothing could be met."""
+    met = [(number, one) for number, one in enumerate(tries) if one["feasible"]]
+    if not met:
+        return None
+    risks, losses = [one["prosecutor_max"] for _, one in met], [one["loss"] for _, one in met]
+    most_risk, most_loss = _ceiling(max(risks)), _ceiling(max(losses))
+
+    def across(risk: float) -> float:
+        return round(LEFT + (WIDTH - LEFT - EDGE) * risk / most_risk, 1)
+
+    def upwards(loss: float) -> float:
+        return round(HEIGHT - BOTTOM - (HEIGHT - BOTTOM - EDGE) * loss / most_loss, 1)
+
+    points = tuple(ChartPoint(number, across(one["prosecutor_max"]), upwards(one["loss"]), one) for number, one in met)
+    best = sorted((point.x, point.y) for point in points if point.try_["pareto"])
+    return FrontierChart(
+        points,
+        " ".join(f"{x},{y}" for x, y in best),
+        tuple(AxisTick(across(share), share) for share in _ticks(most_risk)),
+        tuple(AxisTick(upwards(share), share) for share in _ticks(most_loss)),
+    )
+
+
+def _step(most: float) -> float:
+    return next((step for step in _STEPS if most / step <= MOST_TICKS), _STEPS[-1])
+
+
+def _ceiling(most: float) -> float:
+    """
+    >>> _ceiling(0.31), _ceiling(0.0), _ceiling(1.0)
+    (0.4, 0.01, 1.0)
+    """
+    step = _step(most * 1.05)
+    return min(1.0, max(step, round(step * (int(most * 1.02 / step) + 1), 6)))
+
+
+def _ticks(most: float) -> list[float]:
+    """
+    >>> _ticks(0.35)
+    [0.0, 0.1, 0.2, 0.3]
+    """
+    step = _step(most)
+    return [round(step * number, 6) for number in range(int(most / step + 1e-9) + 1)]

@@ -1,0 +1,89 @@
+"""What the API and the pages both do with texts: take one in, keep what was decided, forget it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fastapi import HTTPException
+from sqlalchemy import delete, insert, update
+
+from shoal.errors import InputError
+from shoal.io import write_atomic
+from shoal.randomness import now
+from shoal.server.access.sessions import Principal
+from shoal.server.jobs.job_queue import JobKind
+from shoal.server.jobs.text_scrubbing import FOUND, SCRUBBED, TEXT, TextChoices, phrase_file, recogniser_file
+from shoal.server.store.database import new_id
+from shoal.server.store.tables import TEXTS
+from shoal.server.web.parts import StudioParts
+
+LONGEST_NAME: Final = 100
+FILES: Final = (SCRUBBED, "stays.txt", "goes.txt", "recognisers.yaml")
+
+
+def take_in_text(parts: StudioParts, who: Principal, name: str, text: str) -> dict[str, str]:
+    if not text.strip():
+        raise InputError("is empty", field="text")
+    called = re.sub(r"[\x00-\x1f\x7f]", " ", name).strip()[:LONGEST_NAME] or "a text"
+    identifier, choices = new_id(), TextChoices().model_dump(mode="json")
+    folder = parts.home.text(identifier)
+    folder.mkdir(mode=0o700, parents=True)
+    try:
+        written = text.encode(errors="replace")
+        write_atomic(folder / TEXT, written.decode(), private=True)
+        with parts.home.database.transaction() as connection:
+            job = parts.queue.add(connection, who.account.id, JobKind.SCRUB, identifier, {})
+            row = {"id": identifier, "owner": who.account.id, "name": called, "size": len(written), "job": job}
+            connection.execute(insert(TEXTS).values(**row, choices=choices, created=now().timestamp()))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return {"text": identifier, "job": job}
+
+
+def decide(parts: StudioParts, who: Principal, text: str, choices: TextChoices) -> dict[str, str]:
+    """What stays and what goes from now on; the text is scrubbed anew. The phrases are kept with the text alone, since
+    a job stays when the text is deleted.
+    """
+    parts.own(TEXTS, who, text)
+    kept = choices.model_dump(mode="json")
+    with parts.home.database.transaction() as connection:
+        job = parts.queue.add(connection, who.account.id, JobKind.SCRUB, text, {})
+        mine = (TEXTS.c.id == text, TEXTS.c.owner == who.account.id)
+        connection.execute(update(TEXTS).where(*mine).values(choices=kept, job=job))
+    return {"text": text, "job": job}
+
+
+def found_in_text(parts: StudioParts, who: Principal, text: str) -> Mapping[str, Any] | None:
+    """None before it was looked through."""
+    path = parts.home.text(parts.own(TEXTS, who, text)["id"]) / FOUND
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def text_file(parts: StudioParts, who: Principal, text: str, name: str) -> str:
+    """What can be taken away: the scrubbed text, and what was decided as files that the command line reads."""
+    row = parts.own(TEXTS, who, text)
+    choices = TextChoices.model_validate(row["choices"])
+    made = {
+        "stays.txt": lambda: phrase_file(choices.allow, "phrases that stay; shoal scrub takes the list"),
+        "goes.txt": lambda: phrase_file(choices.deny, "phrases that go; shoal scrub takes the list"),
+        "recognisers.yaml": lambda: recogniser_file(choices),
+    }
+    if name in made:
+        return made[name]()
+    path = parts.home.text(text) / SCRUBBED
+    if name != SCRUBBED or not path.exists():
+        raise HTTPException(404, "there is nothing here")
+    return path.read_text(encoding="utf-8")
+
+
+def forget_text(parts: StudioParts, who: Principal, text: str) -> None:
+    """The text, what was found in it, and the text without it."""
+    parts.own(TEXTS, who, text)
+    with parts.home.database.transaction() as connection:
+        connection.execute(delete(TEXTS).where(TEXTS.c.id == text, TEXTS.c.owner == who.account.id))
+    shutil.rmtree(parts.home.text(text), ignore_errors=True)

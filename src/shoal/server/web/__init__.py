@@ -1,0 +1,1 @@
+"""What every request passes: headers, limits, rights, logs, figures."""

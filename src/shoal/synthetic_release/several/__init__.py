@@ -1,0 +1,1 @@
+"""Several synthetic tables that belong together, in one release folder."""
