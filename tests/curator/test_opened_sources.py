@@ -15,7 +15,7 @@ from sqlalchemy import Engine, create_engine, make_url
 from tests.servers import mariadb, mariadb_url, postgres, postgres_url
 
 from shoal.curator.curator import Curator
-from shoal.errors import DataError
+from shoal.errors import DataError, SourceError
 
 __all__ = ["mariadb", "mariadb_url", "postgres", "postgres_url"]
 pytestmark = pytest.mark.requirement("C-01")
@@ -274,3 +274,25 @@ def test_json_lines_are_refused_whatever_they_hold(tmp_path: Path) -> None:
             Curator(described(str(path), tmp_path)).query("SELECT COUNT(*) FROM t", 1)
         assert caught.value.exit_code == 2
     assert not (tmp_path / "people.budget").exists()
+
+
+@pytest.mark.parametrize("odd", [b"x,1,2,3,4\n", b"x\n", b"x\xff,1\n", b'x,"1\n'])
+@pytest.mark.parametrize("first", [True, False])
+def test_why_a_file_can_not_be_read_is_not_for_who_asks(odd: bytes, first: bool, tmp_path: Path) -> None:
+    """Which line it is, and how many of them: somebody's record. The other way round, a file that isn't there is."""
+    rows = b"p1,20\n" * 200
+    (tmp_path / "people.csv").write_bytes(b"who,age\n" + (odd + rows if first else rows + odd))
+    given = {
+        "shoal": 1,
+        "name": "people",
+        "source": str(tmp_path / "people.csv"),
+        "ledger": str(tmp_path / "people.budget"),
+        "columns": {"age": {"type": "integer", "bounds": [0, 100]}},
+        "budget": {"epsilon": 1},
+    }
+    with pytest.raises(SourceError) as raised:
+        Curator(given).query("SELECT COUNT(*), SUM(age) FROM t", 1)
+    assert str(raised.value).startswith(f"{tmp_path}/people.csv: can't be read as it is described (")
+    (tmp_path / "people.csv").unlink()
+    with pytest.raises(SourceError, match="no such file"):
+        Curator(given).query("SELECT COUNT(*) FROM t", 1)

@@ -14,9 +14,11 @@ from tests.dp.datasets import described, table
 from shoal.dp import composition
 from shoal.dp.auditing import audited_question
 from shoal.dp.composition import ComposedPlan, composed
+from shoal.dp.opendp_measurements import LaplaceNoise
 from shoal.dp.partitions import disjoint
 from shoal.dp.scalars import Scalar, expression
 from shoal.dp.sql.question_reader import read_questions
+from shoal.dp.statistics import StatisticKind
 from shoal.dp.tabulation import checked_frames
 from shoal.errors import RefusedQuestion
 
@@ -187,6 +189,35 @@ def test_rows_drawn_apart_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_answers_that_can_not_stand_below_each_other(sql: str) -> None:
     with pytest.raises(RefusedQuestion, match="different columns"):
         composed(read_questions(sql, described()), described(), Decimal(1), None)
+
+
+@pytest.mark.parametrize("accounting", ["approximate", "zcdp"])
+@pytest.mark.parametrize(
+    "figures",
+    [
+        ("COUNT(DISTINCT who)", "COUNT(*)"),
+        ("COUNT(DISTINCT who)", "AVG(age)"),
+        ("COUNT(DISTINCT who)", "COUNT(DISTINCT who) + COUNT(*)"),
+        ("COUNT(DISTINCT who)", "COUNT(DISTINCT who)"),
+    ],
+)
+def test_people_in_one_part_and_rows_in_another(figures: tuple[str, str], accounting: str) -> None:
+    """One row of ten moves people by half of what two parts can; the other nine move the rows by nine tenths."""
+    description = described(10, accounting=accounting)
+    wheres = ("age < 30", "age >= 30")
+    sql = " UNION ALL ".join(f"SELECT {one} AS n FROM t WHERE {where}" for one, where in zip(figures, wheres))  # noqa: S608
+    plan = composed(read_questions(sql, description), description, Decimal(1), None)
+    assert plan.parts == ((0, 1),)
+    lost = 0.0
+    for one, rows in zip(plan.plans, (1, 9), strict=True):
+        for statistic in one.statistics:
+            moved = 1 if statistic.kind is StatisticKind.PEOPLE else rows * statistic.most
+            noise = one.noise(statistic)
+            if isinstance(noise, LaplaceNoise):
+                lost += moved / noise.scale
+            else:
+                lost += (moved / noise.scale) ** 2 / 2
+    assert lost <= float(plan.cost.amount) * (1 + 1e-9)
 
 
 def test_answers_that_can() -> None:

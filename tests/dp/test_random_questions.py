@@ -120,10 +120,12 @@ class QuestionMaker:
         parts = [self.question() for _ in range(self._chance.randint(1, 3))]
         if len(parts) == 1:
             return parts[0]
-        figure, cut = self._one("COUNT(*)", "SUM(age)", "COUNT(DISTINCT who)"), self._one("age", "free", "LENGTH(town)")
+        cut = self._one("age", "free", "LENGTH(town)")
         keys = self._one("", " GROUP BY region", " GROUP BY town")
         sides = (f"{cut} < 40", f"{cut} >= 40 AND {self.truth(1)}", f"{cut} = 40.5")
-        return " UNION ALL ".join(f"SELECT {figure} FROM t WHERE {side}{keys}" for side in sides)  # noqa: S608
+        figures = [self._one("COUNT(*)", "SUM(age)", "COUNT(DISTINCT who)") for _ in sides]
+        both = zip(figures, sides, strict=True)
+        return " UNION ALL ".join(f"SELECT {figure} FROM t WHERE {side}{keys}" for figure, side in both)  # noqa: S608
 
     def person(self, rows: int) -> list[dict[str, Any]]:
         return [{name: self._chance.choice(values) for name, values in ODD.items()} for _ in range(rows)]

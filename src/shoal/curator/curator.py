@@ -38,7 +38,7 @@ import polars as pl
 
 from shoal.curator.budget_ledger import Account, BudgetLedger, Otherwise
 from shoal.curator.budget_place import BudgetPlace
-from shoal.curator.opened_sources import OpenedSources, state_of
+from shoal.curator.opened_sources import OpenedSources, no_details, state_of
 from shoal.curator.private_answer import PrivateAnswer, QuestionPrice
 from shoal.dp.accounting import Accountant, PrivacyCost
 from shoal.dp.composition import ComposedPlan, composed
@@ -363,7 +363,7 @@ class Curator:
     def described_frames(self, plan: QueryPlan, sources: Mapping[str, Source]) -> list[pl.LazyFrame]:
         """Compared with what is described, before anything is spent."""
         used = [sources[name] for name in plan.question.tables]
-        with explained(used[0]):
+        with no_details(used[0].label), explained(used[0]):
             return checked_frames(plan, [source.scan() for source in used])
 
     def tabulated(
@@ -374,7 +374,8 @@ class Curator:
         Expressions fail on no row. Should they all the same, nothing of the error is told but that there was one.
         """
         try:
-            with explained(sources[plan.plans[0].question.tables[0]]):
+            first = sources[plan.plans[0].question.tables[0]]
+            with no_details(first.label), explained(first):
                 return plan.tabulated(frames)
         except pl.exceptions.PolarsError:
             raise BugError("the question could not be worked out; what it costs stays spent") from None

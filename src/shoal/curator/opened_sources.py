@@ -8,6 +8,8 @@ days or texts; here one record would so change how all others are read, by far m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -15,7 +17,7 @@ from typing import Final
 import polars as pl
 
 from shoal.dp.description import ColumnKind, DatasetColumn, TableDescription
-from shoal.errors import DataError
+from shoal.errors import DataError, SourceError
 from shoal.io import FileSource, Source, open_source
 from shoal.io.formats import arrow, parquet
 from shoal.io.formats.base import format_named
@@ -35,6 +37,16 @@ _DAY: Final = 10
 """Letters of a day, as 2026-01-31, at the beginning of a moment."""
 
 
+@contextmanager
+def no_details(label: str) -> Iterator[None]:
+    """Why a file can't be read is somebody's record: which line, and how many of them, is not for who asks."""
+    try:
+        yield
+    except SourceError:
+        advice = "whoever keeps the data finds out why: shoal profile"
+        raise SourceError(f"{label}: can't be read as it is described", advice=advice) from None
+
+
 class OpenedSources:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -46,10 +58,21 @@ class OpenedSources:
         state, source = self._known.get(name, ([], None))
         if source is not None and _present(source) and state_of(source) == state:
             return source
-        fresh = self._read_by_value(table)
+        with self._untold(table):
+            fresh = self._read_by_value(table)
         if isinstance(fresh, FileSource) and len(fresh.files) == 1:
             self._known[name] = (state_of(fresh), fresh)
         return fresh
+
+    @contextmanager
+    def _untold(self, table: TableDescription) -> Iterator[None]:
+        """A file that is not there is said to be; of one that is, no more than that it can't be read."""
+        options = table.source
+        if isinstance(options, DatabaseOptions) or not (self._folder / Path(options.path).expanduser()).exists():
+            yield
+            return
+        with no_details(options.label):
+            yield
 
     def _read_by_value(self, table: TableDescription) -> Source:
         options = table.source

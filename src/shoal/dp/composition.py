@@ -70,11 +70,17 @@ def composed(
 
 
 def _read_together(plans: list[QueryPlan], part: Sequence[int]) -> None:
-    """Each knows what the others of its part ask about, since the rows of a person are drawn once for all of them."""
+    """Each knows what the others of its part ask about, since the rows of a person are drawn once for all of them.
+
+    One row changes a number of people as far as all rows do. So that number may be told at the noise for a few groups
+    only where each SELECT spends the same share on it: else one row would be paid for there, and all others elsewhere.
+    """
     groups = [plans[place].groups for place in part]
+    alike = len({plans[place].people_share for place in part}) == 1
     columns = frozenset[str]().union(*(plans[place].used for place in part))
     for place in part:
-        beside = sum(plans[place].rows_per_person if one is None else one for one in groups)
+        most = plans[place].rows_per_person
+        beside = sum(one if alike and one is not None else most for one in groups)
         plans[place] = replace(plans[place], groups_beside=beside - (plans[place].groups or 0), columns_beside=columns)
 
 

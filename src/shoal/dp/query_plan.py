@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
@@ -120,6 +121,11 @@ class QueryPlan:
     def share(self) -> float:
         """Of the cost, for each figure."""
         return float(self.cost.amount) / self._parts
+
+    @property
+    def people_share(self) -> Fraction:
+        """Of the cost, for the number of people; nought where nobody is counted."""
+        return Fraction(any(one.kind is StatisticKind.PEOPLE for one in self.statistics), self._parts)
 
     def noise(self, statistic: Statistic) -> Noise:
         rows = self.rows_per_person

@@ -93,6 +93,35 @@ def test_a_bounded_number_falls_where_its_window_is() -> None:
     assert max(found) < device.STEPS + inside
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 36.0, 50.0])
+def test_however_large_epsilon_is_any_answer_can_be_another_one(
+    epsilon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that only one of two people can give tells them apart for sure, which no ε allows. So where chance is
+    as rare as it can be, all of them stray."""
+    low, high = 700, 700 + device.window(epsilon)
+    program = (
+        "globalThis.crypto.getRandomValues = (bytes) => bytes.fill(0);"
+        f"const options = {json.dumps(OPTIONS)}; const hash = await d.localHash('bus', {epsilon});"
+        f"const kept = await d.hashed('bus', hash.seed, d.bucketCount({epsilon}));"
+        f"console.log(JSON.stringify([d.randomisedResponse('bus', options, {epsilon}), d.unary('bus', options, "
+        f"{epsilon}), d.boundedNumber({low / device.STEPS}, 0, 1, {epsilon}), hash.bucket, kept]));"
+    )
+    told, bits, point, bucket, kept = in_javascript(
+        "Object.defineProperty(globalThis, 'crypto', {value: {subtle: require('crypto').webcrypto.subtle}});" + program
+    )
+    monkeypatch.setattr(device.secrets, "randbits", lambda bits: 0)
+    hashed = device.local_hash("bus", epsilon)
+    for answer in (told, device.randomised_response("bus", OPTIONS, epsilon)):
+        assert answer in OPTIONS[1:]
+    for answer in (bits, device.unary("bus", OPTIONS, epsilon)):
+        assert answer == [1, 1, 1, 1]
+    for answer in (point, device.bounded_number(low / device.STEPS, 0, 1, epsilon)):
+        assert not low < answer < high
+    assert bucket != kept
+    assert hashed["bucket"] != device.hashed("bus", hashed["seed"], device.bucket_count(epsilon))
+
+
 def survey(number: int = 6000) -> list[str]:
     return [OPTIONS[place * place % 7 % 4] for place in range(number)]
 

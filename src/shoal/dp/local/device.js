@@ -4,6 +4,7 @@
 
 const STEPS = 1024;
 const BITS = 62n;
+const MOST_BUCKETS = 2 ** 20;
 
 function randomBits(bits) {
   const bytes = new Uint8Array(8);
@@ -27,6 +28,11 @@ function happens(probability) {
   return randomBits(BITS) < (BigInt(Math.floor(probability * 2 ** 53)) << 9n);
 }
 
+function strays(probability) {
+  // rounded up: it is what protects, and however small, it is never nothing
+  return randomBits(BITS) < (BigInt(Math.floor(probability * (1 + 2 ** -50) * 2 ** 53) + 1) << 9n);
+}
+
 function checked(epsilon, options, value) {
   if (!(epsilon > 0 && epsilon <= 50)) throw new RangeError("epsilon has to be above 0 and at most 50");
   if (options !== undefined) {
@@ -39,15 +45,19 @@ function checked(epsilon, options, value) {
 
 function randomisedResponse(value, options, epsilon) {
   checked(epsilon, options, value);
-  const others = options.filter((option) => option !== value);
-  const keep = Math.exp(epsilon) / (Math.exp(epsilon) + others.length);
-  return happens(keep) ? value : others[randomBelow(others.length)];
+  return options[told(options.indexOf(value), options.length, epsilon)];
+}
+
+function told(place, number, epsilon) {
+  if (!strays((number - 1) / (Math.exp(epsilon) + number - 1))) return place;
+  const other = randomBelow(number - 1);
+  return other < place ? other : other + 1;
 }
 
 function unary(value, options, epsilon) {
   checked(epsilon, options, value);
   const other = 1 / (Math.exp(epsilon) + 1);
-  return options.map((option) => (happens(option === value ? 0.5 : other) ? 1 : 0));
+  return options.map((option) => ((option === value ? happens(0.5) : strays(other)) ? 1 : 0));
 }
 
 async function hashed(value, seed, buckets) {
@@ -59,15 +69,14 @@ async function hashed(value, seed, buckets) {
 }
 
 function bucketCount(epsilon) {
-  return Math.max(2, roundHalfEven(Math.exp(epsilon)) + 1);
+  return Math.min(Math.max(2, roundHalfEven(Math.exp(epsilon)) + 1), MOST_BUCKETS);
 }
 
 async function localHash(value, epsilon) {
   checked(epsilon);
   const buckets = bucketCount(epsilon);
   const seed = Number(randomBits(48n));
-  const all = Array.from({ length: buckets }, (_, place) => place);
-  return { seed, bucket: randomisedResponse(await hashed(value, seed, buckets), all, epsilon) };
+  return { seed, bucket: told(await hashed(value, seed, buckets), buckets, epsilon) };
 }
 
 function windowSize(epsilon) {
@@ -81,10 +90,9 @@ function boundedNumber(value, low, high, epsilon) {
   let start = Math.floor(share);
   if (happens(share - start)) start += 1;
   const inside = windowSize(epsilon);
-  const weight = inside * Math.exp(epsilon);
-  if (happens(weight / (weight + STEPS))) return start + randomBelow(inside);
-  const told = randomBelow(STEPS);
-  return told < start ? told : told + inside;
+  if (!strays(STEPS / (inside * Math.exp(epsilon) + STEPS))) return start + randomBelow(inside);
+  const outside = randomBelow(STEPS);
+  return outside < start ? outside : outside + inside;
 }
 
 function roundHalfEven(number) {

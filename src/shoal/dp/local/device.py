@@ -26,11 +26,18 @@ from typing import Any
 BITS = 62
 STEPS = 1024
 """Of the grid between two bounds."""
+MOST_BUCKETS = 2**20
+"""Far fewer than the 48 bits of a hash have places."""
 
 
 def _happens(probability: float) -> bool:
     """True with a probability, to 62 bits."""
     return secrets.randbits(BITS) < int(probability * (1 << BITS))
+
+
+def _strays(probability: float) -> bool:
+    """True with a probability that is rounded up: it is what protects, and however small, it is never nothing."""
+    return secrets.randbits(BITS) <= int(probability * (1 + 2**-50) * (1 << BITS))
 
 
 def _checked(epsilon: float, options: Sequence[Any] | None = None, value: Any = None) -> None:
@@ -46,16 +53,22 @@ def _checked(epsilon: float, options: Sequence[Any] | None = None, value: Any = 
 def randomised_response(value: Any, options: Sequence[Any], epsilon: float) -> Any:
     """The true option with probability e^ε / (e^ε + k − 1), else one of the others."""
     _checked(epsilon, options, value)
-    others = [option for option in options if option != value]
-    keep = math.exp(epsilon) / (math.exp(epsilon) + len(others))
-    return value if _happens(keep) else others[secrets.randbelow(len(others))]
+    return options[_told(options.index(value), len(options), epsilon)]
+
+
+def _told(place: int, number: int, epsilon: float) -> int:
+    """The place with probability e^ε / (e^ε + k − 1) among k of them, else one of the others."""
+    if not _strays((number - 1) / (math.exp(epsilon) + number - 1)):
+        return place
+    other = secrets.randbelow(number - 1)
+    return other if other < place else other + 1
 
 
 def unary(value: Any, options: Sequence[Any], epsilon: float) -> list[int]:
     """A list of 0 and 1, one for each option: the true one is 1 half of the time, others with 1 / (e^ε + 1)."""
     _checked(epsilon, options, value)
     other = 1 / (math.exp(epsilon) + 1)
-    return [int(_happens(0.5 if option == value else other)) for option in options]
+    return [int(_happens(0.5) if option == value else _strays(other)) for option in options]
 
 
 def hashed(value: Any, seed: int, buckets: int) -> int:
@@ -65,7 +78,7 @@ def hashed(value: Any, seed: int, buckets: int) -> int:
 
 
 def bucket_count(epsilon: float) -> int:
-    return max(2, round(math.exp(epsilon)) + 1)
+    return min(max(2, round(math.exp(epsilon)) + 1), MOST_BUCKETS)
 
 
 def local_hash(value: Any, epsilon: float) -> dict[str, int]:
@@ -73,8 +86,7 @@ def local_hash(value: Any, epsilon: float) -> dict[str, int]:
     _checked(epsilon)
     buckets = bucket_count(epsilon)
     seed = secrets.randbits(48)
-    told = randomised_response(hashed(value, seed, buckets), list(range(buckets)), epsilon)
-    return {"seed": seed, "bucket": told}
+    return {"seed": seed, "bucket": _told(hashed(value, seed, buckets), buckets, epsilon)}
 
 
 def window(epsilon: float) -> int:
@@ -91,8 +103,7 @@ def bounded_number(value: float, low: float, high: float, epsilon: float) -> int
     start = math.floor(share)
     start += int(_happens(share - start))  # to the grid by chance, so that the mean stays
     inside = window(epsilon)
-    weight = inside * math.exp(epsilon)
-    if _happens(weight / (weight + STEPS)):
-        return start + secrets.randbelow(inside)
-    told = secrets.randbelow(STEPS)
-    return told if told < start else told + inside
+    if _strays(STEPS / (inside * math.exp(epsilon) + STEPS)):
+        told = secrets.randbelow(STEPS)
+        return told if told < start else told + inside
+    return start + secrets.randbelow(inside)
