@@ -132,6 +132,22 @@ def test_a_delta_that_is_spent_is_said_to_be(described: Describe) -> None:
         curator.query(sql, "0.2", delta="5e-7")
 
 
+def test_the_delta_of_who_asks(described: Describe) -> None:
+    """Of an analyst who has one of their own, the price and what is left go by that; asked again, as it is by then."""
+    columns = {"age": {"type": "integer", "bounds": [0, 100]}, "region": {"type": "category"}}
+    asha = {"asha": {"epsilon": 1, "delta": 3e-7}}
+    curator = Curator(described(columns=columns, budget={"epsilon": 9, "delta": 1e-6}, analysts=asha))
+    sql = "SELECT region, COUNT(*) FROM t GROUP BY region"
+    assert not curator.price(sql, "0.1", delta="4e-7", analyst="asha").sufficient
+    assert curator.price(sql, "0.1", delta="2e-7", analyst="asha").sufficient
+    answer = curator.query(sql, "0.1", delta="2e-7", analyst="asha")
+    assert answer.delta_left == pytest.approx(1e-7)
+    curator.query(sql, "0.2", delta="1e-7", analyst="asha")
+    assert curator.query(sql, "0.1", delta="2e-7", analyst="asha").delta_left == 0
+    assert not curator.price(sql, "0.1", delta="1e-7", analyst="asha").sufficient
+    assert curator.left("asha") == Decimal("0.7")
+
+
 def test_budgets_by_the_period(described: Describe, monkeypatch: pytest.MonkeyPatch) -> None:
     import datetime
 

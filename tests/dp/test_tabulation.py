@@ -17,7 +17,7 @@ from tests.dp.datasets import COLUMNS, described, plan_of, table, two_tables
 from shoal.dp.description import DatasetDescription
 from shoal.dp.query_plan import QueryPlan
 from shoal.dp.question import AggregateFunction
-from shoal.dp.statistics import Statistic, StatisticKind, ingredients
+from shoal.dp.statistics import GroupSums, Statistic, StatisticKind, ingredients
 from shoal.dp.tabulation import Tabulation, checked_frames, tabulated
 from shoal.errors import DataError, RefusedQuestion
 
@@ -227,6 +227,20 @@ def test_no_float_adds_more_than_the_most(values: list[float]) -> None:
         for place, statistic in enumerate(plan.statistics):
             assert all(abs(one.figures[place][0]) <= statistic.most for one in singles)
             assert exact.figures[place] == [sum(one.figures[place][0] for one in singles)]
+
+
+@pytest.mark.parametrize("low", [0, 12.5, 1e4, 1e6, 1e8, 1e11])
+@pytest.mark.parametrize("width", [0, 0.001, 1, 1000, 1e6])
+@pytest.mark.parametrize("figures", ["SUM(x)", "AVG(x)", "VARIANCE(x), SUM(x)"])
+def test_no_sum_of_four_billion_rows_overflows(low: float, width: float, figures: str) -> None:
+    """What is added up of each row is small enough, before anything is taken off the sum as well."""
+    columns = {"x": {"type": "number", "bounds": [low, low + width]}}
+    plan = plan_of(f"SELECT {figures} FROM t", described(None, columns=columns))  # noqa: S608
+    made = GroupSums(plan.statistics)
+    ends = pl.DataFrame({"x": [float(low), float(low + width)]}).select(made.rows())
+    assert max(abs(cell) for row in ends.rows() for cell in row) * 2**32 < 2**63
+    shifts = [abs(one.shift or 0) for one in plan.statistics]
+    assert max(shifts) * 2**32 < 2**62
 
 
 def test_what_aggregates_are_made_of() -> None:

@@ -84,6 +84,14 @@ class _Asked:
         return self.composed.cost
 
 
+@dataclass(frozen=True)
+class _Left:
+    """To ask with: of the account that has least of it."""
+
+    epsilon: Decimal
+    delta: Decimal
+
+
 class Curator:
     """Answers questions about a dataset, which is given as its description: a path, a text, a mapping.
 
@@ -127,13 +135,13 @@ class Curator:
                 there = self._place.begin(ledger, self._terms())
                 kept = None if fresh else ledger.kept_answer(key)
                 if kept is not None:
-                    return self._again(PrivateAnswer.model_validate_json(kept), self._state(asked.analyst, ledger))
+                    return self._again(PrivateAnswer.model_validate_json(kept), self._left(asked.analyst, ledger))
                 told = {"sql": sql, "epsilon": str(asked.epsilon), "question": key, "analyst": asked.analyst}
                 number = ledger.reserve(self.accounts_of(asked.analyst), asked.cost, told, self.otherwise())
             exact = self.tabulated(asked.composed, frames, sources)
             tables = [worked_out(plan, with_noise(plan, one)) for plan, one in zip(asked.plans, exact, strict=True)]
             with ledger.holding():
-                answer = self._written(asked, tables, number, self._state(asked.analyst, ledger), new=not there)
+                answer = self._written(asked, tables, number, self._left(asked.analyst, ledger), new=not there)
                 ledger.answered(number, {key: answer.to_json()}, anew=fresh)
                 self._place.note(ledger)
         return answer
@@ -209,14 +217,13 @@ class Curator:
                 errors[output] = noise.standard_error * made_of.step
                 widths[output] = noise.half_width(CONFIDENCE) * made_of.step
         groups = [plan.groups for plan in asked.plans]
-        spent, limit = self._state(analyst)
         return QuestionPrice(
             dataset=self.description.name,
             analyst=analyst,
             epsilon=_plain(asked.epsilon),
             delta=_plain(asked.cost.delta),
-            epsilon_left=_plain(self._accountant.left(limit, spent)),
-            sufficient=(spent + asked.cost).fits(self._accountant.limit(limit)),
+            epsilon_left=_plain(self.left(analyst)),
+            sufficient=all((spent + asked.cost).fits(one.limit) for one, spent in self._states(analyst)),
             groups=sum(one or 0 for one in groups) if all(one is not None for one in groups) else None,
             errors=errors,
             half_widths=widths,
@@ -229,8 +236,7 @@ class Curator:
 
     def left(self, analyst: str | None = None) -> Decimal:
         """ε that is left to ask with."""
-        spent, limit = self._state(analyst)
-        return self._accountant.left(limit, spent)
+        return self._left(analyst).epsilon
 
     def accounts(self) -> Iterator[tuple[str, Decimal, Decimal, Decimal]]:
         """Whose budget, its ε in all, spent and left: the dataset's first, then each analyst's."""
@@ -326,15 +332,17 @@ class Curator:
         with self.ledger() as opened:
             return opened.spent(account.name, account.period)
 
-    def _state(self, analyst: str | None, ledger: BudgetLedger | None = None) -> tuple[PrivacyCost, Decimal]:
-        """What is spent and what is the limit, of the account that has least left; by a ledger that is open."""
-        analyst = self._known(analyst)
-        limits = [self.description.budget.epsilon]
-        if analyst is not None and analyst in self.description.analysts:
-            limits.append(self.description.analysts[analyst].epsilon)
-        accounts = zip(self.accounts_of(analyst), limits, strict=True)
-        states = [(self._spent(account, ledger), limit) for account, limit in accounts]
-        return min(states, key=lambda state: self._accountant.left(state[1], state[0]))
+    def _states(self, analyst: str | None, ledger: BudgetLedger | None = None) -> Iterator[tuple[Account, PrivacyCost]]:
+        """What a question of theirs is paid from, with what is spent of it; by a ledger that is open."""
+        for account in self.accounts_of(self._known(analyst)):
+            yield account, self._spent(account, ledger)
+
+    def _left(self, analyst: str | None, ledger: BudgetLedger | None = None) -> _Left:
+        states = list(self._states(analyst, ledger))
+        return _Left(
+            min(self._accountant.rest(account.limit, spent) for account, spent in states),
+            max(_NOTHING, min(account.limit.delta - spent.delta for account, spent in states)),
+        )
 
     def opened(self, *plans: QueryPlan) -> dict[str, Source]:
         """Before anything is spent: a file that isn't there costs nothing."""
@@ -381,13 +389,12 @@ class Curator:
             raise BugError("the question could not be worked out; what it costs stays spent") from None
 
     def _written(
-        self, asked: _Asked, tables: list[AnswerTable], number: int, state: tuple[PrivacyCost, Decimal], *, new: bool
+        self, asked: _Asked, tables: list[AnswerTable], number: int, left: _Left, *, new: bool
     ) -> PrivateAnswer:
         frames = [table.frame for table in tables]
         if any(frame.columns != frames[0].columns for frame in frames):
             frames = [frame.rename(dict(zip(frame.columns, frames[0].columns, strict=True))) for frame in frames]
         frame = pl.concat(frames, how="vertical_relaxed")
-        spent, limit = state
         return PrivateAnswer(
             dataset=self.description.name,
             analyst=asked.analyst,
@@ -395,22 +402,21 @@ class Curator:
             rows=tuple(_row(row) for row in frame.iter_rows(named=True)),
             epsilon_spent=_plain(asked.epsilon),
             delta_spent=_plain(asked.cost.delta),
-            epsilon_left=_plain(self._accountant.left(limit, spent)),
-            delta_left=_plain(max(Decimal(0), self._accountant.limit(limit).delta - spent.delta)),
+            epsilon_left=_plain(left.epsilon),
+            delta_left=_plain(left.delta),
             accounting=self._accountant.accounting.value,
             number=number,
             at=now().isoformat(timespec="seconds"),
             notes=(*self._notes(asked), *(["the budget was begun with this question"] if new else [])),
         )
 
-    def _again(self, answer: PrivateAnswer, state: tuple[PrivacyCost, Decimal]) -> PrivateAnswer:
-        spent, limit = state
-        left = _plain(self._accountant.left(limit, spent))
+    def _again(self, answer: PrivateAnswer, left: _Left) -> PrivateAnswer:
         when = "" if answer.at is None else f" on {answer.at[:10]}"
         said = FieldText(
             f"asked before{when}: this is the same answer, and costs nothing (", FieldName("fresh"), " asks anew)"
         )
-        changed = {"epsilon_spent": 0, "delta_spent": 0, "epsilon_left": left, "kept": True}
+        now_left = {"epsilon_left": _plain(left.epsilon), "delta_left": _plain(left.delta)}
+        changed = {"epsilon_spent": 0, "delta_spent": 0, "kept": True, **now_left}
         return answer.model_copy(update={**changed, "notes": (*answer.notes, said)})
 
     def _notes(self, asked: _Asked) -> Iterator[str]:

@@ -28,6 +28,8 @@ LARGEST_UNIT: Final = 2**24
 """A row counts at most so much, in steps: sums of 2³² rows fit into 63 bits, also when they are weighted."""
 CANDIDATES: Final = 2**18
 """Of a quantile, in all groups together. With many rows, fewer of them would be further off than the noise is."""
+FARTHEST: Final = 2**28
+"""That an offset may be, in steps: sums of 2³² rows fit with it as well."""
 _NUMBER: Final = "\x00number"
 COARSER: Final = 4
 """The steps of a mean may be so much larger than they would have to be."""
@@ -69,9 +71,12 @@ class Statistic:
 
     @property
     def shift(self) -> int | None:
-        """The offset as a whole number of steps, where it is one: then rows are counted without it."""
+        """The offset as a whole number of steps, where it is one: then rows are counted without it.
+
+        Not where bounds lie close together and far from nought: sums of what is far from nought would overflow.
+        """
         steps = self.offset / self.step
-        return int(steps) if self.power == 1 and abs(steps) <= 2**52 and steps.is_integer() else None
+        return int(steps) if self.power == 1 and abs(steps) <= FARTHEST and steps.is_integer() else None
 
     def of_row(self, scalar: Scalar, least: int, most: int) -> pl.Expr:
         """A whole number of steps between two bounds for whatever stands in the row; null where nothing does."""
