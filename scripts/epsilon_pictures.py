@@ -1,4 +1,5 @@
-"""The two pictures of docs/explanation/differential-privacy.md, from the formulas that the curator uses."""
+"""The two pictures of docs/explanation/differential-privacy.md, from the formulas that the curator uses, and the one of
+docs/how-to/ask-people.md, from a survey that was made up and asked at the device."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ from collections.abc import Sequence
 from math import exp, log10
 from pathlib import Path
 
+from shoal.dp.local.device import randomised_response
+from shoal.dp.local.estimates import response_counts
 from shoal.dp.opendp_measurements import LaplaceNoise
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
@@ -19,6 +22,7 @@ COLOURS = ("#0f766e", "#b45309", "#6d28d9")
 def main() -> None:
     (IMAGES / "epsilon-bet.svg").write_text(bet(), encoding="utf-8")
     (IMAGES / "epsilon-error.svg").write_text(error(), encoding="utf-8")
+    (IMAGES / "survey.svg").write_text(survey(), encoding="utf-8")
 
 
 def bet() -> str:
@@ -56,6 +60,32 @@ def error() -> str:
         beside = (-34, 18) if epsilon == 1 else (22, -3)
         parts.append(_text(_x(at) + beside[0], _y(_share(width / at)) + beside[1], f"ε = {epsilon:g}", colour))
     parts.append(_text(WIDTH / 2, HEIGHT - 10, "people in a group, and half of the 95 % interval as a share of them"))
+    return _svg(parts)
+
+
+def survey() -> str:
+    """What people of a made-up survey did, and what noisy answers of some of them say they did."""
+    truth = {"never": 6, "once": 3, "often": 1}
+    step = (WIDTH - LEFT - RIGHT) / len(truth)
+    parts = [_across(share, f"{share:.0%}", share / 0.8) for share in (0, 0.2, 0.4, 0.6, 0.8)]
+    for place, (option, tenths) in enumerate(truth.items()):
+        x, top = LEFT + step * (place + 0.2), _y(tenths / 8)
+        size = f'width="{step * 0.6:.1f}" height="{_y(0) - top:.1f}"'
+        parts.append(f'<rect x="{x:.1f}" y="{top:.1f}" {size} fill="{FAINT}"/>')
+        parts.append(_text(x + step * 0.3, HEIGHT - BOTTOM + 20, option))
+    for lane, (people, colour) in enumerate(((1000, COLOURS[1]), (10_000, COLOURS[0]))):
+        answers = [option for option, tenths in truth.items() for _ in range(tenths * people // 10)]
+        told = [randomised_response(answer, list(truth), epsilon=1.0) for answer in answers]
+        for place, found in enumerate(response_counts(told, list(truth), epsilon=1.0)):
+            x = LEFT + step * (place + 0.4 + lane * 0.2)
+            low, middle, high = (_y(one / people / 0.8) for one in (found.low, found.value, found.high))
+            ends = f'x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}"'
+            parts.append(f'<line {ends} stroke="{colour}" stroke-width="3"/>')
+            parts.append(f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="5" fill="{colour}"/>')
+        parts.append(_text(WIDTH - 130, TOP + 14 + lane * 22, f"told by {people:,} people", colour))
+    parts.append(
+        _text(WIDTH / 2, HEIGHT - 10, "grey: what people did; lines: where noisy answers at ε = 1 say it lies (95 %)")
+    )
     return _svg(parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import secrets
 import shutil
 import subprocess
 from collections import Counter
@@ -110,7 +111,7 @@ def test_however_large_epsilon_is_any_answer_can_be_another_one(
     told, bits, point, bucket, kept = in_javascript(
         "Object.defineProperty(globalThis, 'crypto', {value: {subtle: require('crypto').webcrypto.subtle}});" + program
     )
-    monkeypatch.setattr(device.secrets, "randbits", lambda _: 0)
+    monkeypatch.setattr(secrets, "randbits", lambda _: 0)
     hashed = device.local_hash("bus", epsilon)
     for answer in (told, device.randomised_response("bus", OPTIONS, epsilon)):
         assert answer in OPTIONS[1:]
