@@ -65,7 +65,9 @@ def test_exit_codes(call: Call, dataset: Path) -> None:
     assert "SHOAL-190" in short.stderr
     for sql, epsilon in (("SELECT MAX(age) FROM t", "0.1"), ("SELECT COUNT(*) FROM t", "0"), ("SELEC", "0.1")):
         assert call("query", str(dataset), sql, "--epsilon", epsilon).code == 2
-    assert call("query", str(dataset), ASK, "--epsilon", "25").code == 2
+    for epsilon in ("25", "much", "nan", "-inf", "1e999", ""):
+        assert call("query", str(dataset), ASK, "--epsilon", epsilon).code == 2
+    assert call("query", str(dataset), ASK, "--epsilon", "0.1", "--delta", "much").code == 2
     assert call("query", str(dataset), ASK).code == 2
     assert call("query", str(dataset), ASK, "--epsilon", "0.1", "--analyst", "nobody").code == 2
     assert call("query", str(dataset.with_name("none.yaml")), ASK, "--epsilon", "0.1").code == 2

@@ -46,7 +46,7 @@ def query(
     """
     from shoal.cli.views.private_answer import print_answer, print_price
     from shoal.curator.accuracy import WantedAccuracy, epsilon_for
-    from shoal.curator.curator import Curator
+    from shoal.curator.curator import Curator, positive_amount
 
     if (epsilon is None) == (accuracy is None):
         raise InputError("give --epsilon, or --accuracy to have it found")
@@ -58,15 +58,16 @@ def query(
         price = curator.price(sql, epsilon, delta=delta, analyst=analyst, absurd=yes)
         print_json(price.to_dict()) if json else print_price(price)
         raise typer.Exit(0 if price.sufficient else 1)
+    paid = float(positive_amount(epsilon, "epsilon"))
     if beside is not None and (non_negative or fresh):
         raise InputError("--beside: both tables are asked as they are, without --non-negative and --fresh")
     entered_as = f"answer {curator.description.name}"
     if beside is not None:
-        with registered.answering(entered_as, float(epsilon or 0)):
+        with registered.answering(entered_as, paid):
             _compare(curator, sql, beside, epsilon=epsilon, delta=delta, analyst=analyst, absurd=yes, as_json=json)
         return
     with (
-        registered.answering(entered_as, float(epsilon or 0)) as entered,
+        registered.answering(entered_as, paid) as entered,
         progress(silent=json) as monitor,
         monitor.phase("answer"),
     ):
