@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import polars as pl
@@ -94,6 +95,17 @@ def test_the_auditor_sees_what_was_asked(call: Call, dataset: Path) -> None:
     audit = json.loads(call("dp", "audit", str(dataset), "--json").stdout)
     assert (audit["asked"], audit["answered"], audit["verified"]) == (1, 1, 3)
     assert audit["entries"][1]["sql"] == "SELECT COUNT(*) FROM t"
+
+
+def test_who_has_the_ledger_alone_can_verify_it(call: Call, dataset: Path) -> None:
+    call("query", str(dataset), "SELECT COUNT(*) FROM t", "--epsilon", "0.25")
+    budget = dataset.with_name("people.budget")
+    intact = call("verify", str(budget), "--json")
+    assert (intact.code, json.loads(intact.stdout)["budget of"]) == (0, "people")
+    with sqlite3.connect(budget) as connection:
+        connection.execute("UPDATE budget_account SET amount = '0'")
+    changed = call("verify", str(budget), "--json")
+    assert (changed.code, json.loads(changed.stdout)["intact"]) == (1, False)
 
 
 def test_a_draft_has_no_bounds_from_the_data(call: Call, dataset: Path) -> None:

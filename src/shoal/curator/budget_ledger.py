@@ -12,9 +12,10 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Final, Self
 
@@ -96,6 +97,13 @@ class BudgetLedger(AbstractContextManager["BudgetLedger"]):
         opened = cls(place, dataset)
         with opened._database.reading():
             return opened
+
+    @classmethod
+    def of_file(cls, path: Path) -> Self | None:
+        """The one that a file holds, whichever dataset it is of; none where it can't be told."""
+        with cls(str(path), "") as ledger, suppress(ShoalError, ValueError, TypeError, KeyError):
+            return cls(str(path), str(json.loads(ledger._last_terms() or "")["dataset"]))
+        return None
 
     @classmethod
     def begin(cls, place: str, dataset: str, terms: Mapping[str, Any], *, moved: bool = False) -> Self:

@@ -1,4 +1,4 @@
-"""``shoal verify``: whether a release, a signed PDF or a registry is as it was written."""
+"""``shoal verify``: whether a release, a signed PDF, a registry or a budget is as it was written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shoal.errors import InputError
 
 def verify(
     thing: Annotated[
-        str, typer.Argument(metavar="RELEASE|PDF|LEDGER", help="A release folder, a signed PDF, or a registry.")
+        str, typer.Argument(metavar="RELEASE|PDF|LEDGER", help="A release, a signed PDF, a registry or a budget.")
     ],
     key: Annotated[Path | None, typer.Option("--key", help="The public key of who signed (PEM).")] = None,
     anchor: Annotated[
@@ -25,7 +25,7 @@ def verify(
     ] = None,
     json: Json = False,  # noqa: FBT002
 ) -> None:
-    """Verify a certified release, a signed PDF or a registry; exit code 0 where it is intact, 1 where it was changed.
+    """Verify a release, a signed PDF, a registry or a budget; exit code 0 where it is intact, 1 where it was changed.
 
     Example: shoal verify release/ --key devi.pem.pub
     """
@@ -79,6 +79,7 @@ def _release(folder: Path, trusted: tuple[bytes, ...]) -> dict[str, object]:
 def _registry(place: str, trusted: tuple[bytes, ...], anchors: list[Path]) -> dict[str, object]:
     import json
 
+    from shoal.curator.budget_ledger import BudgetLedger
     from shoal.govern.registry import GovernanceRegistry
     from shoal.ledger import Checkpoint
 
@@ -86,6 +87,10 @@ def _registry(place: str, trusted: tuple[bytes, ...], anchors: list[Path]) -> di
         kept = [Checkpoint.from_dict(json.loads(path.read_text(encoding="utf-8"))) for path in anchors]
     except (OSError, ValueError):
         raise InputError("can't be read", field="anchor") from None
+    if Path(place).is_file() and (budget := BudgetLedger.of_file(Path(place))) is not None:
+        with budget:
+            facts = budget.verify(signers=trusted, anchors=kept)
+        return {"budget of": budget.dataset, "entries": facts.entries, "signed_through": facts.signed_through}
     with GovernanceRegistry.open(place) as registry:
         found = registry.verify(signers=trusted, anchors=kept)
     return {
