@@ -150,6 +150,61 @@ def test_pseudonyms_that_both_releases_have_link_them(tmp_path: Path, people: Pa
     assert found.effective_k == pairs.min()
 
 
+KEYS = {
+    "number": pl.col("id").cast(pl.Int64),
+    "zeros": pl.col("id").str.zfill(8),
+    "decimal": pl.col("id").cast(pl.Float64),
+    "letters": pl.format(" {} ", "id"),
+}
+
+
+@pytest.mark.requirement("R-08")
+@pytest.mark.parametrize("written", KEYS)
+def test_a_key_that_is_written_otherwise_is_the_same(tmp_path: Path, people: Path, written: str) -> None:
+    """As text, number, with zeros before it, in a column of another name: the attack is caught as by values."""
+    frame = pl.read_csv(people, schema_overrides={"id": pl.String})
+    other = tmp_path / "other.parquet"
+    frame.with_columns(KEYS[written].alias("patient")).drop("id").write_parquet(other)
+    first = release(tmp_path / "first", people, bands("age", 5), "sex", "town")
+    second = release(tmp_path / "second", people, bands("age", 5, 2), "work")
+    held = [
+        HeldRelease(name="second", folder=second, original=str(people), person="id"),
+        HeldRelease(name="first", folder=first, original=str(other), person="patient"),
+    ]
+    found = judged(compose(ComposeRequest(release=held[0], earlier=(held[1],), k=5)))
+    counted = together(second, first, original=str(people))
+    assert found.basis is CompositionBasis.PERSON
+    assert (found.effective_k, found.unique, found.below) == (counted.effective_k, counted.unique, counted.below)
+    assert found.certain == counted.certain != {}
+    assert found.outcome is CompositionOutcome.BLOCK
+
+
+@pytest.mark.requirement("R-08")
+def test_keys_that_have_nobody_in_common_do_not_pass(tmp_path: Path, people: Path) -> None:
+    frame = pl.read_csv(people, schema_overrides={"id": pl.String})
+    frame.with_columns(pl.format("K{}", "id").alias("id")).write_csv(tmp_path / "other.csv")
+    made = [release(tmp_path / name, people, bands("age", 20), "sex") for name in ("first", "second")]
+    held = [
+        HeldRelease(name="second", folder=made[1], original=str(people)),
+        HeldRelease(name="first", folder=made[0], original=str(tmp_path / "other.csv")),
+    ]
+    found = judged(compose(ComposeRequest(release=held[0], earlier=(held[1],), k=5, person="id")))
+    assert found.strangers == ("first",)
+    assert found.outcome is CompositionOutcome.SECOND_APPROVAL
+    validator("composition").validate(found.to_dict())
+
+
+@pytest.mark.requirement("R-08")
+def test_columns_may_have_any_name(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"key": [str(place) for place in range(40)]})
+    frame = frame.with_columns(pl.lit("a").alias("class"), pl.lit("b").alias("person"))
+    frame.write_csv(tmp_path / "people.csv")
+    roles = {"key": Role.DIRECT, "class": QUASI, "person": QUASI}
+    made = [write_release(tmp_path / name, frame, roles) for name in ("one", "two")]
+    assert together(*made).effective_k == 40
+    assert together(*made, person="key", original=str(tmp_path / "people.csv")).effective_k == 40
+
+
 @pytest.mark.requirement("R-08")
 def test_an_answer_beside_records_takes_a_second_approval(tmp_path: Path, people: Path) -> None:
     records = HeldRelease(name="records", folder=release(tmp_path / "records", people, bands("age", 20), "sex"))

@@ -28,7 +28,13 @@ def compose(  # one option per wish
     original: Annotated[
         str, typer.Option(help="The table that they were made from: figures are then counted, not expected.")
     ] = "",
-    person: Annotated[str, typer.Option(help="The column of the originals that names people.")] = "",
+    person: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--person",
+            help="The column of the originals that names people; RELEASE=COLUMN where they differ. May be repeated.",
+        ),
+    ] = None,
     originals: Annotated[
         list[str] | None, typer.Option("--originals", help="RELEASE=FILE where each has its own. May be repeated.")
     ] = None,
@@ -60,13 +66,18 @@ def compose(  # one option per wish
     from shoal.policy import Policy
 
     own, moved = _named(originals, "originals"), _named(folder, "folder")
+    called = _named([one for one in person or () if "=" in one], "person")
+    plainly = [one for one in person or () if "=" not in one]
+    if len(plainly) > 1:
+        raise InputError("one column for all, or RELEASE=COLUMN for each", field="person")
     plain = len(releases) > 1
-    names = releases if plain else [*releases, *(name for name in {**own, **moved} if name not in releases)]
+    names = releases if plain else [*releases, *(name for name in {**own, **moved, **called} if name not in releases)]
     held = [
         HeldRelease(
             name=_short(name) if plain else name,
             folder=Path(name) if plain else _path(moved.get(name)),
             original=own.get(name, own.get(_short(name), "")),
+            person=called.get(name, called.get(_short(name), "")),
             recipients=tuple(recipient or ()) if plain and name == releases[0] else (),
         )
         for name in names
@@ -76,7 +87,7 @@ def compose(  # one option per wish
         earlier=tuple(held[1:]),
         k=k,
         original=original,
-        person=person,
+        person=plainly[0] if plainly else "",
         reader=reader.options,
         policies=tuple(Policy.load(path) for path in policy or ()),
     )
