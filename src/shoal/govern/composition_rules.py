@@ -60,3 +60,4 @@ def _figures(result: CompositionResult) -> Iterator[tuple[str, float]]:
     yield "narrowed", max((float(share) for share in result.narrowed.values()), default=0.0)
     yield "unread", sum(result.unread.values())
     yield "strangers", len(result.strangers)
+    yield "unfitted", sum(result.unfitted.values())

@@ -351,12 +351,14 @@ class _RegistryTransaction:
             "by": by,
             "given": read.model_dump(mode="json", exclude_defaults=True),
             "state": after.model_dump(mode="json", exclude_defaults=True),
+            "due": [[one.on.isoformat(), one.what, one.who] for one in after.due()],
         }
         self._write(kind, act.name, identifier, content, after)
         return after
 
     def purge(self, kind: RecordKind, identifier: str, by: str, reason: str) -> int:
-        if why := self.state(kind.name, identifier).kept_because(self._at.date()):
+        state = self.state(kind.name, identifier)
+        if why := state.kept_because(self._at.date()) or state.still_needed(identifier, self):
             raise InputError(f"{kind.name} '{identifier}' can't be purged: {why}")
         version, record = self._tables.version, self._tables.record
         of_it = (version.c.kind == kind.name, version.c.id == identifier)
@@ -407,14 +409,27 @@ class _RegistryTransaction:
         record, version = self._tables.record, self._tables.version
         wanted = select(record, version.c.content).join(version, version.c.entry == record.c.entry, isouter=True)
         found = {}
+        due = self._due_rows()
         for row in self._connection.execute(wanted):
             found[row.kind, row.id] = row.entry
-            state = json.loads(row.content).get("state", {}) if row.content else {}
+            content = json.loads(row.content) if row.content else {}
+            state, said = content.get("state", {}), due.pop((row.kind, row.id), [])
+            if said != sorted(content.get("due", said), key=repr):
+                raise IntegrityError(f"the registry is broken: what is due of {row.kind} '{row.id}' was altered")
             if (state.get("status"), state.get("project", "")) != (row.status, row.project):
                 raise IntegrityError(f"the registry is broken: {row.kind} '{row.id}' is not as its last entry left it")
         if found != kept:
             odd = min(set(found.items()) ^ set(kept.items()), key=repr)[0]
             raise IntegrityError(f"the registry is broken: {odd[0]} '{odd[1]}' is not as its last entry left it")
+        if due:
+            raise IntegrityError("the registry is broken: something is due of a record that is not there")
+
+    def _due_rows(self) -> dict[tuple[str, str], list[list[str]]]:
+        """By record, in order."""
+        found: dict[tuple[str, str], list[list[str]]] = {}
+        for kind, identifier, *told in self._connection.execute(select(self._tables.due)):
+            found.setdefault((kind, identifier), []).append(told)
+        return {record: sorted(rows, key=repr) for record, rows in found.items()}
 
     def _found(self, kind: str, identifier: str) -> RecordState | None:
         record, version = self._tables.record, self._tables.version
@@ -440,8 +455,8 @@ class _RegistryTransaction:
             self._connection.execute(delete(table).where(table.c.kind == kind.name, table.c.id == identifier))
         self._connection.execute(insert(record).values(values))
         rows = [
-            {"kind": kind.name, "id": identifier, "day": one.on.isoformat(), "what": one.what, "who": one.who}
-            for one in state.due()
+            {"kind": kind.name, "id": identifier, "day": day, "what": what, "who": who}
+            for day, what, who in content["due"]
         ]
         if rows:
             self._connection.execute(insert(due), rows)

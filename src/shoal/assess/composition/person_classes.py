@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,15 @@ from shoal.kernels.arrays import Integers, sums_by
 _OWN: Final = "__shoal_class"
 
 
+class PersonClasses(NamedTuple):
+    people: pl.DataFrame
+    """A row for each person who is in a class: a mark, and the class."""
+    ambiguous: int
+    """How many fit several, and got the smallest."""
+    unfitted: int
+    """Records of the release that fit nobody of the table."""
+
+
 def classes_by_person(
     counts: ReleasedCounts,
     original: Source,
@@ -27,8 +36,8 @@ def classes_by_person(
     *,
     released: int | None = None,
     mark: Callable[[pl.Series], pl.Series] | None = None,
-) -> tuple[pl.DataFrame, int]:
-    """A row for each person who is in a class: a mark, and the class. And how many fit several, and got the smallest.
+) -> PersonClasses:
+    """Who is in which class, and how far that is sure.
 
     Classes are numbered anew: somebody with records in several is alike with who is in the same ones. With the number
     of ``released`` records, those that are all stars are a class too, and DataError says that somebody's is a guess.
@@ -48,7 +57,8 @@ def classes_by_person(
     own = kinds.select(quasi).with_columns(pl.Series(_OWN, classes))
     placed = people.join(own, on=quasi, nulls_equal=True, maintain_order="left")[_OWN]
     held = pl.DataFrame([(mark or _hashed)(people[person]).alias("person"), placed.alias("class")])
-    return one_class_each(held.filter(people[person].is_not_null() & (placed != ABSENT))), placement.ambiguous
+    found = one_class_each(held.filter(people[person].is_not_null() & (placed != ABSENT)))
+    return PersonClasses(found, placement.ambiguous, max(counts.records - int((placed != ABSENT).sum()), 0))
 
 
 def told_by_person(frame: pl.LazyFrame, person: str, names: Sequence[str]) -> pl.DataFrame:
