@@ -18,11 +18,11 @@ from tests.govern.conftest import FORM, Clock, Do, complete_steps, copied, enter
 
 from shoal.crypto import Key
 from shoal.crypto.signatures import public_key
-from shoal.errors import AccessError, InputError, IntegrityError, SourceError, TargetError
+from shoal.errors import AccessError, BugError, InputError, IntegrityError, ShoalError, SourceError, TargetError
 from shoal.govern import registry as registry_module
 from shoal.govern.record_kinds import ActInput, RecordState, record_kinds
 from shoal.govern.registry import PURGED, GovernanceRegistry
-from shoal.govern.rights import is_allowed, role_rights
+from shoal.govern.rights import allowing_roles, is_allowed, role_rights
 from shoal.schema.parameters import Parameters
 
 ACTS = [(name, act) for name, kind in record_kinds for act in kind.acts]
@@ -415,6 +415,54 @@ def _prepared(factory: pytest.TempPathFactory) -> str:
             registry.checkpoint(Key(bytes(32)))
         _KEPT.append(place)
     return _KEPT[0]
+
+
+def usual_of(kind: str, act: str = "") -> dict[str, Any]:
+    return _filled(kind, act or next(iter(record_kinds.get(kind).acts))).model_dump(mode="json")
+
+
+HOSTILE = [
+    "",
+    " ",
+    "\0",
+    "x" * 5000,
+    "\udcff",
+    "'; DROP TABLE x;--",
+    10**30,
+    -1,
+    [],
+    {},
+    "9999-12-31",
+    "0001-01-01",
+    "1e400",
+]
+
+
+@pytest.mark.requirement("G-01", "G-03")
+@pytest.mark.parametrize("kind", STATUSES)
+def test_whatever_is_given_is_taken_or_told_in_a_line(registry: GovernanceRegistry, kind: str, clock: Clock) -> None:
+    tried = 0
+    for act, declared in record_kinds.get(kind).acts.items():
+        usual = usual_of(kind, act)
+        by = allowing_roles(f"{kind}.{act}")[0]
+        for name, given in product(declared.given.model_fields, HOSTILE):
+            tried += 1
+            try:
+                registry.perform(kind, act, f"r-{tried}", {**usual, name: given}, by=by)
+            except ShoalError as error:
+                assert not isinstance(error, BugError), (act, name, given)
+                assert "\n" not in error.message
+    for by in ("\0", "\udcff", "x" * 5000):
+        with pytest.raises(AccessError):
+            registry.perform(kind, next(iter(record_kinds.get(kind).acts)), "r", usual_of(kind), by=by)
+    registry.verify()
+
+
+def test_what_is_due_fits_its_columns(place: str) -> None:
+    with staffed(place) as registry:
+        registry.perform("source", "add", "s", {"title": "x", "owner": "o" * 500}, by="manager")
+        registry.perform("person", "train", "manager", {"topic": "t" * 500, "marks": 0}, by="devi")
+        registry.verify()
 
 
 def test_what_is_no_registry_is_told(tmp_path: Path, file_place: str, registry: GovernanceRegistry) -> None:

@@ -39,7 +39,7 @@ from shoal.govern.record_kinds import (
     checked_identifier,
     record_kind,
 )
-from shoal.govern.registry_tables import MIGRATIONS, NAME, registry_tables
+from shoal.govern.registry_tables import MIGRATIONS, MOST_WHAT, MOST_WHO, NAME, registry_tables
 from shoal.govern.rights import require_right, takes_training
 from shoal.ledger import Checkpoint, LedgerChain, LedgerEntry, LedgerFacts, LedgerHead
 from shoal.ledger.database import TransactionalDatabase
@@ -351,7 +351,7 @@ class _RegistryTransaction:
             "by": by,
             "given": read.model_dump(mode="json", exclude_defaults=True),
             "state": after.model_dump(mode="json", exclude_defaults=True),
-            "due": [[one.on.isoformat(), one.what, one.who] for one in after.due()],
+            "due": [[one.on.isoformat(), one.what[:MOST_WHAT], one.who[:MOST_WHO]] for one in after.due()],
         }
         self._write(kind, act.name, identifier, content, after)
         return after
@@ -432,6 +432,8 @@ class _RegistryTransaction:
         return {record: sorted(rows, key=repr) for record, rows in found.items()}
 
     def _found(self, kind: str, identifier: str) -> RecordState | None:
+        if not _is_text(identifier):
+            return None
         record, version = self._tables.record, self._tables.version
         wanted = select(version.c.content).join(record, version.c.entry == record.c.entry)
         content = self._connection.execute(
@@ -494,11 +496,24 @@ def _read_given(act: RecordAct, given: Mapping[str, Any] | ActInput) -> ActInput
     if isinstance(given, act.given):
         return given
     try:
-        return act.given.model_validate(dict(given) if isinstance(given, Mapping) else given)
+        read = act.given.model_validate(dict(given) if isinstance(given, Mapping) else given)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = str(first["loc"][0]) if first["loc"] else None
         raise InputError(validation_message(first), field=field) from None
+    for name, value in read.model_dump(mode="json").items():
+        if not _is_text(value):
+            raise InputError("holds characters that can't be written down", field=name)
+    return read
+
+
+def _is_text(value: object) -> bool:
+    """Halves of characters and zeros are none to a database."""
+    if isinstance(value, str):
+        return "\0" not in value and not any("\ud800" <= char <= "\udfff" for char in value)
+    if isinstance(value, Mapping):
+        return all(_is_text(each) for each in value.values())
+    return not isinstance(value, list) or all(_is_text(each) for each in value)
 
 
 def _state_in(content: str | None, model: type[RecordState]) -> RecordState:
