@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.govern.conftest import AGREEMENT, FORM, Do, complete_steps, open_project
+from tests.govern.conftest import AGREEMENT, FORM, Clock, Do, complete_steps, enter_release, open_project
 
 from shoal.crypto import Key
 from shoal.errors import InputError
@@ -59,11 +59,11 @@ def all_lines(filled: tuple[FilledChecklist, ...]) -> Iterator[Any]:
 
 
 def test_every_query_is_about_something_that_there_is() -> None:
-    known = {name: kind.state.model_fields for name, kind in record_kinds}
+    known = {name: {*kind.state.model_fields, *kind.state.FACTS} for name, kind in record_kinds}
     for line in (line for one in checklists() for line in one.lines):
         for query in line.evidence:
             assert query.kind in {*known, "manifest", "policy"}
-            for path in (*query.fields, *query.without):
+            for path in (*query.fields, *query.without, *query.where):
                 assert query.kind in {"manifest", "policy"} or path.split(".")[0] in known[query.kind], path
 
 
@@ -120,6 +120,58 @@ def test_more_than_half_is_answered_each_with_evidence_that_is_there(
     open_lines = {line.asks for line in all_lines(filled) if line.status is LineStatus.OPEN}
     assert "A third party audited what is anonymised and how" in open_lines
     assert "Data is used for permitted purposes, and liability is settled" in open_lines
+
+
+def answer(registry: GovernanceRegistry, asks: str) -> LineStatus:
+    filled = fill(gather(registry, "hospital"), UseCase.INTERNAL_ANONYMISED)
+    [status] = {line.status for line in all_lines(filled) if line.asks.startswith(asks)}
+    return status
+
+
+def test_training_of_one_is_no_training_of_all(registry: GovernanceRegistry, do: Do, clock: Clock) -> None:
+    open_project(do)
+    asks = "Employees with access are trained"
+    assert answer(registry, asks) is LineStatus.ANSWERED
+    do("devi", "person.admit", "newcomer", roles=["data-manager"])
+    assert answer(registry, asks) is LineStatus.OPEN
+    do("devi", "person.train", "newcomer", topic="breaches", marks=80)
+    assert answer(registry, asks) is LineStatus.ANSWERED
+    assert answer(registry, "Accounts are reviewed") is LineStatus.ANSWERED
+    clock.pass_days(366)
+    assert answer(registry, asks) is LineStatus.OPEN
+    assert answer(registry, "Accounts are reviewed") is LineStatus.OPEN
+
+
+@pytest.mark.parametrize(("hours", "status"), [(71, LineStatus.ANSWERED), (73, LineStatus.OPEN)])
+def test_the_authority_is_told_within_72_hours_or_the_line_stays_open(
+    registry: GovernanceRegistry, do: Do, clock: Clock, hours: int, status: LineStatus
+) -> None:
+    open_project(do)
+    told = {"title": "a laptop was lost", "lost": ["raw"], "jurisdiction": "india", "project": "hospital"}
+    do("seeker", "incident.report", "I-1", **told)
+    clock.pass_days(hours / 24)
+    do("chief-investigator", "incident.notify", "I-1")
+    assert answer(registry, "The authority is told") is status
+
+
+def test_a_source_that_nobody_decided_on_keeps_the_line_open(registry: GovernanceRegistry, do: Do) -> None:
+    open_project(do)
+    enter_release(do, policy_sha256="d" * 64)
+    asks = "De-identification is used wherever possible"
+    for name in ("wards", "clinics"):
+        do("manager", "source.add", name, title=name, owner="asha")
+        assert answer(registry, asks) is LineStatus.OPEN
+    do("manager", "source.anonymised", "wards")
+    assert answer(registry, asks) is LineStatus.OPEN
+    do("manager", "source.exempt", "clinics", reason="patients are treated by it")
+    assert answer(registry, asks) is LineStatus.ANSWERED
+
+
+def test_what_is_only_planned_is_no_evidence(registry: GovernanceRegistry, do: Do) -> None:
+    open_project(do)
+    enter_release(do, retain_until="2027-01-01")
+    assert answer(registry, "Data is purged") is LineStatus.OPEN
+    assert answer(registry, "The risk is assessed before and after") is LineStatus.OPEN
 
 
 def test_iso_lines_are_those_of_the_techniques_that_were_used(filled: tuple[FilledChecklist, ...]) -> None:

@@ -18,7 +18,7 @@ from tests.support.planted_releases import bands, k_anonymous, write_release
 from shoal.assess.composition.composing import compose
 from shoal.assess.composition.request import ComposeRequest, HeldRelease
 from shoal.assess.composition.shared_files import SharedFile, import_arx, import_file
-from shoal.errors import InputError, IntegrityError
+from shoal.errors import DataError, InputError, IntegrityError
 from shoal.govern.composition_check import check_composition, record_composition
 from shoal.govern.composition_rules import judged
 from shoal.govern.kinds.release import ReleaseState
@@ -150,6 +150,76 @@ def test_pseudonyms_that_both_releases_have_link_them(tmp_path: Path, people: Pa
     assert found.effective_k == pairs.min()
 
 
+KEYS = {
+    "number": pl.col("id").cast(pl.Int64),
+    "zeros": pl.col("id").str.zfill(8),
+    "decimal": pl.col("id").cast(pl.Float64),
+    "letters": pl.format(" {} ", "id"),
+}
+
+
+@pytest.mark.requirement("R-08")
+@pytest.mark.parametrize("written", KEYS)
+def test_a_key_that_is_written_otherwise_is_the_same(tmp_path: Path, people: Path, written: str) -> None:
+    """As text, number, with zeros before it, in a column of another name: the attack is caught as by values."""
+    frame = pl.read_csv(people, schema_overrides={"id": pl.String})
+    other = tmp_path / "other.parquet"
+    frame.with_columns(KEYS[written].alias("patient")).drop("id").write_parquet(other)
+    first = release(tmp_path / "first", people, bands("age", 5), "sex", "town")
+    second = release(tmp_path / "second", people, bands("age", 5, 2), "work")
+    held = [
+        HeldRelease(name="second", folder=second, original=str(people), person="id"),
+        HeldRelease(name="first", folder=first, original=str(other), person="patient"),
+    ]
+    found = judged(compose(ComposeRequest(release=held[0], earlier=(held[1],), k=5)))
+    counted = together(second, first, original=str(people))
+    assert found.basis is CompositionBasis.PERSON
+    assert (found.effective_k, found.unique, found.below) == (counted.effective_k, counted.unique, counted.below)
+    assert found.certain == counted.certain != {}
+    assert found.outcome is CompositionOutcome.BLOCK
+
+
+@pytest.mark.requirement("R-08")
+def test_keys_that_have_nobody_in_common_do_not_pass(tmp_path: Path, people: Path) -> None:
+    frame = pl.read_csv(people, schema_overrides={"id": pl.String})
+    frame.with_columns(pl.format("K{}", "id").alias("id")).write_csv(tmp_path / "other.csv")
+    made = [release(tmp_path / name, people, bands("age", 20), "sex") for name in ("first", "second")]
+    held = [
+        HeldRelease(name="second", folder=made[1], original=str(people)),
+        HeldRelease(name="first", folder=made[0], original=str(tmp_path / "other.csv")),
+    ]
+    found = judged(compose(ComposeRequest(release=held[0], earlier=(held[1],), k=5, person="id")))
+    assert found.strangers == ("first",)
+    assert found.outcome is CompositionOutcome.SECOND_APPROVAL
+    validator("composition").validate(found.to_dict())
+
+
+@pytest.mark.requirement("R-08")
+def test_another_table_than_the_original_does_not_pass(tmp_path: Path, people: Path) -> None:
+    """Nobody of it would be found in both, so that nothing would be learnt."""
+    made = [release(tmp_path / name, people, bands("age", 5, place), "sex") for place, name in enumerate(["a", "b"])]
+    frame = pl.read_csv(people)
+    frame.with_columns(pl.col("age") + 1000).write_csv(tmp_path / "other.csv")
+    with pytest.raises(DataError, match="'b': nobody of the table"):
+        together(made[1], made[0], original=str(tmp_path / "other.csv"))
+    frame.tail(-1).write_csv(tmp_path / "later.csv")
+    found = together(made[1], made[0], original=str(tmp_path / "later.csv"))
+    assert found.unfitted == {"a": 1, "b": 1}
+    assert "unfitted" in [reason.rule for reason in found.reasons]
+    assert not together(made[1], made[0], original=str(people)).unfitted
+
+
+@pytest.mark.requirement("R-08")
+def test_columns_may_have_any_name(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"key": [str(place) for place in range(40)]})
+    frame = frame.with_columns(pl.lit("a").alias("class"), pl.lit("b").alias("person"))
+    frame.write_csv(tmp_path / "people.csv")
+    roles = {"key": Role.DIRECT, "class": QUASI, "person": QUASI}
+    made = [write_release(tmp_path / name, frame, roles) for name in ("one", "two")]
+    assert together(*made).effective_k == 40
+    assert together(*made, person="key", original=str(tmp_path / "people.csv")).effective_k == 40
+
+
 @pytest.mark.requirement("R-08")
 def test_an_answer_beside_records_takes_a_second_approval(tmp_path: Path, people: Path) -> None:
     records = HeldRelease(name="records", folder=release(tmp_path / "records", people, bands("age", 20), "sex"))
@@ -203,6 +273,47 @@ def test_nothing_leaves_before_it_was_looked_at_with_what_is_out(
     assert state.composition.outcome is CompositionOutcome.BLOCK
     with pytest.raises(InputError, match="tells too much"):
         do("data-manager", "request.deliver", "R-1", **delivery)
+    expected = {"release_sha256": state.data_sha256, "outcome": "warn", "basis": "released", "earlier": ["old"]}
+    with pytest.raises(InputError, match="the releases alone don't say more"):
+        do("data-manager", "release.compose", "new", **expected)
+
+
+@pytest.mark.requirement("R-08")
+def test_what_others_have_is_counted_until_it_is_confirmed_to_be_gone(
+    registry: GovernanceRegistry, project: Do, people: Path, tmp_path: Path
+) -> None:
+    """Neither by taking it back nor by purging its record."""
+    do = project
+    for name, age in (("first", 20), ("second", 10)):
+        folder = release(tmp_path / name, people, bands("age", age), "sex")
+        do("data-manager", "release.enter", name, project="hospital", folder=str(folder))
+    do("data-manager", "request.deliver", "R-1", release="first", channel="package")
+    with pytest.raises(InputError, match="others have it"):
+        registry.purge("release", "first", by="data-manager", reason="tidy")
+    do("chief-investigator", "release.withdraw", "first", reason="a mistake")
+    asked = ComposeRequest(release=HeldRelease(name="second"), original=str(people))
+
+    def looked_at_with() -> list[str]:
+        return [one.name for one in check_composition(registry, "second", asked).earlier]
+
+    assert looked_at_with() == ["first"]
+    do("manager", "request.expunge", "R-1")
+    assert looked_at_with() == ["first"], "they say so themselves"
+    do("auditor", "request.confirm", "R-1")
+    assert looked_at_with() == []
+    registry.purge("release", "first", by="data-manager", reason="its time is over")
+
+
+@pytest.mark.requirement("G-03", "G-04")
+def test_what_was_exchanged_after_it_was_entered_is_not_delivered(project: Do, people: Path, tmp_path: Path) -> None:
+    folder = release(tmp_path / "one", people, bands("age", 20), "sex")
+    project("data-manager", "release.enter", "one", project="hospital", folder=str(folder))
+    kept = (folder / "data.csv").read_bytes()
+    (folder / "data.csv").write_bytes(kept.replace(b"flu", b"none"))
+    with pytest.raises(IntegrityError, match="not what was entered"):
+        project("data-manager", "request.deliver", "R-1", release="one", channel="package")
+    (folder / "data.csv").write_bytes(kept)
+    project("data-manager", "request.deliver", "R-1", release="one", channel="package")
 
 
 def test_a_second_approval_is_somebody_elses(do: Do, clock: Clock) -> None:

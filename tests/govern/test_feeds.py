@@ -75,6 +75,8 @@ def test_each_delivery_is_looked_at_with_all_before_it(feed: Do, registry: Gover
     releases = {name: one for name, one in registry.states("release").items() if isinstance(one, ReleaseState)}
     assert holders(registry, releases) == dict.fromkeys(["2026-q1", "april", "may"], (FORM["seeker"],))
     feed("manager", "request.expunge", "R-1")
+    assert all(holders(registry, releases).values()), "nobody but who has it says that it is gone"
+    feed("auditor", "request.confirm", "R-1")
     assert not any(holders(registry, releases).values()), "what was expunged is held by nobody"
 
 

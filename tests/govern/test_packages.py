@@ -134,6 +134,26 @@ def test_it_is_recorded_for_a_request_that_was_agreed_on(do: Do) -> None:
     do("data-manager", "package.pack", "K-1", **FACTS, sealing="passphrase", key_channel="telephone")
 
 
+def test_what_may_not_be_delivered_is_not_packed(do: Do) -> None:
+    open_project(do)
+    complete_steps(do)
+    enter_release(do, k=2)
+    do("manager", "request.submit", "R-1", project="hospital", **FORM)
+    do("chief-investigator", "request.review", "R-1")
+    do("co-director", "request.approve", "R-1")
+    do("manager", "request.agree", "R-1", **AGREEMENT)
+    with pytest.raises(InputError, match="has k 2"):
+        do("data-manager", "package.pack", "K-1", **FACTS, sealing="recipient-key")
+    do("data-manager", "release.enter", "2026-q2", project="hospital", k=5, data_sha256="c" * 64)
+    do("chief-investigator", "project.reopen", "hospital", step=12, reason="new attacks")
+    better = {**FACTS, "release": "2026-q2", "data_sha256": "c" * 64, "sealing": "recipient-key"}
+    with pytest.raises(InputError, match="step 12"):
+        do("data-manager", "package.pack", "K-1", **better)
+    for step in range(12, 16):
+        do("chief-investigator", "project.complete", "hospital", step=step, note="done again")
+    assert do("data-manager", "package.pack", "K-1", **better).status == "packed"
+
+
 def test_on_the_command_line(
     released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import pytest
-from tests.govern.conftest import AGREEMENT, FORM, Clock, Do, complete_steps, enter_release, open_project
+from tests.govern.conftest import AGREEMENT, FORM, START, Clock, Do, complete_steps, enter_release, open_project
 
 from shoal.errors import AccessError, InputError
 from shoal.govern.kinds.project import ProjectState
@@ -126,7 +127,7 @@ def test_a_public_release_takes_two_approvals_attacks_and_a_tester(do: Do) -> No
     with pytest.raises(InputError, match="attacked before"):
         deliver(do)
     do("data-manager", "release.withdraw", "2026-q1", reason="not attacked")
-    do("data-manager", "release.enter", "2026-q2", project="hospital", k=11, attacked=True)
+    do("data-manager", "release.enter", "2026-q2", project="hospital", k=11, attacked=True, data_sha256="b" * 64)
     public = {"release": "2026-q2", "channel": "the open data portal"}
     with pytest.raises(InputError, match="independent tester"):
         do("data-manager", "request.deliver", "R-1", **public)
@@ -159,6 +160,8 @@ def test_one_person_can_not_sign_for_both_sides(do: Do) -> None:
     do("co-director", "request.approve", "R-1")
     with pytest.raises(InputError, match="both sides"):
         do("manager", "request.agree", "R-1", sha256="a" * 64, signatories=["Dean", "dean"])
+    with pytest.raises(InputError, match="both sides"):
+        do("manager", "request.agree", "R-1", sha256="a" * 64, signatories=["Dr. A. Rao", "dr a rao "])
     with pytest.raises(InputError, match="which agreement"):
         do("manager", "request.agree", "R-1", signatories=["Dean", "Director"])
 
@@ -170,6 +173,37 @@ def test_an_approval_ends(do: Do, clock: Clock) -> None:
     agreed(do)
     clock.pass_days(181)
     with pytest.raises(InputError, match="approval has ended"):
+        deliver(do)
+
+
+def test_of_two_approvals_the_first_that_ends_counts(do: Do, clock: Clock, registry: GovernanceRegistry) -> None:
+    open_project(do, release_model="public")
+    do("manager", "request.submit", "R-1", project="hospital", **FORM)
+    do("chief-investigator", "request.review", "R-1")
+    do("co-director", "request.approve", "R-1")
+    clock.pass_days(170)
+    do("chief-investigator", "request.approve", "R-1")
+    ends = [one.on for one in registry.due(clock().date().replace(year=2030)) if one.what == "the approval ends"]
+    assert ends == [START.date() + datetime.timedelta(days=180)]
+    clock.pass_days(11)
+    with pytest.raises(InputError, match="approval has ended"):
+        do("manager", "request.agree", "R-1", **AGREEMENT)
+
+
+def test_k_does_not_grow_by_somebodys_word(do: Do) -> None:
+    open_project(do)
+    enter_release(do, k=3)
+    with pytest.raises(InputError, match="the same data had k 3"):
+        do("data-manager", "release.reassess", "2026-q1", k=50)
+    assert do("data-manager", "release.reassess", "2026-q1", k=2).model_dump()["k"] == 2
+
+
+def test_a_release_that_nobody_could_recognise_is_not_delivered(do: Do) -> None:
+    open_project(do)
+    complete_steps(do)
+    enter_release(do, data_sha256="")
+    agreed(do)
+    with pytest.raises(InputError, match="has no checksum"):
         deliver(do)
 
 

@@ -33,7 +33,10 @@ def _escaped(text: str) -> str:
     r"""
     >>> print(_escaped("step 3, by noon; at once"))
     step 3\, by noon\; at once
+    >>> print(_escaped("in two\r\nlines\a"))
+    in two\nlines
     """
+    text = "\n".join("".join(char for char in line if char.isprintable()) for line in text.splitlines())
     for sign in ("\\", ";", ","):
         text = text.replace(sign, f"\\{sign}")
     return text.replace("\n", "\\n")

@@ -44,6 +44,8 @@ class EvidenceQuery(Parameters):
     most: dict[str, float] = Field(default_factory=dict)
     every: bool = False
     """Whether it has to hold of all of them."""
+    where: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    """Which of them are looked at: those in which each field has one of its values."""
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -60,9 +62,14 @@ class EvidenceQuery(Parameters):
             and all(_figures(told, path, lambda v, b=bound: v <= b) for path, bound in self.most.items())
         )
 
+    def _chosen(self, document: EvidenceDocument) -> bool:
+        if not self.where:
+            return not self.every or _alive(document, self.status)
+        return all(set(values_at(document.content, path)) & set(able) for path, able in self.where.items())
+
     def found_in(self, base: EvidenceBase) -> tuple[EvidenceDocument, ...]:
         """What meets it; nothing where it has to hold of all of them and doesn't."""
-        looked_at = [one for one in base.of(self.kind) if not self.every or _alive(one, self.status)]
+        looked_at = [one for one in base.of(self.kind) if self._chosen(one)]
         met = tuple(one for one in looked_at if self.met_by(one))
         return () if self.every and len(met) < len(looked_at) else met
 

@@ -69,4 +69,5 @@ def held(name: str, release: ReleaseState, recipients: tuple[str, ...], said: He
         epsilon=release.epsilon,
         recipients=tuple(sorted(set(recipients))),
         original="" if said is None else said.original,
+        person="" if said is None else said.person,
     )

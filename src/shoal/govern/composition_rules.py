@@ -59,3 +59,5 @@ def _figures(result: CompositionResult) -> Iterator[tuple[str, float]]:
     yield "left-out", 0 if result.joint is None else result.joint.left_out_below
     yield "narrowed", max((float(share) for share in result.narrowed.values()), default=0.0)
     yield "unread", sum(result.unread.values())
+    yield "strangers", len(result.strangers)
+    yield "unfitted", sum(result.unfitted.values())

@@ -71,7 +71,7 @@ def _records(registry: GovernanceRegistry, kind: str, project: str) -> Iterator[
     entries = registry.last_entries(kind)
     for name, state in registry.states(kind).items():
         if state.project in {"", project}:
-            content = state.model_dump(mode="json")
+            content = {**state.model_dump(mode="json"), **state.facts(registry.today())}
             sha256 = next(
                 (str(content[one]) for one in ("sha256", "data_sha256", "report_sha256") if content.get(one)), ""
             )
@@ -98,6 +98,6 @@ def _policy(path: Path, releases: Iterable[EvidenceDocument]) -> EvidenceDocumen
     known = [one for one in releases if one.content["policy_sha256"] == sha256]
     if not known:
         raise InputError(f"{path}: no release of this project was made by it", field="policy")
-    return EvidenceDocument(
-        f"{known[0].where} {path.name}", known[0].entry, sha256, {"techniques": technique_properties(policy)}
-    )
+    direct = [name for name, attribute in policy.attributes.items() if attribute.role is Role.DIRECT]
+    content = {"techniques": technique_properties(policy), "direct_identifiers": direct}
+    return EvidenceDocument(f"{known[0].where} {path.name}", known[0].entry, sha256, content)

@@ -13,7 +13,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Final, Protocol, Self, TypeVar
 
 from shoal.errors import AccessError, BugError, InputError
 from shoal.schema.parameters import Parameters
@@ -39,12 +39,23 @@ class RecordState(Parameters):
     title: str = ""
     project: str = ""
 
+    FACTS: ClassVar[tuple[str, ...]] = ()
+    """What ``facts`` tells."""
+
+    def facts(self, today: datetime.date) -> Mapping[str, bool]:
+        """What follows from it on a day, beside its fields, for queries on evidence."""
+        return {}
+
     def due(self) -> Iterable[DueDate]:
         """What has to be done by when, as things stand."""
         return ()
 
     def kept_because(self, today: datetime.date) -> str:
         """Why it may not be purged; empty where it may."""
+        return ""
+
+    def still_needed(self, identifier: str, view: RegistryView) -> str:
+        """The same by what other records say."""
         return ""
 
 

@@ -39,7 +39,7 @@ from shoal.govern.record_kinds import (
     checked_identifier,
     record_kind,
 )
-from shoal.govern.registry_tables import MIGRATIONS, NAME, registry_tables
+from shoal.govern.registry_tables import MIGRATIONS, MOST_WHAT, MOST_WHO, NAME, registry_tables
 from shoal.govern.rights import require_right, takes_training
 from shoal.ledger import Checkpoint, LedgerChain, LedgerEntry, LedgerFacts, LedgerHead
 from shoal.ledger.database import TransactionalDatabase
@@ -351,12 +351,14 @@ class _RegistryTransaction:
             "by": by,
             "given": read.model_dump(mode="json", exclude_defaults=True),
             "state": after.model_dump(mode="json", exclude_defaults=True),
+            "due": [[one.on.isoformat(), one.what[:MOST_WHAT], one.who[:MOST_WHO]] for one in after.due()],
         }
         self._write(kind, act.name, identifier, content, after)
         return after
 
     def purge(self, kind: RecordKind, identifier: str, by: str, reason: str) -> int:
-        if why := self.state(kind.name, identifier).kept_because(self._at.date()):
+        state = self.state(kind.name, identifier)
+        if why := state.kept_because(self._at.date()) or state.still_needed(identifier, self):
             raise InputError(f"{kind.name} '{identifier}' can't be purged: {why}")
         version, record = self._tables.version, self._tables.record
         of_it = (version.c.kind == kind.name, version.c.id == identifier)
@@ -407,16 +409,31 @@ class _RegistryTransaction:
         record, version = self._tables.record, self._tables.version
         wanted = select(record, version.c.content).join(version, version.c.entry == record.c.entry, isouter=True)
         found = {}
+        due = self._due_rows()
         for row in self._connection.execute(wanted):
             found[row.kind, row.id] = row.entry
-            state = json.loads(row.content).get("state", {}) if row.content else {}
+            content = json.loads(row.content) if row.content else {}
+            state, said = content.get("state", {}), due.pop((row.kind, row.id), [])
+            if said != sorted(content.get("due", said), key=repr):
+                raise IntegrityError(f"the registry is broken: what is due of {row.kind} '{row.id}' was altered")
             if (state.get("status"), state.get("project", "")) != (row.status, row.project):
                 raise IntegrityError(f"the registry is broken: {row.kind} '{row.id}' is not as its last entry left it")
         if found != kept:
             odd = min(set(found.items()) ^ set(kept.items()), key=repr)[0]
             raise IntegrityError(f"the registry is broken: {odd[0]} '{odd[1]}' is not as its last entry left it")
+        if due:
+            raise IntegrityError("the registry is broken: something is due of a record that is not there")
+
+    def _due_rows(self) -> dict[tuple[str, str], list[list[str]]]:
+        """By record, in order."""
+        found: dict[tuple[str, str], list[list[str]]] = {}
+        for kind, identifier, *told in self._connection.execute(select(self._tables.due)):
+            found.setdefault((kind, identifier), []).append(told)
+        return {record: sorted(rows, key=repr) for record, rows in found.items()}
 
     def _found(self, kind: str, identifier: str) -> RecordState | None:
+        if not _is_text(identifier):
+            return None
         record, version = self._tables.record, self._tables.version
         wanted = select(version.c.content).join(record, version.c.entry == record.c.entry)
         content = self._connection.execute(
@@ -440,8 +457,8 @@ class _RegistryTransaction:
             self._connection.execute(delete(table).where(table.c.kind == kind.name, table.c.id == identifier))
         self._connection.execute(insert(record).values(values))
         rows = [
-            {"kind": kind.name, "id": identifier, "day": one.on.isoformat(), "what": one.what, "who": one.who}
-            for one in state.due()
+            {"kind": kind.name, "id": identifier, "day": day, "what": what, "who": who}
+            for day, what, who in content["due"]
         ]
         if rows:
             self._connection.execute(insert(due), rows)
@@ -479,11 +496,24 @@ def _read_given(act: RecordAct, given: Mapping[str, Any] | ActInput) -> ActInput
     if isinstance(given, act.given):
         return given
     try:
-        return act.given.model_validate(dict(given) if isinstance(given, Mapping) else given)
+        read = act.given.model_validate(dict(given) if isinstance(given, Mapping) else given)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = str(first["loc"][0]) if first["loc"] else None
         raise InputError(validation_message(first), field=field) from None
+    for name, value in read.model_dump(mode="json").items():
+        if not _is_text(value):
+            raise InputError("holds characters that can't be written down", field=name)
+    return read
+
+
+def _is_text(value: object) -> bool:
+    """Halves of characters and zeros are none to a database."""
+    if isinstance(value, str):
+        return "\0" not in value and not any("\ud800" <= char <= "\udfff" for char in value)
+    if isinstance(value, Mapping):
+        return all(_is_text(each) for each in value.values())
+    return not isinstance(value, list) or all(_is_text(each) for each in value)
 
 
 def _state_in(content: str | None, model: type[RecordState]) -> RecordState:

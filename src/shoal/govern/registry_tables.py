@@ -16,6 +16,9 @@ from shoal.ledger import LedgerTables, ledger_tables
 from shoal.ledger.migrations import Migration
 
 NAME: Final = "registry"
+MOST_WHAT: Final = 300
+MOST_WHO: Final = 64
+"""Characters of what is due, and of who it is for; longer ones are cut there, and whole in the record."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,8 @@ def registry_tables() -> tuple[MetaData, RegistryTables]:
         Column("kind", String(40), nullable=False),
         Column("id", String(64), nullable=False),
         Column("day", String(10), nullable=False),
-        Column("what", String(300), nullable=False),
-        Column("who", String(64), nullable=False),
+        Column("what", String(MOST_WHAT), nullable=False),
+        Column("who", String(MOST_WHO), nullable=False),
     )
     Index("shoal_registry_due_day", due.c.day)
     Index("shoal_registry_due_of", due.c.kind, due.c.id)

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 def _opened(folder: str) -> ReleaseFolder:
     from shoal.results.release_folder import ReleaseFolder  # most acts of a registry look at no folder
 
-    return ReleaseFolder.at(folder)
+    try:
+        return ReleaseFolder.at(folder)
+    except OSError as error:
+        raise SourceError(f"the folder can't be read ({error.strerror})", field="folder") from None
 
 
 def release_figures(folder: str | Path) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def earlier_classes(
 def _by_values(opened: OpenedRelease, original: Source, person: str, marks: PersonMarks) -> pl.DataFrame:
     folder, released = opened.held.folder, opened.manifest.data.rows
     try:
-        found, ambiguous = classes_by_person(opened.counted(), original, person, released=released, mark=marks.of)
+        found, ambiguous, _ = classes_by_person(opened.counted(), original, person, released=released, mark=marks.of)
     except DataError as error:
         raise DataError(f"{folder}: {error}", advice=_LIST) from None
     if ambiguous:

@@ -116,6 +116,10 @@ class CompositionResult(ResultModel):
     collusion: tuple[Collusion, ...] = ()
     unread: dict[str, int] = Field(default_factory=dict)
     """By attribute, labels that could not be compared, and ruled nothing out."""
+    unfitted: dict[str, int] = Field(default_factory=dict)
+    """By release, records that fit nobody of the table that was given as its original."""
+    strangers: tuple[str, ...] = ()
+    """Earlier releases in which nobody of the new one was found by the person key."""
     outcome: CompositionOutcome = CompositionOutcome.PASS
     reasons: tuple[CompositionReason, ...] = ()
 

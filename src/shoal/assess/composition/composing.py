@@ -7,7 +7,7 @@ by what the releases say alone otherwise, which is what their holders can do at 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -16,11 +16,17 @@ import polars as pl
 
 from shoal.assess.comparison.paired_tables import need_columns, typed
 from shoal.assess.composition.opened_release import OpenedRelease
-from shoal.assess.composition.person_classes import classes_by_person, joined_by_person
+from shoal.assess.composition.person_classes import (
+    classes_by_person,
+    joined_by_person,
+    known_alike,
+    told_by_person,
+)
 from shoal.assess.composition.request import ComposeRequest, HeldRelease
-from shoal.attack.composition.linked_people import PEOPLE, JointFigures, Placement, compose_people
+from shoal.attack.composition.linked_people import ABSENT, PEOPLE, JointFigures, Placement, compose_people
 from shoal.attack.composition.released_counts import ReleasedCounts
 from shoal.attack.composition.released_pair import ExpectedCompany, PairComposer, PairFigures, company
+from shoal.errors import DataError
 from shoal.io import explained
 from shoal.io.frames import source_at
 from shoal.kernels.group_counts import count_groups
@@ -83,6 +89,10 @@ class _Linked:
     placements: Sequence[Placement] = field(repr=False)
     people: np.ndarray[Any, Any] = field(repr=False)
     sensitive: Mapping[str, pl.Series] = field(default_factory=dict, repr=False)
+    strangers: tuple[int, ...] = ()
+    """The places of earlier releases in which nobody of the new one was found."""
+    unfitted: tuple[int, ...] = ()
+    """For each release, records that fit nobody of the table that was given."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +118,15 @@ class _Composition:
         if linked is None:
             return CompositionResult(exact=False, **shown, **self._expected(pairs))
         joint = compose_people(linked.placements, linked.people, k, linked.sensitive)
-        return CompositionResult(exact=True, **shown, **_counted(joint))
+        if not joint.people and self.counted[0].records:
+            name = self.request.release.name
+            raise DataError(
+                f"release '{name}': nobody of the table that was given fits it: it was made from another one"
+            )
+        strangers = tuple(self.counted[place].name for place in linked.strangers)
+        named = zip(self.counted, linked.unfitted, strict=False)
+        unfitted = {one.name: number for one, number in named if number}
+        return CompositionResult(exact=True, strangers=strangers, unfitted=unfitted, **shown, **_counted(joint))
 
     def _pair(self, other: ReleasedCounts, found: PairFigures) -> PairComposition:
         return PairComposition(
@@ -141,7 +159,7 @@ class _Composition:
         return company(sizes, chance, sizes.astype(np.float64), self.request.k)
 
     def _linked(self) -> tuple[CompositionBasis, _Linked | None]:
-        if self.request.person and all(self._original(each) for each in self.releases):
+        if all(self._person(each) and self._original(each) for each in self.releases):
             return CompositionBasis.PERSON, self._by_original_people()
         if self.request.original:
             return CompositionBasis.ORIGINAL, self._by_values()
@@ -153,31 +171,41 @@ class _Composition:
     def _original(self, release: OpenedRelease) -> str:
         return release.held.original or self.request.original
 
+    def _person(self, release: OpenedRelease) -> str:
+        return release.held.person or self.request.person
+
     def _common_key(self) -> str | None:
         """A column that names people alike in all releases: some of the same values, and mostly distinct ones."""
         for name in self.releases[0].keys:
             if not all(name in other.keys for other in self.releases[1:]):
                 continue
             first, *others = (
-                each.data.select(pl.col(name).cast(pl.String).alias("key")).drop_nulls().unique()
+                known_alike(each.data.select(pl.col(name)).drop_nulls().unique().collect().to_series()).implode()
                 for each in self.releases
             )
-            common = (first.join(other, on="key").select(pl.len()).collect().item() for other in others)
-            if all(number > 0 for number in common):
+            if all(first.explode().is_in(other).any() for other in others):
                 return name
         return None
 
     def _by_key(self, key: str) -> _Linked:
         placed = [one.people(key, counts.classes) for one, counts in zip(self.releases, self.counted, strict=True)]
-        return _joined(placed)
+        sensitive = self.counted[0].sensitive
+        return _joined(placed, sensitive, told_by_person(self.releases[0].data, key, sensitive))
 
     def _by_original_people(self) -> _Linked:
         """Each release's own original says who is in which class of it; its key says who is who."""
         placed = []
         for release, counts in zip(self.releases, self.counted, strict=True):
             original = source_at(self._original(release), self.request.reader)
-            placed.append(classes_by_person(counts, original, self.request.person)[0])
-        return _joined(placed)
+            placed.append(classes_by_person(counts, original, self._person(release), mark=known_alike))
+        new = self.releases[0]
+        with explained(source := source_at(self._original(new), self.request.reader)):
+            frame = source.scan()
+            there = frame.collect_schema().names()
+            sensitive = tuple(name for name in self.counted[0].sensitive if name in there)
+            told = told_by_person(frame, self._person(new), sensitive)
+        linked = _joined([each.people for each in placed], sensitive, told)
+        return replace(linked, unfitted=tuple(each.unfitted for each in placed))
 
     def _by_values(self) -> _Linked:
         quasi = tuple(dict.fromkeys(name for each in self.counted for name in each.quasi))
@@ -186,7 +214,12 @@ class _Composition:
         people = self._counted_original((*quasi, *sensitive))
         values = typed(people.select(quasi)).with_columns(people[PEOPLE])
         placements = [Placement.by_values(each, values) for each in self.counted]
-        return _Linked(placements, people[PEOPLE].to_numpy(), {name: people[name] for name in sensitive})
+        rows = people[PEOPLE].to_numpy()
+        unfitted = tuple(
+            max(counts.records - int(rows[placement.own != ABSENT].sum()), 0)
+            for counts, placement in zip(self.counted, placements, strict=True)
+        )
+        return _Linked(placements, rows, {name: people[name] for name in sensitive}, unfitted=unfitted)
 
     def _columns(self, place: str) -> tuple[str, ...]:
         return tuple(source_at(place, self.request.reader).scan().collect_schema())
@@ -200,11 +233,21 @@ class _Composition:
         return counted.with_columns(pl.col(PEOPLE).cast(pl.Int64)).sort(names)
 
 
-def _joined(placed: Sequence[pl.DataFrame]) -> _Linked:
-    """One row for each combination of classes that people have, and how many have it."""
-    whole = joined_by_person(placed).drop("person")
+def _joined(placed: Sequence[pl.DataFrame], sensitive: Sequence[str], told: pl.DataFrame) -> _Linked:
+    """One row for each combination of classes and of what is ``told`` of people, and how many people have it."""
+    said = {f"s{place}": name for place, name in enumerate(sensitive)}
+    told = told.select("person", *(pl.col(name).alias(column) for column, name in said.items()))
+    whole = joined_by_person(placed)
+    classes = [name for name in whole.columns if name != "person"]
+    whole = whole.join(told, on="person", how="left").drop("person")
     kinds = whole.group_by(whole.columns).agg(pl.len().cast(pl.Int64).alias(PEOPLE))
-    return _Linked([Placement(kinds[name].to_numpy()) for name in whole.columns], kinds[PEOPLE].to_numpy())
+    new, *others = (kinds[name] != ABSENT for name in classes)
+    return _Linked(
+        [Placement(kinds[name].to_numpy()) for name in classes],
+        kinds[PEOPLE].to_numpy(),
+        {name: kinds[column] for column, name in said.items()},
+        tuple(place for place, there in enumerate(others, 1) if not (there & new).any()),
+    )
 
 
 def _counted(joint: JointFigures) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from shoal.assess.composition.person_classes import known_alike
 from shoal.assess.composition.request import HeldRelease
 from shoal.attack.composition.released_counts import RECORDS, ReleasedCounts
 from shoal.errors import DataError, IntegrityError, SourceError
@@ -131,13 +132,14 @@ class OpenedRelease:
 
     def people(self, key: str, classes: pl.DataFrame) -> pl.DataFrame:
         """For each value of a key, hashed, the class that it is in: the smallest, where it is in several."""
-        quasi = list(self.quasi)
-        said = [pl.col(name).cast(pl.String) for name in quasi]
-        rows = self.data.select(pl.col(key).cast(pl.String).hash(0).alias("person"), pl.col(key).alias("key"), *said)
-        rows = rows.filter(pl.col("key").is_not_null()).drop("key")
-        numbered = classes.with_row_index("class").with_columns(pl.col("class").cast(pl.Int64))
-        placed = rows.join(numbered.lazy(), on=quasi, nulls_equal=True)
-        return placed.sort(RECORDS).group_by("person").agg(pl.col("class").first()).collect(engine="streaming")
+        said = [text_of(classes[name]).alias(f"q{place}") for place, name in enumerate(self.quasi)]
+        alike = [one.name for one in said]
+        numbered = pl.DataFrame([*said, classes[RECORDS]]).with_row_index("class")
+        told = (pl.col(name).alias(column) for name, column in zip(self.quasi, alike, strict=True))
+        rows = self.data.select(pl.col(key).alias("person"), *told).drop_nulls("person").collect(engine="streaming")
+        rows = rows.with_columns(known_alike(rows["person"]), *(text_of(rows[name]).alias(name) for name in alike))
+        placed = rows.join(numbered, on=alike, nulls_equal=True).sort(RECORDS)
+        return placed.group_by("person").agg(pl.col("class").first().cast(pl.Int64))
 
 
 def listed_ladder(policy: Policy, name: str) -> pl.DataFrame | None:

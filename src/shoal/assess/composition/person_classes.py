@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from typing import Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,8 +13,20 @@ from shoal.assess.comparison.paired_tables import need_columns, typed
 from shoal.attack.composition.linked_people import ABSENT, PEOPLE, Placement
 from shoal.attack.composition.released_counts import RECORDS, ReleasedCounts
 from shoal.errors import DataError
+from shoal.hierarchy.labels import text_of
 from shoal.io import Source, explained
 from shoal.kernels.arrays import Integers, sums_by
+
+_OWN: Final = "__shoal_class"
+
+
+class PersonClasses(NamedTuple):
+    people: pl.DataFrame
+    """A row for each person who is in a class: a mark, and the class."""
+    ambiguous: int
+    """How many fit several, and got the smallest."""
+    unfitted: int
+    """Records of the release that fit nobody of the table."""
 
 
 def classes_by_person(
@@ -23,8 +36,8 @@ def classes_by_person(
     *,
     released: int | None = None,
     mark: Callable[[pl.Series], pl.Series] | None = None,
-) -> tuple[pl.DataFrame, int]:
-    """A row for each person who is in a class: a mark, and the class. And how many fit several, and got the smallest.
+) -> PersonClasses:
+    """Who is in which class, and how far that is sure.
 
     Classes are numbered anew: somebody with records in several is alike with who is in the same ones. With the number
     of ``released`` records, those that are all stars are a class too, and DataError says that somebody's is a guess.
@@ -41,15 +54,38 @@ def classes_by_person(
     classes = placement.own
     if released is not None and not placement.ambiguous:
         classes = _settled(classes, kinds[PEOPLE].to_numpy(), counts, released)
-    own = kinds.select(quasi).with_columns(pl.Series("class", classes))
-    rows = people.join(own, on=quasi, nulls_equal=True, maintain_order="left").filter(pl.col("class") != ABSENT)
-    named = rows.filter(pl.col(person).is_not_null())
-    held = pl.DataFrame([(mark or _hashed)(named[person]).alias("person"), named["class"]])
-    return one_class_each(held), placement.ambiguous
+    own = kinds.select(quasi).with_columns(pl.Series(_OWN, classes))
+    placed = people.join(own, on=quasi, nulls_equal=True, maintain_order="left")[_OWN]
+    held = pl.DataFrame([(mark or _hashed)(people[person]).alias("person"), placed.alias("class")])
+    found = one_class_each(held.filter(people[person].is_not_null() & (placed != ABSENT)))
+    return PersonClasses(found, placement.ambiguous, max(counts.records - int((placed != ABSENT).sum()), 0))
+
+
+def told_by_person(frame: pl.LazyFrame, person: str, names: Sequence[str]) -> pl.DataFrame:
+    """What columns say of each person, marked by ``known_alike``: all their values, where records have several."""
+    told = frame.select(person, *names).collect(engine="streaming")
+    named = pl.DataFrame([known_alike(told[person]).alias("person"), *(text_of(told[name]) for name in names)])
+    all_of_them = (pl.col(name).unique().sort().implode().list.join("\0", ignore_nulls=True) for name in names)
+    return named.filter(told[person].is_not_null()).group_by("person").agg(all_of_them)
 
 
 def _hashed(names: pl.Series) -> pl.Series:
     return names.cast(pl.String).hash(0)
+
+
+def known_alike(names: pl.Series) -> pl.Series:
+    """A hash of who is meant, however a table writes it: as a number, with zeros before it, in other letters.
+
+    Zeros go where nobody else of the table is meant without them.
+
+    >>> marks = [known_alike(pl.Series(told))[0] for told in ([17], [17.0], ["017"], [" 17 "])]
+    >>> len(set(marks))
+    1
+    """
+    texts = text_of(names).str.normalize("NFKC").str.strip_chars().str.to_lowercase()
+    texts = texts.str.replace(r"^(\d+)\.0+$", "$1")
+    bare = texts.str.replace(r"^0+(\d+)$", "$1")
+    return (bare if bare.n_unique() == texts.n_unique() else texts).hash(0)
 
 
 def one_class_each(held: pl.DataFrame) -> pl.DataFrame:

@@ -25,6 +25,8 @@ class HeldRelease(UseCaseRequest):
     recipients: tuple[str, ...] = ()
     original: str = ""
     """The table that it was made from, where that is not the one for all."""
+    person: str = ""
+    """The column of it that names people, where that is not the one for all."""
 
 
 class ComposeRequest(UseCaseRequest):

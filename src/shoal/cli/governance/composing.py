@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,11 +11,12 @@ import typer
 from shoal.cli.governance.registry_place import NO_ACTOR, NO_REGISTRY, ActorOption, RegistryOption
 from shoal.cli.terminal.lists import listed
 from shoal.cli.terminal.options import Json
-from shoal.cli.terminal.output import print_json, print_table
+from shoal.cli.terminal.output import print_json, print_table, say
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
+    from shoal.assess.composition.request import HeldRelease
     from shoal.results.composition_result import CompositionResult
 
 BLOCKED = 1
@@ -28,7 +30,13 @@ def compose(  # one option per wish
     original: Annotated[
         str, typer.Option(help="The table that they were made from: figures are then counted, not expected.")
     ] = "",
-    person: Annotated[str, typer.Option(help="The column of the originals that names people.")] = "",
+    person: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--person",
+            help="The column of the originals that names people; RELEASE=COLUMN where they differ. May be repeated.",
+        ),
+    ] = None,
     originals: Annotated[
         list[str] | None, typer.Option("--originals", help="RELEASE=FILE where each has its own. May be repeated.")
     ] = None,
@@ -53,39 +61,32 @@ def compose(  # one option per wish
     Example: shoal register compose 2026-q2 --original patients.csv --by chan
     """
     from shoal.assess.composition.composing import compose as composed
-    from shoal.assess.composition.request import ComposeRequest, HeldRelease
+    from shoal.assess.composition.request import ComposeRequest
     from shoal.govern.composition_check import check_composition, record_composition
     from shoal.govern.composition_rules import judged
     from shoal.io import write_atomic
     from shoal.policy import Policy
 
-    own, moved = _named(originals, "originals"), _named(folder, "folder")
-    plain = len(releases) > 1
-    names = releases if plain else [*releases, *(name for name in {**own, **moved} if name not in releases)]
-    held = [
-        HeldRelease(
-            name=_short(name) if plain else name,
-            folder=Path(name) if plain else _path(moved.get(name)),
-            original=own.get(name, own.get(_short(name), "")),
-            recipients=tuple(recipient or ()) if plain and name == releases[0] else (),
-        )
-        for name in names
-    ]
+    column, called = _columns(person or [])
+    held = _held(releases, _named(originals, "originals"), _named(folder, "folder"), called, tuple(recipient or ()))
     asked = ComposeRequest(
         release=held[0],
         earlier=tuple(held[1:]),
         k=k,
         original=original,
-        person=person,
+        person=column,
         reader=reader.options,
         policies=tuple(Policy.load(path) for path in policy or ()),
     )
-    if plain:
+    if len(releases) > 1:
         result = judged(composed(asked))
     else:
         with registry.opened() as opened:
             result = check_composition(opened, releases[0], asked, tuple(recipient or ()))
             record_composition(opened, releases[0], result, by=actor.name)
+            aside = sum(one.status != "void" for one in opened.states("release").values()) - 1 - len(result.earlier)
+        if aside:
+            say(f"{aside} other releases are registered and were not looked at: of other people, by what was entered")
     if output is not None:
         write_atomic(output, result.to_json())
     print_json(result.to_dict()) if json else _show(result)
@@ -131,6 +132,47 @@ def import_(  # one option per wish
         f"{output}: {made.data.rows} records, k {k}; enter it with: "
         f"shoal register release enter ID --folder {output} --out --project …"
     )
+
+
+def _columns(person: list[str]) -> tuple[str, dict[str, str]]:
+    """For all releases, and for some."""
+    plain = [one for one in person if "=" not in one]
+    if len(plain) > 1:
+        raise InputError("one column for all, or RELEASE=COLUMN for each", field="person")
+    return "".join(plain), _named([one for one in person if "=" in one], "person")
+
+
+def _held(
+    releases: list[str],
+    own: Mapping[str, str],
+    moved: Mapping[str, str],
+    called: Mapping[str, str],
+    recipients: tuple[str, ...],
+) -> list[HeldRelease]:
+    """Folders, the new one first; or one that is registered, and what is said of others."""
+    from shoal.assess.composition.request import HeldRelease
+
+    if len(releases) == 1:
+        names = [*releases, *(name for name in {**own, **moved, **called} if name not in releases)]
+        return [
+            HeldRelease(
+                name=name,
+                folder=_path(moved.get(name)),
+                original=own.get(name, ""),
+                person=called.get(name, ""),
+            )
+            for name in names
+        ]
+    return [
+        HeldRelease(
+            name=_short(name),
+            folder=Path(name),
+            original=own.get(name, own.get(_short(name), "")),
+            person=called.get(name, called.get(_short(name), "")),
+            recipients=recipients if name == releases[0] else (),
+        )
+        for name in releases
+    ]
 
 
 def _named(given: list[str] | None, field: str) -> dict[str, str]:

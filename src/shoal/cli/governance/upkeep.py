@@ -92,7 +92,7 @@ def purge(
 ) -> None:
     """Take away what was said about a record, and keep that there was one, who purged it and why.
 
-    Example: shoal register purge request R-1 --reason "two years are over" --by devi
+    Example: shoal register purge person chan --reason "left two years ago" --by devi
     """
     with registry.opened() as opened:
         gone = opened.purge(kind, identifier, by=actor.name, reason=reason)

@@ -24,6 +24,8 @@ class DocumentTopic(StrEnum):
     SECURITY = "security-policy"
     INCIDENTS = "incident-plan"
     SHARING = "sharing-policy"
+    PROCESSING = "processing-agreement"
+    """With who processes personal data on our behalf."""
     PASSWORDS = "password-rules"  # a topic
     OTHER = "other"
 

@@ -159,7 +159,10 @@ def collect(context: ActContext, before: FeedState, given: FeedCollection) -> Fe
     _live(context, before.request)
     if not before.deliveries or before.deliveries[-1].release != given.release:
         raise InputError("that is not what was delivered last", field="release")
-    if getattr(context.view.state("release", given.release), "data_sha256", "") != given.data_sha256:
+    release = context.view.state("release", given.release)
+    if release.status != "entered":
+        raise InputError(f"that release is {release.status}", field="release")
+    if getattr(release, "data_sha256", "") != given.data_sha256:
         raise InputError("the data is not what was delivered", field="release")
     told = {"collected_on": context.today, "package_sha256": given.package_sha256}
     last = before.deliveries[-1].model_copy(update=told)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -57,6 +58,12 @@ class IncidentState(RecordState):
     def notify_by(self) -> datetime.datetime | None:
         hours = self.rule.notify_within_hours
         return None if hours is None else self.noticed_at + datetime.timedelta(hours=hours)
+
+    FACTS: ClassVar[tuple[str, ...]] = ("told_in_time",)
+
+    def facts(self, today: datetime.date) -> Mapping[str, bool]:
+        by, at = self.notify_by, self.notified_at
+        return {"told_in_time": by is not None and at is not None and at <= by}
 
     @property
     def open_tasks(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from shoal.errors import InputError
-from shoal.govern.kinds.request import RequestState
+from shoal.govern.kinds.request import RequestState, require_deliverable
 from shoal.govern.record_kinds import ActContext, ActInput, RecordKind, RecordState, declared
 
 
@@ -56,6 +56,8 @@ def pack(context: ActContext, _: None, given: PackageFacts) -> PackageState:
         raise InputError("it belongs to another project", field="release")
     if request.status not in {"agreed", "delivered"}:
         raise InputError(f"request '{given.request}' is {request.status}: nothing is packed for it", field="request")
+    if request.status == "agreed" or given.release != request.release:
+        require_deliverable(context, request, given.release)
     if getattr(release, "data_sha256", "") != given.data_sha256:
         raise InputError("the data is not what was entered as this release", field="release")
     if given.sealing is PackageSealing.PASSPHRASE and not _apart(given):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, Final
 
 from pydantic import Field, field_validator
 
@@ -43,6 +43,15 @@ class PersonState(RecordState):
     trainings: tuple[TrainingResult, ...] = ()
     reviewed_on: datetime.date | None = None
     """When somebody last looked whether the account is still needed."""
+
+    FACTS: ClassVar[tuple[str, ...]] = ("trained", "review_current")
+
+    def facts(self, today: datetime.date) -> Mapping[str, bool]:
+        trained, reviewed = self.trained_until, self.reviewed_on
+        return {
+            "trained": trained is not None and trained >= today,
+            "review_current": reviewed is not None and reviewed + REVIEW_EVERY >= today,
+        }
 
     @property
     def trained_until(self) -> datetime.date | None:
@@ -114,7 +123,8 @@ def _at_least_one_administrator(context: ActContext, left: tuple[str, ...]) -> N
 
 @PERSON.act()
 def admit(context: ActContext, _: None, given: Admission) -> PersonState:
-    """Let somebody act in the registry."""
+    """Let somebody act in the registry, under one name."""
+    _refuse_second_account(context, given.number)
     return PersonState(
         status="active",
         title=context.identifier,
@@ -122,6 +132,16 @@ def admit(context: ActContext, _: None, given: Admission) -> PersonState:
         number=given.number,
         reviewed_on=context.today,
     )
+
+
+def _refuse_second_account(context: ActContext, number: str) -> None:
+    """Who had two accounts would be four eyes alone."""
+    for who, one in context.view.states("person").items():
+        if who.casefold() == context.identifier.casefold():
+            raise InputError(f"'{who}' would not be told from '{context.identifier}'")
+        same = bool(number) and getattr(one, "number", "").casefold() == number.casefold()
+        if same and one.status == "active":
+            raise InputError(f"number {number} is {who}'s: nobody has two accounts", field="number")
 
 
 @PERSON.act("active")

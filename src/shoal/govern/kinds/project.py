@@ -57,7 +57,12 @@ class ProjectState(RecordState):
 
     @property
     def needed(self) -> tuple[int, ...]:
-        return procedure().needed(self.use_case)
+        return procedure().needed(self.stricter_case)
+
+    @property
+    def stricter_case(self) -> UseCase:
+        """What goes to the public is a public release, whatever else it is for."""
+        return UseCase.PUBLIC if self.release_model is ReleaseModel.PUBLIC else self.use_case
 
     def step(self, number: int) -> StepState:
         return self.steps.get(number, StepState())

@@ -8,7 +8,7 @@ from typing import Self
 
 from pydantic import Field
 
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.govern.record_kinds import (
     ActContext,
     ActInput,
@@ -83,6 +83,8 @@ class ReleaseState(RecordState):
     """Where it was about to appear when it was announced."""
     announced_on: datetime.date = datetime.date.max
     reassess_on: datetime.date | None = None
+    reassessed_on: datetime.date | None = None
+    """When its risk was last assessed after it was entered."""
     retain_until: datetime.date | None = None
     """Before which it may not be purged."""
     hold: str = ""
@@ -97,6 +99,10 @@ class ReleaseState(RecordState):
         if self.hold:
             return f"it is held: {self.hold}"
         return f"it has to be kept until {self.retain_until}" if self.retain_until and today < self.retain_until else ""
+
+    def still_needed(self, identifier: str, view: RegistryView) -> str:
+        with_others = self.out or bool(holders(view, {identifier: self})[identifier])
+        return "others have it, and later releases are looked at together with it" if with_others else ""
 
     def due(self) -> Iterable[DueDate]:
         if self.status == "announced" and self.announced_for:
@@ -254,7 +260,9 @@ def reassess(context: ActContext, before: ReleaseState, given: Reassessment) -> 
     """Record that the risk was assessed again (R-09)."""
     after = given.next_on or context.today + datetime.timedelta(days=365)
     k = before.k if given.k is None else given.k
-    return before.model_copy(update={"reassess_on": after, "k": k})
+    if before.k is not None and k is not None and k > before.k:
+        raise InputError(f"the same data had k {before.k}: new knowledge leaves no more than that", field="k")
+    return before.model_copy(update={"reassess_on": after, "reassessed_on": context.today, "k": k})
 
 
 @RELEASE.act("entered", "withdrawn")
@@ -280,8 +288,19 @@ def compose(context: ActContext, before: ReleaseState, given: CompositionRecord)
     """Record what a composition check found; `shoal register compose` does it by itself."""
     if given.release_sha256 != before.data_sha256:
         raise InputError("that composition check is of other data", field="result")
+    _refuse_weaker(before.composition, given)
     told = {name: getattr(given, name) for name in _COMPOSITION}
     return before.model_copy(update={"composition": CompositionSeen(by=context.by, on=context.today, **told)})
+
+
+def _refuse_weaker(before: CompositionSeen | None, given: CompositionRecord) -> None:
+    """What was counted is not outdone by what is only expected."""
+    graver = tuple(CompositionOutcome).index
+    if before is not None and before.exact and not given.exact and graver(given.outcome) < graver(before.outcome):
+        raise InputError(
+            f"counted with the tables it came out as {before.outcome}: the releases alone don't say more",
+            advice=FieldText("look at it with ", FieldName("original", "…")),
+        )
 
 
 @RELEASE.act("entered")
@@ -298,11 +317,18 @@ _COMPOSITION = ("outcome", "basis", "exact", "effective_k", "below", "epsilon", 
 
 
 def same_people(view: RegistryView, identifier: str, release: ReleaseState) -> dict[str, ReleaseState]:
-    """The other releases that may hold the same people: of the same population, or made from the same file."""
+    """The other releases that may hold the same people: of the same population, or made from the same file.
+
+    One that was withdrawn is still told by whoever has it.
+    """
+    releases = {name: one for name, one in view.states("release").items() if isinstance(one, ReleaseState)}
+    withdrawn = {name: one for name, one in releases.items() if one.status == "withdrawn"}
+    held = holders(view, withdrawn)
+    known = {name for name, one in releases.items() if one.status in {"entered", "announced"}}
+    known |= {name for name, one in withdrawn.items() if one.out or held[name]}
     found = {}
-    for name, other in view.states("release").items():
-        if name == identifier or not isinstance(other, ReleaseState) or other.status not in {"entered", "announced"}:
-            continue
+    for name in sorted(known - {identifier}):
+        other = releases[name]
         alike = other.population == release.population or other.project == release.project
         if alike or (other.source_sha256 and other.source_sha256 == release.source_sha256):
             found[name] = other
@@ -310,12 +336,12 @@ def same_people(view: RegistryView, identifier: str, release: ReleaseState) -> d
 
 
 def holders(view: RegistryView, releases: Mapping[str, ReleaseState]) -> dict[str, tuple[str, ...]]:
-    """By release, who has it: delivered and not expunged, or known when it was entered."""
+    """By release, who has it: delivered and not confirmed to be gone, or known when it was entered."""
     found = {name: list(release.recipients) for name, release in releases.items()}
     seekers = {}
     for identifier, request in view.states("request").items():
         told = request.model_dump()
-        if request.status == "delivered":
+        if request.status in {"delivered", "expunged"}:
             seekers[identifier] = told.get("seeker", "")
             if told.get("release") in found:
                 found[told["release"]].append(seekers[identifier])

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import datetime
+import unicodedata
 from collections.abc import Iterable
 from enum import StrEnum
+from pathlib import Path
 from typing import Self
 
 from pydantic import Field
 
-from shoal.errors import InputError
+from shoal.errors import InputError, IntegrityError
 from shoal.govern.evidence_files import file_evidence
 from shoal.govern.kinds.project import ProjectState, require_steps
 from shoal.govern.kinds.release import ReleaseState, require_composed
 from shoal.govern.procedure import procedure
 from shoal.govern.record_kinds import ActContext, ActInput, DueDate, RecordKind, RecordState, declared, refuse_own
+from shoal.govern.release_entry import is_there
 from shoal.schema.parameters import Parameters
 
 APPROVAL_LASTS = datetime.timedelta(days=180)
@@ -102,6 +105,14 @@ class RequestState(RecordState):
     delivered_on: datetime.date | None = None
 
     @property
+    def approved_until(self) -> datetime.date | None:
+        """Of several approvals, the first that ends."""
+        return min(one.on for one in self.approvals) + APPROVAL_LASTS if self.approvals else None
+
+    def kept_because(self, today: datetime.date) -> str:
+        return "" if self.status in {"rejected", "confirmed"} else "it is not over"
+
+    @property
     def inspect_on(self) -> datetime.date | None:
         """A year after they got it, or after the last visit."""
         last = self.inspections[-1].on if self.inspections else self.delivered_on
@@ -114,8 +125,8 @@ class RequestState(RecordState):
                 yield DueDate(self.inspect_on, "visit who has the data (MeitY 3.2.2.3)")
         if self.status == "expunged" and self.expunged_on is not None:
             yield DueDate(self.expunged_on + CONFIRM_WITHIN, "confirm that the data was expunged")
-        if self.status == "approved" and self.approvals:
-            yield DueDate(self.approvals[-1].on + APPROVAL_LASTS, "the approval ends")
+        if self.status in {"approved", "agreed"} and self.approved_until is not None:
+            yield DueDate(self.approved_until, "the approval ends")
 
 
 REQUEST = declared(RecordKind("request", "Requests for data, from the form to its end.", RequestState))
@@ -227,6 +238,7 @@ def draft(context: ActContext, before: RequestState, given: DraftedAgreement) ->
 @REQUEST.act("approved")
 def agree(context: ActContext, before: RequestState, given: Undertaking) -> RequestState:
     """Record the agreement that both sides signed."""
+    _require_approval(context, before)
     return before.model_copy(update={"status": "agreed", "agreement": _signed(context, before, given)})
 
 
@@ -239,7 +251,7 @@ def amend(context: ActContext, before: RequestState, given: Undertaking) -> Requ
 def _signed(context: ActContext, request: RequestState, given: Undertaking) -> Agreement:
     if not given.sha256:
         raise InputError("which agreement was signed?", field="file")
-    if len({name.casefold() for name in given.signatories}) < 2:
+    if len({_plain(name) for name in given.signatories} - {""}) < 2:
         raise InputError("one person can't sign for both sides", field="signatories")
     made = _draft_of(request, given.draft) if given.draft else None
     clauses = given.clauses or (made.clauses if made else ())
@@ -255,11 +267,25 @@ def _signed(context: ActContext, request: RequestState, given: Undertaking) -> A
     )
 
 
+def _plain(name: str) -> str:
+    """However a name is written.
+
+    >>> _plain("Dr. A. Rao") == _plain("dr a  rao ")
+    True
+    """
+    return "".join(char for char in unicodedata.normalize("NFKC", name).casefold() if char.isalnum())
+
+
 def _draft_of(request: RequestState, sha256: str) -> AgreementDraft:
     for made in reversed(request.drafts):
         if made.sha256 == sha256:
             return made
     raise InputError("no draft of this request has that checksum", field="draft")
+
+
+def _require_approval(context: ActContext, request: RequestState) -> None:
+    if request.approved_until is None or context.today > request.approved_until:
+        raise InputError("the approval has ended: it has to be asked for again")
 
 
 def _require_agreed_release(request: RequestState, release: str) -> None:
@@ -275,16 +301,7 @@ def _require_agreed_release(request: RequestState, release: str) -> None:
 @REQUEST.act("agreed")
 def deliver(context: ActContext, before: RequestState, given: Delivery) -> RequestState:
     """Hand the data over. Refused while a needed step is open, an approval has ended, or the release falls short."""
-    project = _project(context, before)
-    require_steps(project)
-    if context.today > before.approvals[-1].on + APPROVAL_LASTS:
-        raise InputError("the approval has ended: it has to be asked for again")
-    if before.until is not None and context.today >= before.until:
-        raise InputError("the time for which the data was asked for is over")
-    release = _release(context, before, given.release)
-    require_releasable(project, release)
-    require_composed(context.view, given.release, release)
-    _require_agreed_release(before, given.release)
+    require_deliverable(context, before, given.release)
     told = {"release": given.release, "channel": given.channel, "delivered_on": context.today}
     return before.model_copy(update={"status": "delivered", **told})
 
@@ -318,6 +335,20 @@ def confirm(context: ActContext, before: RequestState, given: Remarks) -> Reques
     return before.model_copy(update={"status": "confirmed"})
 
 
+def require_deliverable(context: ActContext, request: RequestState, identifier: str) -> ReleaseState:
+    """Whether this release may go to who asked; what is packed for them has to meet the same."""
+    project = _project(context, request)
+    require_steps(project)
+    _require_approval(context, request)
+    if request.until is not None and context.today >= request.until:
+        raise InputError("the time for which the data was asked for is over")
+    release = _release(context, request, identifier)
+    require_releasable(project, release)
+    require_composed(context.view, identifier, release)
+    _require_agreed_release(request, identifier)
+    return release
+
+
 def _project(context: ActContext, request: RequestState) -> ProjectState:
     found = context.view.state("project", request.project)
     if not isinstance(found, ProjectState):
@@ -337,6 +368,13 @@ def require_releasable(project: ProjectState, release: ReleaseState) -> None:
     rule = procedure().approvals[project.release_model]
     if release.status != "entered":
         raise InputError(f"that release is {release.status}", field="release")
+    if release.kind != "answer" and not release.data_sha256:
+        advice = "shoal register release enter … --folder …"
+        raise InputError(
+            "nobody can say which data that release is: it has no checksum", field="release", advice=advice
+        )
+    if release.place and Path(release.place).is_dir() and not is_there(release.place, release.data_sha256):
+        raise IntegrityError(f"{release.place}: the data is not what was entered")
     if not release.models_met:
         raise InputError("that release misses a privacy model that its policy asks for", field="release")
     if project.k is not None and release.kind == "records" and (release.k is None or release.k < project.k):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -13,6 +13,9 @@ from shoal.cli.terminal.help import GOVERN
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json, print_table
 from shoal.errors import InputError
+
+MOST_DAYS: Final = 36_600
+"""A century."""
 
 
 def due(
@@ -29,8 +32,8 @@ def due(
 
     from shoal.randomness import now
 
-    if within < 0:
-        raise InputError("at least 0", field="within")
+    if not 0 <= within <= MOST_DAYS:
+        raise InputError(f"between 0 and {MOST_DAYS}", field="within")
     today = now().date()
     with registry.opened() as opened:
         found = opened.due(today + datetime.timedelta(days=within))

@@ -93,6 +93,9 @@ def _registry(place: str, trusted: tuple[bytes, ...], anchors: list[Path]) -> di
         return {"budget of": budget.dataset, "entries": facts.entries, "signed_through": facts.signed_through}
     with GovernanceRegistry.open(place) as registry:
         found = registry.verify(signers=trusted, anchors=kept)
+    signed = found.ledger.signed_through
+    if trusted and signed < found.entries:
+        say(f"entries {signed + 1} to {found.entries} came after the last signature: nothing vouches for them yet")
     return {
         "entries": found.entries,
         "records": found.records,
