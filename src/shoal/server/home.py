@@ -65,6 +65,10 @@ class StudioHome:
     def upload(self, source: str) -> Path:
         return self.root / "uploads" / _checked(source)
 
+    def explanation(self, source: str, release: str, row: int) -> Path:
+        """Of a record of a release: it has values of the source, and goes with it."""
+        return self.upload(source) / f"explained-{_checked(release)}-{int(row)}.json"
+
     def text(self, text: str) -> Path:
         return self.root / "texts" / _checked(text)
 

@@ -14,6 +14,7 @@ from shoal.randomness import now
 from shoal.server.governance.registry_desk import RegistryVisit
 
 DUE_DAYS: Final = 90
+MINE_DAYS: Final = 30
 _WAITING: Final = {"submitted": "to be reviewed", "reviewed": "to be approved", "approved": "to be agreed",
                    "agreed": "to be delivered", "expunged": "to be confirmed"}  # fmt: skip
 
@@ -34,6 +35,26 @@ def overview(visit: RegistryVisit) -> dict[str, Any]:
         "releases": [release_facts(name, state) for name, state in visit.states("release").items()],
         "kinds": {kind: len(visit.states(kind)) for kind in visit.kinds},
     }
+
+
+_NEXT: Final = {"submitted": "review", "reviewed": "approve", "approved": "agree", "agreed": "deliver",
+                "expunged": "confirm"}  # fmt: skip
+
+
+def waiting_for(visit: RegistryVisit) -> list[dict[str, Any]]:
+    """Requests whose next act this person may do, and what is due of them: the most urgent first."""
+    today = now().date()
+    requests = [
+        {"kind": "request", "id": name, "what": _WAITING[state.status], "on": None, "late": False}
+        for name, state in visit.states("request").items()
+        if state.status in _NEXT and visit.may("request", _NEXT[state.status])
+    ] if "request" in visit.kinds else []  # fmt: skip
+    due = [
+        {"kind": row.kind, "id": row.identifier, "what": row.what, "on": row.on.isoformat(), "late": row.on < today}
+        for row in sorted(visit.due(MINE_DAYS), key=lambda row: row.on)
+        if row.who == visit.name or row.kind == "incident"
+    ]
+    return [*due, *requests]
 
 
 def project_facts(name: str, state: Any) -> dict[str, Any]:

@@ -48,6 +48,7 @@ class JobKind(StrEnum):
     DESK = "desk"
     QUERY = "query"
     LEVELS = "levels"
+    EXPLAIN = "explain"
 
 
 class LeaseLostError(Exception):

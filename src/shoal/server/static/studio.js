@@ -1,4 +1,12 @@
 "use strict";
+/* Times are sent in UTC; they are shown by the clock of whoever reads them. */
+(() => {
+  const clock = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  for (const time of document.querySelectorAll("time[datetime]")) {
+    time.title = time.textContent;
+    time.textContent = clock.format(new Date(time.dateTime));
+  }
+})();
 /* The upload goes as the body of one request, so that neither browser nor server holds the file in memory. */
 (() => {
   const form = document.getElementById("upload");
@@ -61,7 +69,10 @@
   /* A text file is read here and put into the field. */
   for (const input of document.querySelectorAll("input[data-into]")) {
     input.addEventListener("change", async () => {
-      if (input.files[0]) document.getElementById(input.dataset.into).value = await input.files[0].text();
+      const field = document.getElementById(input.dataset.into);
+      if (!input.files[0]) return;
+      field.value = await input.files[0].text();
+      field.dispatchEvent(new Event("input", { bubbles: true }));
     });
   }
   /* What was found in a text: a phrase is decided on wherever it stands, and the list of what stays follows. */

@@ -84,3 +84,67 @@ def _ticks(most: float) -> list[float]:
     """
     step = _step(most)
     return [round(step * number, 6) for number in range(int(most / step + 1e-9) + 1)]
+
+
+@dataclass(frozen=True)
+class ClassBar:
+    label: str
+    classes: int
+    people: int
+    share: float
+    """Of all people in classes."""
+
+
+def class_chart(bins: Sequence[Mapping[str, Any]]) -> tuple[ClassBar, ...]:
+    """
+    >>> [bar.share for bar in class_chart([{"label": "1", "classes": 0, "people": 0},
+    ...                                    {"label": "5–9", "classes": 2, "people": 12}])]
+    [0.0, 1.0]
+    """
+    whole = max(1, sum(one["people"] for one in bins))
+    return tuple(ClassBar(one["label"], one["classes"], one["people"], one["people"] / whole) for one in bins)
+
+
+NODE_WIDTH: Final = 150
+NODE_HEIGHT: Final = 58
+NODE_GAP: Final = 14
+
+
+@dataclass(frozen=True)
+class NodeBox:
+    x: float
+    y: float
+    name: str
+    """The levels, one after the other."""
+    node: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LatticeChart:
+    """The node in the middle, coarser ones above it, finer ones below."""
+
+    width: int
+    height: int
+    middle: NodeBox
+    around: tuple[NodeBox, ...]
+
+
+def lattice_chart(nodes: Sequence[Mapping[str, Any]]) -> LatticeChart | None:
+    """None where there is nothing around."""
+    if len(nodes) < 2:
+        return None
+    rows = [[one for one in nodes[1:] if one["step"] == step] for step in (1, -1)]
+    most = max(map(len, rows))
+    width = max(1, most) * (NODE_WIDTH + NODE_GAP) + NODE_GAP
+    heights = (8, 8 + 2 * NODE_HEIGHT + 8 * NODE_GAP)
+    around = tuple(
+        NodeBox(round((width - len(row) * (NODE_WIDTH + NODE_GAP) + NODE_GAP) / 2 + at * (NODE_WIDTH + NODE_GAP), 1),
+                y, _node_name(one), one)
+        for row, y in zip(rows, heights, strict=True) for at, one in enumerate(row)
+    )  # fmt: skip
+    middle = NodeBox((width - NODE_WIDTH) / 2, (heights[0] + heights[1]) / 2, _node_name(nodes[0]), nodes[0])
+    return LatticeChart(width, heights[1] + NODE_HEIGHT + 8, middle, around)
+
+
+def _node_name(node: Mapping[str, Any]) -> str:
+    return " · ".join(str(level) for level in node["levels"].values())
