@@ -62,6 +62,11 @@ class StudioHome:
     def registry(self) -> Path:
         return self.root / "registry.db"
 
+    @property
+    def vault_state(self) -> Path:
+        """What this studio has seen of the vault, so that an older copy of it is refused."""
+        return self.root / "vault-state"
+
     def upload(self, source: str) -> Path:
         return self.root / "uploads" / _checked(source)
 

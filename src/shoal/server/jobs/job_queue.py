@@ -49,6 +49,7 @@ class JobKind(StrEnum):
     QUERY = "query"
     LEVELS = "levels"
     EXPLAIN = "explain"
+    FETCH = "fetch"
 
 
 class LeaseLostError(Exception):

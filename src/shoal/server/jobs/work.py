@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Insert, insert, select
+from sqlalchemy import Insert, func, insert, select, update
 
 from shoal.errors import InputError
 from shoal.policy import Policy
@@ -97,6 +97,20 @@ def inspect(job: JobContext) -> JobOutcome:
     with explained(table.source):
         write_atomic(folder / "spread.json", json.dumps(spread_of(table.source.scan(), quasi)), private=True)
     return JobOutcome({"rows": table.profile.rows, "columns": len(table.profile.columns)})
+
+
+def fetch_table(job: JobContext) -> JobOutcome:
+    """A table of a database becomes a file of ours, and is looked at as one that was uploaded."""
+    from shoal.server.jobs.table_fetching import fetch
+
+    mine, settings = SOURCES.c.owner == job.claim.owner, job.home.settings
+    with job.home.database.reading() as connection:
+        stored = connection.execute(select(func.coalesce(func.sum(SOURCES.c.size), 0)).where(mine)).scalar_one()
+    with job.monitor.phase("fetch"):
+        size, sha256 = fetch(job.home.upload(job.claim.source), settings.stored_bytes - int(stored))
+    with job.home.database.transaction() as connection:
+        connection.execute(update(SOURCES).where(SOURCES.c.id == job.claim.source).values(size=size, sha256=sha256))
+    return inspect(job)
 
 
 def _first_rows(source: Source) -> dict[str, Any]:
@@ -300,4 +314,5 @@ WORK: Final[Mapping[JobKind, Callable[[JobContext], JobOutcome]]] = {
     JobKind.QUERY: query,
     JobKind.LEVELS: check_levels,
     JobKind.EXPLAIN: explain,
+    JobKind.FETCH: fetch_table,
 }

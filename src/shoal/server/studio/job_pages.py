@@ -23,6 +23,7 @@ from shoal.server.web.permits import Permit, parts_of
 ROUTER = APIRouter(include_in_schema=False)
 RecordReader = Annotated[Principal, Depends(Permit("source.preview"))]
 PHASES: Final = {
+    "fetch": said("Fetch the table"),
     "read": said("Look at the columns"),
     "draft": said("Draft the policy, and try what the table can bear"),
     "try": said("Try other settings"),
@@ -41,8 +42,9 @@ PHASES: Final = {
 }
 _OF_KIND: Final = {
     JobKind.INSPECT: ("read",),
+    JobKind.FETCH: ("fetch", "read"),
     JobKind.EXPLORE: ("read", "draft", "try"),
-    JobKind.RUN: tuple(name for name in PHASES if name not in ("try", "compose", "scrub", "answer")),
+    JobKind.RUN: tuple(name for name in PHASES if name not in ("fetch", "try", "compose", "scrub", "answer")),
     JobKind.SCRUB: ("scrub",),
     JobKind.COMPOSE: ("compose",),
     JobKind.QUERY: ("answer",),
@@ -171,6 +173,7 @@ _LEADS_TO: Final = {
     JobKind.QUERY: "/query/{request[dataset]}",
     JobKind.DESK: "/callers/{request[desk]}",
     JobKind.INSPECT: "/sources/{source}",
+    JobKind.FETCH: "/sources/{source}",
     JobKind.EXPLAIN: "/releases/{request[release]}/rows?row={request[row]}",
 }
 """Where a job that is done leads; others stay on their own page."""

@@ -16,6 +16,8 @@ from shoal.server.governance.overview import waiting_for
 from shoal.server.jobs.drafting import PolicyChoices
 from shoal.server.jobs.job_queue import JobKind
 from shoal.server.jobs.synthesis_choices import SynthesisChoices
+from shoal.server.jobs.table_fetching import TableWish
+from shoal.server.source_acts import files_offered, take_from_database, take_from_folder
 from shoal.server.store.tables import JOBS, RELEASES, SOURCES
 from shoal.server.studio.page_rendering import page
 from shoal.server.studio_acts import ask, choose, demo_blocks, forget_source, take_in
@@ -36,16 +38,24 @@ ROLES: Final = {
 
 @ROUTER.get("/")
 def start(request: Request, who: Annotated[Principal, Depends(Permit("own.read"))]) -> Response:
+    return _start(request, who)
+
+
+def _start(request: Request, who: Principal, *, problem: str | None = None, status: int = 200) -> Response:
     parts = parts_of(request)
     names = {row["id"]: row["name"] for row in parts.all_own(SOURCES, who, most=500)}
     return page(
         request,
         "start.html",
+        status=status,
         sources=parts.all_own(SOURCES, who, most=SHOWN),
         jobs=[job for job in parts.all_own(JOBS, who, most=30) if job["kind"] in (JobKind.RUN, JobKind.SYNTH)][:SHOWN],
         releases=parts.all_own(RELEASES, who, most=SHOWN),
         names=names,
         waits=_waits(request, who),
+        files=files_offered(parts) if who.may("source.upload") else [],
+        servers=parts.home.settings.table_servers,
+        problem=problem,
     )
 
 
@@ -64,6 +74,38 @@ def _waits(request: Request, who: Principal) -> list[dict[str, Any]]:
 @ROUTER.post("/demo")
 async def demo(request: Request, who: Annotated[Principal, Depends(Permit("source.upload"))]) -> Response:
     made = await take_in(parts_of(request), who, "hospital.csv", demo_blocks())
+    return RedirectResponse(f"/sources/{made['source']}", 303)
+
+
+@ROUTER.post("/sources/from-folder")
+async def from_folder(
+    request: Request,
+    file: Annotated[str, Form(max_length=300)],
+    who: Annotated[Principal, Depends(Permit("source.upload"))],
+) -> Response:
+    made = await take_from_folder(parts_of(request), who, file)
+    return RedirectResponse(f"/sources/{made['source']}", 303)
+
+
+@ROUTER.post("/sources/from-database")
+def from_database(  # noqa: PLR0913, PLR0917  # one argument for each field of the form
+    request: Request,
+    server: Annotated[str, Form(max_length=300)],
+    database: Annotated[str, Form(max_length=100)],
+    user: Annotated[str, Form(max_length=100)],
+    table: Annotated[str, Form(max_length=100)],
+    who: Annotated[Principal, Depends(Permit("source.upload"))],
+    password: Annotated[str, Form(max_length=300)] = "",
+) -> Response:
+    schema, _, name = table.rpartition(".")
+    told = {"server": server, "database": database, "user": user, "password": password, "table": name}
+    try:
+        made = take_from_database(parts_of(request), who, TableWish.model_validate({**told, "db_schema": schema}))
+    except ValidationError:
+        wrong = "a database and a table have names of letters, digits, dots and dashes"
+        return _start(request, who, problem=wrong, status=422)
+    except InputError as error:
+        return _start(request, who, problem=str(error), status=422)
     return RedirectResponse(f"/sources/{made['source']}", 303)
 
 
