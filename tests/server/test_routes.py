@@ -63,6 +63,7 @@ ACTS = {
     "/api/v1/govern/compositions": {"POST": "govern.act"},
     "/api/v1/govern/verify": {"POST": "govern.read"},
     "/api/v1/texts": {"GET": "text.read", "POST": "text.add"},
+    "/api/v1/texts/documents": {"POST": "text.add"},
     "/api/v1/texts/{text}": {"GET": "text.read", "DELETE": "text.delete"},
     "/api/v1/texts/{text}/choices": {"PUT": "text.decide"},
     "/api/v1/texts/{text}/files/{name}": {"GET": "text.read"},

@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from shoal.crypto.passphrase import Effort
 from tests.server.conftest import SETTINGS, Visitor, account
 
+from shoal.crypto.passphrase import Effort
 from shoal.pseudonyms.formats.base32 import Base32
 from shoal.server import create_app
 from shoal.vault import Passphrase, Right, Vault
@@ -55,7 +55,7 @@ def test_answer_takes_two_persons(home: Path, vault: tuple[Path, str], caplog: p
     assert answer.headers["cache-control"] == "no-store"
     assert "Asha Rao" not in meera.client.get("/vault").text
     with Vault.open(place, Passphrase("meera", WORDS["meera"]), state=home / "vault-state") as kept:
-        assert [entry.act for entry in kept.audit()][-1] == "reveal"
+        assert [entry.action for entry in kept.audit()][-1] == "reveal"
     told = caplog.text + "".join(
         path.read_text(encoding="latin-1") for path in home.rglob("*") if path.is_file() and path.suffix != ".db"
     )

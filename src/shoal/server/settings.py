@@ -47,6 +47,7 @@ class ServerSettings(BaseModel):
     upload_bytes: int = Field(2048 * MIB, ge=1)
     stored_bytes: int = Field(20 * 1024 * MIB, ge=1)
     """Of all uploads of an account that are kept at once."""
+    document_bytes: int = Field(32 * MIB, ge=1)
     body_bytes: int = Field(MIB, ge=1)
     """Of any request that is no upload."""
     jobs_per_account: int = Field(4, ge=1)
