@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from shoal.govern.checklist import fill
 from shoal.govern.evidence_base import gather
+from shoal.govern.kinds.incident import IncidentState
 from shoal.govern.kinds.project import ProjectState, StepState
 from shoal.govern.kinds.release import ReleaseState
 from shoal.govern.procedure import procedure
@@ -27,7 +28,10 @@ def overview(visit: RegistryVisit) -> dict[str, Any]:
         for name, state in visit.states("request").items()
         if state.status in _WAITING
     ]
+    incidents = visit.states("incident") if "incident" in visit.kinds else {}
+    clocks = {name: incident_clock(state) for name, state in incidents.items()}
     return {
+        "incidents": {name: clock for name, clock in clocks.items() if clock is not None},
         "me": {"name": visit.name, "roles": list(visit.roles)},
         "projects": [project_facts(name, state) for name, state in visit.states("project").items()],
         "due": due,
@@ -55,6 +59,21 @@ def waiting_for(visit: RegistryVisit) -> list[dict[str, Any]]:
         if row.who == visit.name or row.kind == "incident"
     ]
     return [*due, *requests]
+
+
+def incident_clock(state: Any) -> dict[str, Any] | None:
+    """Whom the law wants told until when, while that is open; and what else is to be done."""
+    if not isinstance(state, IncidentState) or state.status == "closed":
+        return None
+    until = state.notify_by
+    running = until is not None and state.notified_at is None
+    left = None if until is None else (until - now()).total_seconds()
+    return {
+        "authority": state.rule.authority,
+        "until": until.timestamp() if until is not None and running else None,
+        "hours_left": None if left is None or not running else round(left / 3600, 1),
+        "tasks": list(state.open_tasks),
+    }
 
 
 def project_facts(name: str, state: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -148,3 +149,51 @@ def lattice_chart(nodes: Sequence[Mapping[str, Any]]) -> LatticeChart | None:
 
 def _node_name(node: Mapping[str, Any]) -> str:
     return " · ".join(str(level) for level in node["levels"].values())
+
+
+@dataclass(frozen=True)
+class GraphNode:
+    x: float
+    y: float
+    row: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ReleaseGraph:
+    """Releases on a circle; a line joins two that were looked at together."""
+
+    width: int
+    height: int
+    nodes: tuple[GraphNode, ...]
+    lines: tuple[tuple[GraphNode, GraphNode], ...]
+
+
+GRAPH_RADIUS: Final = 150
+GRAPH_HEIGHT: Final = 110
+GRAPH_EDGE: Final = 110
+MOST_NODES: Final = 60
+
+
+def release_graph(rows: Sequence[Mapping[str, Any]]) -> ReleaseGraph | None:
+    """None where fewer than two releases are there, or so many that nobody could tell them apart.
+
+    >>> rows = [{"id": "a", "composition": None}, {"id": "b", "composition": {"outcome": "pass", "earlier": ["a"]}}]
+    >>> [(one.row["id"], other.row["id"]) for one, other in release_graph(rows).lines]
+    [('a', 'b')]
+    """
+    if not 2 <= len(rows) <= MOST_NODES:
+        return None
+    centre = GRAPH_RADIUS + GRAPH_EDGE
+    nodes = {}
+    for number, row in enumerate(rows):
+        turn = 2 * math.pi * number / len(rows) - math.pi / 2
+        x, y = centre + GRAPH_RADIUS * math.cos(turn), 40 + GRAPH_HEIGHT * (1 + math.sin(turn))
+        nodes[row["id"]] = GraphNode(round(x, 1), round(y, 1), row)
+    together = {
+        tuple(sorted((row["id"], other)))
+        for row in rows
+        for other in (row.get("composition") or {}).get("earlier", ())
+        if other in nodes
+    }
+    lines = tuple((nodes[one], nodes[other]) for one, other in sorted(together))
+    return ReleaseGraph(2 * centre, 2 * GRAPH_HEIGHT + 80, tuple(nodes.values()), lines)
