@@ -112,7 +112,7 @@ async def _loaded(load: Load, secrets: list[str], process: int) -> list[float]:
             memory.append(memory_of(process))
             await asyncio.sleep(2)
 
-    limits = httpx2.Limits(max_connections=PEOPLE, max_keepalive_connections=PEOPLE)
+    limits = httpx2.Limits(max_connections=PEOPLE, max_keepalive_connections=PEOPLE, keepalive_expiry=3)
     async with httpx2.AsyncClient(base_url=load.address, trust_env=False, timeout=60, limits=limits) as client:
         browsing = (load.browse(client, secret, number) for number, secret in enumerate(secrets))
         await asyncio.gather(*browsing, load.keep_jobs(client, secrets[0]), watch())

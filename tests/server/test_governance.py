@@ -296,7 +296,7 @@ def test_incident_has_a_clock_and_start_says_what_waits(project: dict[str, Visit
 def test_releases_that_were_looked_at_together_are_joined(project: dict[str, Visitor]):
     from shoal.server.studio.charts import release_graph
 
-    rows = [{"id": name, "composition": None} for name in "ab"]
+    rows: list[dict[str, Any]] = [{"id": name, "composition": None} for name in "ab"]
     rows.append({"id": "c", "composition": {"outcome": "block", "earlier": ["a", "gone"]}})
     graph = release_graph(rows)
     assert graph is not None

@@ -66,7 +66,8 @@ def test_translations_keep_what_is_filled_in():
     for path in translations.LOCALE.glob("*/LC_MESSAGES/studio.po"):
         for message in translations.updated(path):
             if message.id and message.string:
-                assert set(re.findall(r"%\(\w+\)s", message.id)) == set(re.findall(r"%\(\w+\)s", message.string))
+                asked, given = str(message.id), str(message.string)
+                assert set(re.findall(r"%\(\w+\)s", asked)) == set(re.findall(r"%\(\w+\)s", given))
                 assert "<" not in str(message.string)
 
 
