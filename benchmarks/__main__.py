@@ -25,6 +25,7 @@ from benchmarks import (
     scanning,
     scrubbing,
     scrubbing_prose,
+    serving,
     solving,
     sparking,
     starting,
@@ -61,6 +62,7 @@ SUITES = {
     "prose": scrubbing_prose.run,
     "spark": sparking.run,
     "fuzz": fuzzing.run,
+    "serve": serving.run,
 }
 
 

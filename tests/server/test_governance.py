@@ -268,3 +268,38 @@ def test_releases_are_entered_and_looked_at_together(two_releases: tuple[Visitor
     page = visitor.client.get("/govern/records/release").text
     assert re.search(r"with 1 other<|safe together|blocked|look closer|second approval", page)
     assert "Put it into the registry" in visitor.client.get(f"/releases/{jobs[0]}").text
+
+
+def test_incident_has_a_clock_and_start_says_what_waits(project: dict[str, Visitor]):
+    asha = project["asha"]
+    told = {"title": "A lost stick", "lost": ["raw"], "jurisdiction": "singapore"}
+    answer = govern(asha, "POST", "/records/incident/stick/report", json=told)
+    assert answer.status_code == 200, answer.text
+    page = asha.client.get("/govern/records/incident/stick").text
+    assert re.search(r"<strong>Tell .+ within 7[12]\.?\d* hours</strong>", page), page[2000:4000]
+    assert "hours left to tell" in asha.client.get("/govern").text
+    start = asha.client.get("/").text
+    assert "What waits for you" in start
+    assert "/govern/records/incident/stick" in start
+    submitted = govern(project["bela"], "POST", "/records/request/r-1/submit", json=FORM)
+    assert submitted.status_code == 200, submitted.text
+    waits = {name: "request r-1" in project[name].client.get("/").text for name in ("asha", "bela", "chan", "dina")}
+    reviewers = {
+        name: any(
+            "review" in form["act"] for form in govern(project[name], "GET", "/records/request/r-1").json()["acts"]
+        )
+        for name in waits
+    }
+    assert waits == reviewers
+
+
+def test_releases_that_were_looked_at_together_are_joined(project: dict[str, Visitor]):
+    from shoal.server.studio.charts import release_graph
+
+    rows: list[dict[str, Any]] = [{"id": name, "composition": None} for name in "ab"]
+    rows.append({"id": "c", "composition": {"outcome": "block", "earlier": ["a", "gone"]}})
+    graph = release_graph(rows)
+    assert graph is not None
+    assert [(one.row["id"], other.row["id"]) for one, other in graph.lines] == [("a", "c")]
+    assert release_graph(rows[:1]) is None
+    assert project["asha"].client.get("/govern/records/release").status_code == 200

@@ -110,3 +110,67 @@ def test_hostile_texts_and_choices(manager: Visitor):
     assert manager.api("GET", f"/texts/{text}/files/..%2ftext.txt").status_code == 404
     assert manager.api("GET", f"/texts/{text}/files/text.txt").status_code == 404
     assert manager.post("/texts", {"text": "  "}).status_code == 422
+
+
+def letter(tmp_path: Path) -> bytes:
+    import docx
+
+    made = docx.Document()
+    made.add_paragraph("Dear Ms. Meera Iyer, write to ravi.lim@shop.in about the results.")
+    made.save(str(tmp_path / "letter.docx"))
+    return (tmp_path / "letter.docx").read_bytes()
+
+
+def test_document_is_looked_through_and_written_anew(manager: Visitor, tmp_path: Path, home: Path):
+    made = manager.api("POST", "/texts/documents", params={"name": "../a<b>.docx"}, content=letter(tmp_path))
+    assert made.status_code == 201, made.text
+    text = made.json()["text"]
+    assert manager.finished(made.json()["job"])["state"] == "done"
+    page = manager.client.get(f"/texts/{text}").text
+    assert "a-b-.docx" in page
+    assert "scrubbed.docx" in page
+    clean = manager.api("GET", f"/texts/{text}/files/scrubbed.docx")
+    assert clean.headers["content-disposition"].startswith("attachment")
+    (tmp_path / "clean.docx").write_bytes(clean.content)
+    import docx
+
+    told = "\n".join(one.text for one in docx.Document(str(tmp_path / "clean.docx")).paragraphs)
+    assert "ravi.lim@shop.in" not in told
+    assert "about the results" in told
+    stays = {"replace": "label", "allow": ["ravi.lim@shop.in"], "deny": ["the results"]}
+    again = manager.api("PUT", f"/texts/{text}/choices", json=stays).json()
+    assert manager.finished(again["job"])["state"] == "done"
+    (tmp_path / "again.docx").write_bytes(manager.api("GET", f"/texts/{text}/files/scrubbed.docx").content)
+    told = "\n".join(one.text for one in docx.Document(str(tmp_path / "again.docx")).paragraphs)
+    assert "ravi.lim@shop.in" in told
+    assert "the results" not in told
+    manager.api("DELETE", f"/texts/{text}")
+    assert not (home / "texts" / text).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "status"),
+    [("x.exe", b"MZ", 422), ("x.docx", b"", 422), ("x", b"a", 422), ("", b"a", 422)],
+)
+def test_what_is_no_document_is_refused(manager: Visitor, home: Path, name: str, content: bytes, status: int):
+    assert manager.api("POST", "/texts/documents", params={"name": name}, content=content).status_code == status
+    assert not list((home / "texts").iterdir())
+
+
+def test_broken_and_bloated_documents_fail_without_harm(manager: Visitor):
+    """A file that is not what its name says, and one that unpacks to very much: the job says so, the worker lives."""
+    import io
+    import zipfile
+
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("word/document.xml", b"a" * 300_000_000)
+    external = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><html>&b;</html>'
+    for name, content in (("a.docx", b"no package"), ("b.docx", bomb.getvalue()), ("c.pdf", b"%PDF-1.7 broken")):
+        made = manager.api("POST", "/texts/documents", params={"name": name}, content=content).json()
+        assert manager.finished(made["job"])["state"] == "failed", name
+        page = manager.client.get(f"/texts/{made['text']}")
+        assert page.status_code == 200, name
+    made = manager.api("POST", "/texts/documents", params={"name": "d.html"}, content=external).json()
+    manager.finished(made["job"])
+    assert "root:" not in manager.client.get(f"/texts/{made['text']}").text

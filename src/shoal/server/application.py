@@ -35,6 +35,7 @@ from shoal.server.studio import (
     single_sign_on_pages,
     source_pages,
     text_pages,
+    vault_pages,
 )
 from shoal.server.studio.page_rendering import error_page
 from shoal.server.web.answers import problem, status_of
@@ -63,6 +64,7 @@ _ROUTERS: Final = (
     text_pages.ROUTER,
     caller_pages.ROUTER,
     dataset_pages.ROUTER,
+    vault_pages.ROUTER,
 )
 
 

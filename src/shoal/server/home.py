@@ -62,8 +62,17 @@ class StudioHome:
     def registry(self) -> Path:
         return self.root / "registry.db"
 
+    @property
+    def vault_state(self) -> Path:
+        """What this studio has seen of the vault, so that an older copy of it is refused."""
+        return self.root / "vault-state"
+
     def upload(self, source: str) -> Path:
         return self.root / "uploads" / _checked(source)
+
+    def explanation(self, source: str, release: str, row: int) -> Path:
+        """Of a record of a release: it has values of the source, and goes with it."""
+        return self.upload(source) / f"explained-{_checked(release)}-{int(row)}.json"
 
     def text(self, text: str) -> Path:
         return self.root / "texts" / _checked(text)

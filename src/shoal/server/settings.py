@@ -36,11 +36,18 @@ class ServerSettings(BaseModel):
     oidc_client: str = "shoal"
     oidc_secret_file: Path | None = None
     """Holds what the studio proves itself with to the provider; a public client has none."""
+    vault: str | None = None
+    """Whose requests to reveal people work on in the browser."""
+    tables_folder: Path | None = None
+    """Whose tables may be taken in by those who may upload."""
+    table_servers: tuple[str, ...] = ()
+    """Databases whose tables may be taken in, as postgresql://host:port; no other address is ever connected to."""
     workers: int = Field(2, ge=0, le=64)
     """Processes that work on jobs; with 0 somebody else starts them."""
     upload_bytes: int = Field(2048 * MIB, ge=1)
     stored_bytes: int = Field(20 * 1024 * MIB, ge=1)
     """Of all uploads of an account that are kept at once."""
+    document_bytes: int = Field(32 * MIB, ge=1)
     body_bytes: int = Field(MIB, ge=1)
     """Of any request that is no upload."""
     jobs_per_account: int = Field(4, ge=1)

@@ -81,7 +81,7 @@ async def take_in(
     checked, identifier = file_name(name), new_id()
     folder = parts.home.upload(identifier)
     path, digest, size = folder / "data" / checked, hashlib.sha256(), 0
-    left = parts.home.settings.stored_bytes - await run_in_threadpool(_stored, parts, principal)
+    left = parts.home.settings.stored_bytes - await run_in_threadpool(stored_bytes, parts, principal)
     await run_in_threadpool(_make_folder, path.parent)
     try:
         with path.open("wb") as file:
@@ -99,7 +99,7 @@ async def take_in(
         raise
 
 
-def _stored(parts: StudioParts, principal: Principal) -> int:
+def stored_bytes(parts: StudioParts, principal: Principal) -> int:
     mine = select(func.coalesce(func.sum(SOURCES.c.size), 0)).where(SOURCES.c.owner == principal.account.id)
     with parts.home.database.reading() as connection:
         return int(connection.execute(mine).scalar_one())

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 from fastapi import HTTPException
 from sqlalchemy import delete, insert, update
+from starlette.concurrency import run_in_threadpool
 
 from shoal.errors import InputError
 from shoal.io import write_atomic
 from shoal.randomness import now
 from shoal.server.access.sessions import Principal
 from shoal.server.jobs.job_queue import JobKind
-from shoal.server.jobs.text_scrubbing import FOUND, SCRUBBED, TEXT, TextChoices, phrase_file, recogniser_file
+from shoal.server.jobs.text_scrubbing import DOCUMENT, FOUND, SCRUBBED, TEXT, TextChoices, phrase_file, recogniser_file
 from shoal.server.store.database import new_id
 from shoal.server.store.tables import TEXTS
 from shoal.server.web.parts import StudioParts
@@ -29,20 +31,62 @@ def take_in_text(parts: StudioParts, who: Principal, name: str, text: str) -> di
     if not text.strip():
         raise InputError("is empty", field="text")
     called = re.sub(r"[\x00-\x1f\x7f]", " ", name).strip()[:LONGEST_NAME] or "a text"
-    identifier, choices = new_id(), TextChoices().model_dump(mode="json")
+    identifier = new_id()
     folder = parts.home.text(identifier)
     folder.mkdir(mode=0o700, parents=True)
     try:
         written = text.encode(errors="replace")
         write_atomic(folder / TEXT, written.decode(), private=True)
-        with parts.home.database.transaction() as connection:
-            job = parts.queue.add(connection, who.account.id, JobKind.SCRUB, identifier, {})
-            row = {"id": identifier, "owner": who.account.id, "name": called, "size": len(written), "job": job}
-            connection.execute(insert(TEXTS).values(**row, choices=choices, created=now().timestamp()))
+        return _register(parts, who, identifier, called, len(written))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def document_suffix(name: str) -> str:
+    """The ending of a document that can be read here."""
+    from shoal.documents.registry import endings
+
+    suffix = PurePath(name).suffix.lower()
+    if suffix not in endings():
+        raise InputError(f"a document ends with one of {' '.join(sorted(endings()))}", field="name")
+    return suffix
+
+
+async def take_in_document(
+    parts: StudioParts, who: Principal, name: str, blocks: AsyncIterator[bytes]
+) -> dict[str, str]:
+    """A document, block by block; nobody opens it but a worker, in a child process with limits."""
+    suffix, identifier, size = await run_in_threadpool(document_suffix, name), new_id(), 0
+    called = re.sub(r"[^\w .()+-]", "-", PurePath(name.replace("\\", "/")).name).strip()[:LONGEST_NAME] or "a document"
+    folder = parts.home.text(identifier)
+    await run_in_threadpool(lambda: folder.mkdir(mode=0o700, parents=True))
+    try:
+        with (folder / f"{DOCUMENT}{suffix}").open("wb") as file:
+            async for block in blocks:
+                size += len(block)
+                await run_in_threadpool(file.write, block)
+        return await run_in_threadpool(_register, parts, who, identifier, called, size)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _register(parts: StudioParts, who: Principal, identifier: str, called: str, size: int) -> dict[str, str]:
+    if size == 0:
+        raise InputError("the file is empty", field="file")
+    with parts.home.database.transaction() as connection:
+        job = parts.queue.add(connection, who.account.id, JobKind.SCRUB, identifier, {})
+        row = {"id": identifier, "owner": who.account.id, "name": called, "size": size, "job": job}
+        choices = TextChoices().model_dump(mode="json")
+        connection.execute(insert(TEXTS).values(**row, choices=choices, created=now().timestamp()))
     return {"text": identifier, "job": job}
+
+
+def scrubbed_document(parts: StudioParts, who: Principal, text: str) -> Path | None:
+    """The document without it; None of a text that was pasted, or before it is done."""
+    folder = parts.home.text(parts.own(TEXTS, who, text)["id"])
+    return next((path for path in folder.glob("scrubbed.*") if path.name != SCRUBBED), None)
 
 
 def decide(parts: StudioParts, who: Principal, text: str, choices: TextChoices) -> dict[str, str]:

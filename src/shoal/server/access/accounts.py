@@ -55,6 +55,12 @@ class Accounts:
         with self._database.reading() as connection:
             return [Account.of(row) for row in connection.execute(select(ACCOUNTS).order_by(ACCOUNTS.c.name))]
 
+    def last_seen(self) -> dict[str, float]:
+        """By account, when its browser last asked for a page, as far as sessions that are kept tell."""
+        seen = select(SESSIONS.c.account, func.max(SESSIONS.c.seen)).group_by(SESSIONS.c.account)
+        with self._database.reading() as connection:
+            return {account: float(at) for account, at in connection.execute(seen)}
+
     def create(self, name: str, password: str, roles: list[str], *, setup_token: str | None = None) -> Account:
         """``setup_token`` is what the first account needs, and no later one may be made with."""
         wanted = checked_roles(roles)

@@ -41,6 +41,8 @@ class JobRequest(BaseModel):
     """Of a run: the policy to run; without one it is drafted from the source's choices."""
     seed: int | None = Field(None, ge=-(2**63), lt=2**63)
     """Makes a run repeatable: for tests only."""
+    evidence: bool = False
+    """Of a run: the release is attacked and compared with the source, even where the use case does not demand it."""
     synthesis: SynthesisChoices | None = None
     """Of a synthesis."""
 
@@ -50,7 +52,7 @@ class JobRequest(BaseModel):
             raise InputError("goes with kind synth, and only with it", field="synthesis")
         if self.synthesis is not None:
             return {"seed": self.seed, "synthesis": self.synthesis.checked().model_dump()}
-        return self.model_dump(include={"policy", "seed"})
+        return self.model_dump(include={"policy", "seed"} | ({"evidence"} if self.evidence else set()))
 
 
 def told(row: dict[str, Any]) -> dict[str, Any]:

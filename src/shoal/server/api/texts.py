@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from shoal.server.access.sessions import Principal
 from shoal.server.jobs.text_scrubbing import TextChoices
 from shoal.server.store.tables import TEXTS
-from shoal.server.text_acts import decide, forget_text, found_in_text, take_in_text, text_file
-from shoal.server.web.answers import attachment, tagged
+from shoal.server.text_acts import (
+    decide,
+    forget_text,
+    found_in_text,
+    scrubbed_document,
+    take_in_document,
+    take_in_text,
+    text_file,
+)
+from shoal.server.web.answers import attachment, file_to_keep, tagged
 from shoal.server.web.permits import Permit, parts_of
 
 ROUTER = APIRouter(prefix="/api/v1/texts", tags=["texts"])
@@ -32,6 +40,25 @@ def add_text(
 ) -> dict[str, str]:
     """A job looks through it."""
     return take_in_text(parts_of(request), who, wanted.name, wanted.text)
+
+
+@ROUTER.post(
+    "/documents",
+    status_code=201,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def add_document(
+    request: Request,
+    name: Annotated[str, Query(min_length=1, max_length=300)],
+    who: Annotated[Principal, Depends(Permit("text.add"))],
+) -> dict[str, str]:
+    """A document as the body of the request, with its file name; a job reads it, in a process with limits."""
+    return await take_in_document(parts_of(request), who, name, request.stream())
 
 
 @ROUTER.get("")
@@ -62,7 +89,10 @@ def set_choices(
 def get_file(
     request: Request, text: str, name: str, who: Annotated[Principal, Depends(Permit("text.read"))]
 ) -> Response:
-    """`scrubbed.txt`, `stays.txt`, `goes.txt` or `recognisers.yaml`."""
+    """`scrubbed.txt`, `stays.txt`, `goes.txt` or `recognisers.yaml`; of a document, `scrubbed` with its ending, too."""
+    document = scrubbed_document(parts_of(request), who, text)
+    if document is not None and name == document.name:
+        return file_to_keep(document)
     content = text_file(parts_of(request), who, text, name)
     return Response(content, media_type="application/octet-stream", headers=attachment(name))
 

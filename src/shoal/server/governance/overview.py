@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from shoal.govern.checklist import fill
 from shoal.govern.evidence_base import gather
+from shoal.govern.kinds.incident import IncidentState
 from shoal.govern.kinds.project import ProjectState, StepState
 from shoal.govern.kinds.release import ReleaseState
 from shoal.govern.procedure import procedure
@@ -14,6 +15,7 @@ from shoal.randomness import now
 from shoal.server.governance.registry_desk import RegistryVisit
 
 DUE_DAYS: Final = 90
+MINE_DAYS: Final = 30
 _WAITING: Final = {"submitted": "to be reviewed", "reviewed": "to be approved", "approved": "to be agreed",
                    "agreed": "to be delivered", "expunged": "to be confirmed"}  # fmt: skip
 
@@ -26,13 +28,51 @@ def overview(visit: RegistryVisit) -> dict[str, Any]:
         for name, state in visit.states("request").items()
         if state.status in _WAITING
     ]
+    incidents = visit.states("incident") if "incident" in visit.kinds else {}
+    clocks = {name: incident_clock(state) for name, state in incidents.items()}
     return {
+        "incidents": {name: clock for name, clock in clocks.items() if clock is not None},
         "me": {"name": visit.name, "roles": list(visit.roles)},
         "projects": [project_facts(name, state) for name, state in visit.states("project").items()],
         "due": due,
         "requests": requests,
         "releases": [release_facts(name, state) for name, state in visit.states("release").items()],
         "kinds": {kind: len(visit.states(kind)) for kind in visit.kinds},
+    }
+
+
+_NEXT: Final = {"submitted": "review", "reviewed": "approve", "approved": "agree", "agreed": "deliver",
+                "expunged": "confirm"}  # fmt: skip
+
+
+def waiting_for(visit: RegistryVisit) -> list[dict[str, Any]]:
+    """Requests whose next act this person may do, and what is due of them: the most urgent first."""
+    today = now().date()
+    requests = [
+        {"kind": "request", "id": name, "what": _WAITING[state.status], "on": None, "late": False}
+        for name, state in visit.states("request").items()
+        if state.status in _NEXT and visit.may("request", _NEXT[state.status])
+    ] if "request" in visit.kinds else []  # fmt: skip
+    due = [
+        {"kind": row.kind, "id": row.identifier, "what": row.what, "on": row.on.isoformat(), "late": row.on < today}
+        for row in sorted(visit.due(MINE_DAYS), key=lambda row: row.on)
+        if row.who == visit.name or row.kind == "incident"
+    ]
+    return [*due, *requests]
+
+
+def incident_clock(state: Any) -> dict[str, Any] | None:
+    """Whom the law wants told until when, while that is open; and what else is to be done."""
+    if not isinstance(state, IncidentState) or state.status == "closed":
+        return None
+    until = state.notify_by
+    running = until is not None and state.notified_at is None
+    left = None if until is None else (until - now()).total_seconds()
+    return {
+        "authority": state.rule.authority,
+        "until": until.timestamp() if until is not None and running else None,
+        "hours_left": None if left is None or not running else round(left / 3600, 1),
+        "tasks": list(state.open_tasks),
     }
 
 

@@ -48,6 +48,8 @@ class JobKind(StrEnum):
     DESK = "desk"
     QUERY = "query"
     LEVELS = "levels"
+    EXPLAIN = "explain"
+    FETCH = "fetch"
 
 
 class LeaseLostError(Exception):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -16,8 +16,12 @@ from shoal.io import write_atomic
 from shoal.scrub.choices import Replace
 from shoal.scrub.outcome import ScrubOutcome
 
+if TYPE_CHECKING:
+    from shoal.scrub.scrubber import Scrubber
+
 TEXT: Final = "text.txt"
 SCRUBBED: Final = "scrubbed.txt"
+DOCUMENT: Final = "document"
 FOUND: Final = "found.json"
 LONGEST_PHRASE: Final = 300
 _WINDOW: Final = 200_000
@@ -44,20 +48,46 @@ class TextChoices(BaseModel):
         return tuple(phrase for phrase in plain if phrase)
 
 
+def document_in(folder: Path) -> Path | None:
+    """The document that was given, where it was one and no text."""
+    return next(folder.glob(f"{DOCUMENT}.*"), None)
+
+
+def read_document(path: Path) -> str:
+    """What a document says, piece by piece. A child process with limits opens it."""
+    from shoal.documents.registry import format_for
+
+    pieces = list(format_for(path).texts(path))
+    told = [f"[{piece.place}: nobody can read this part]" if piece.unread else piece.in_context for piece in pieces]
+    return "\n\n".join(told)
+
+
 def scrub_text(folder: Path, choices: TextChoices) -> dict[str, int]:
     """Looked through twice: with what is to stay, for the outcome; without, so that it can be shown and taken back."""
     from shoal.scrub.phrase_list import PhraseLists
     from shoal.scrub.scrubber import Scrubber, standard_annotator
 
+    document = document_in(folder)
+    if document is not None and not (folder / TEXT).exists():
+        write_atomic(folder / TEXT, read_document(document), private=True)
     text = (folder / TEXT).read_text(encoding="utf-8")
     lists = PhraseLists.of(choices.allow, choices.deny)
     annotator = standard_annotator(deny=lists.deny)
     outcome = Scrubber(annotator, choices.replace, allow=lists.allow).scrub(text)
     all_found = outcome if lists.allow is None else Scrubber(annotator, choices.replace).scrub(text)
     found = {"pieces": _pieces(text, all_found, outcome), "scrubbed": _replaced(outcome), "length": len(text)}
+    if document is not None:
+        _rewrite(document, folder, Scrubber(annotator, choices.replace, allow=lists.allow))
     write_atomic(folder / SCRUBBED, outcome.text, private=True)
     write_atomic(folder / FOUND, json.dumps(found), private=True)
     return dict(outcome.counts)
+
+
+def _rewrite(document: Path, folder: Path, scrubber: Scrubber) -> None:
+    from shoal.documents.registry import format_for
+    from shoal.scrub.files import rewrite_document
+
+    rewrite_document(format_for(document), document, folder / f"scrubbed{document.suffix}", scrubber)
 
 
 def _pieces(text: str, found: ScrubOutcome, outcome: ScrubOutcome) -> list[dict[str, Any]]:

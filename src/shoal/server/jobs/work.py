@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Insert, insert, select
+from sqlalchemy import Insert, func, insert, select, update
 
 from shoal.errors import InputError
 from shoal.policy import Policy
 from shoal.randomness import now
+from shoal.schema import Role
 from shoal.server.home import StudioHome
 from shoal.server.jobs.drafting import DraftedPolicy, PolicyChoices, draft_policy, open_upload
 from shoal.server.jobs.job_queue import JobClaim, JobKind, JobQueue
@@ -84,14 +85,32 @@ class JobOutcome:
 
 
 def inspect(job: JobContext) -> JobOutcome:
-    from shoal.io import write_atomic
+    from shoal.io import explained, write_atomic
     from shoal.scan.policy_suggestion import profiled
+    from shoal.server.jobs.spread import spread_of
 
     table = profiled(str(job.file), open_upload(job.file), monitor=job.monitor)
     folder = job.home.upload(job.claim.source)
     write_atomic(folder / "profile.json", json.dumps(table.profile.to_dict()))
     write_atomic(folder / "preview.json", json.dumps(_first_rows(table.source)))
+    quasi = [one.name for one in table.profile.columns if one.proposal.role is Role.QUASI]
+    with explained(table.source):
+        write_atomic(folder / "spread.json", json.dumps(spread_of(table.source.scan(), quasi)), private=True)
     return JobOutcome({"rows": table.profile.rows, "columns": len(table.profile.columns)})
+
+
+def fetch_table(job: JobContext) -> JobOutcome:
+    """A table of a database becomes a file of ours, and is looked at as one that was uploaded."""
+    from shoal.server.jobs.table_fetching import fetch
+
+    mine, settings = SOURCES.c.owner == job.claim.owner, job.home.settings
+    with job.home.database.reading() as connection:
+        stored = connection.execute(select(func.coalesce(func.sum(SOURCES.c.size), 0)).where(mine)).scalar_one()
+    with job.monitor.phase("fetch"):
+        size, sha256 = fetch(job.home.upload(job.claim.source), settings.stored_bytes - int(stored))
+    with job.home.database.transaction() as connection:
+        connection.execute(update(SOURCES).where(SOURCES.c.id == job.claim.source).values(size=size, sha256=sha256))
+    return inspect(job)
 
 
 def _first_rows(source: Source) -> dict[str, Any]:
@@ -123,15 +142,19 @@ def check(job: JobContext) -> JobOutcome:
 
 
 def explore(job: JobContext) -> JobOutcome:
-    from shoal.assess.exploration import ExploreRequest, explore_policy
+    from shoal.assess.closer_look import lattice_around
+    from shoal.assess.exploration import ExploreRequest, PolicyExplorer
+    from shoal.results.exploration import Exploration
 
     drafted = job.drafted()
-    solve = drafted.suggestion.policy.solve
+    policy, solve = drafted.suggestion.policy, drafted.suggestion.policy.solve
     limits = tuple(sorted({*EXPLORED_LIMITS, solve.suppression_limit}))
     request = ExploreRequest(ks=EXPLORED_KS, limits=limits, recodings=(solve.recoding,))
     with job.monitor.phase("try"):
-        tried = explore_policy(drafted.suggestion.policy, drafted.source, request, job.monitor)
-    return JobOutcome(tried.to_dict())
+        explorer = PolicyExplorer(policy, drafted.source, monitor=job.monitor)
+        tries = tuple(explorer.tries(request.settings(policy)))
+        told = Exploration(policy.name, explorer.label, explorer.problem.records, tries, complete=True).to_dict()
+        return JobOutcome({**told, "lattice": lattice_around(explorer.problem, solve)})
 
 
 def run(job: JobContext) -> JobOutcome:
@@ -143,15 +166,30 @@ def run(job: JobContext) -> JobOutcome:
     policy = asked.get("policy") or job.claim.id
     text = job.own_policy() if asked.get("policy") is None else job.named_policy()
     if not folder.exists():
-        options = RunOptions(output=folder, seed=asked.get("seed"))
+        options = RunOptions(output=folder, seed=asked.get("seed"), evidence=asked.get("evidence", False))
         request = options.for_table(Policy.from_text(text), source=open_upload(job.file))
         with Run(request, job.monitor).staged() as staged:
             examples = {column.name: _example(column.cells) for column in staged.release.examples}
             job.queue.note(job.claim, "examples", {"columns": examples})
             staged.commit()
+    job.queue.note(job.claim, "classes", {"bins": _class_bins(folder)})
     made = {"id": job.claim.id, "owner": job.claim.owner, "source": job.claim.source, "policy": policy}
     row = insert(RELEASES).values(**made, created=now().timestamp())
     return JobOutcome({"release": job.claim.id, "policy": policy}, (row,))
+
+
+def _class_bins(folder: Path) -> list[dict[str, Any]]:
+    """How large the released classes are, as the report draws them."""
+    from shoal.assess.closer_look import class_sizes
+    from shoal.report.plots import class_bins
+    from shoal.results.release_folder import ReleaseFolder
+
+    found = ReleaseFolder.at(str(folder))
+    if found.manifest is None or found.manifest.records is None:
+        return []
+    data = open_upload(Path(found.data))
+    names = found.manifest.comparable_quasi(data.scan().collect_schema().names())
+    return [asdict(one) for one in class_bins(class_sizes(data, names))]
 
 
 def _example(cells: tuple[Any, ...]) -> list[dict[str, Any]]:
@@ -166,6 +204,23 @@ def measure(job: JobContext) -> JobOutcome:
     folder = ReleaseFolder.at(str(job.home.release(job.claim.request["release"])))
     request = MeasureRequest.parse(release=folder)
     return JobOutcome(measure_data(folder, request, original=open_upload(job.file), monitor=job.monitor).to_dict())
+
+
+def explain(job: JobContext) -> JobOutcome:
+    """Why a record is starred out. It has values of a person: kept with the source, and gone with it."""
+    from shoal.assess.closer_look import explain_record
+    from shoal.io import write_atomic
+    from shoal.plan.dry_run import rehearse
+    from shoal.results.manifest import Manifest
+
+    asked, source = job.claim.request, open_upload(job.file)
+    manifest = Manifest.load(job.home.release(asked["release"]))
+    with job.monitor.phase("count"):
+        policy = Policy.from_text(job.named_policy())
+        told = explain_record(rehearse(policy, source), policy.solve, source, manifest, asked["row"])
+    path = job.home.explanation(job.claim.source, asked["release"], asked["row"])
+    write_atomic(path, json.dumps(told), private=True)
+    return JobOutcome({"row": asked["row"]})
 
 
 def synth(job: JobContext) -> JobOutcome:
@@ -258,4 +313,6 @@ WORK: Final[Mapping[JobKind, Callable[[JobContext], JobOutcome]]] = {
     JobKind.DESK: open_desk,
     JobKind.QUERY: query,
     JobKind.LEVELS: check_levels,
+    JobKind.EXPLAIN: explain,
+    JobKind.FETCH: fetch_table,
 }

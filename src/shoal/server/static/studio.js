@@ -1,25 +1,33 @@
 "use strict";
+/* Times are sent in UTC; they are shown by the clock of whoever reads them. */
+(() => {
+  const clock = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  for (const time of document.querySelectorAll("time[datetime]")) {
+    time.title = time.textContent;
+    time.textContent = clock.format(new Date(time.dateTime));
+  }
+})();
 /* The upload goes as the body of one request, so that neither browser nor server holds the file in memory. */
 (() => {
-  const form = document.getElementById("upload");
-  if (form) {
-    const sent = document.getElementById("sent");
-    const problem = document.getElementById("upload-problem");
+  for (const form of document.querySelectorAll("form[data-upload]")) {
+    const sent = form.querySelector("progress");
+    const problem = form.querySelector(".problem");
+    const button = form.querySelector("button");
     const fail = text => {
       problem.textContent = text;
       problem.hidden = false;
       sent.hidden = true;
-      form.querySelector("button").disabled = false;
+      button.disabled = false;
     };
     form.addEventListener("submit", event => {
       event.preventDefault();
-      const file = document.getElementById("file").files[0];
+      const file = form.querySelector("input[type=file]").files[0];
       if (!file) return;
       problem.hidden = true;
       sent.hidden = false;
-      form.querySelector("button").disabled = true;
+      button.disabled = true;
       const request = new XMLHttpRequest();
-      request.open("POST", "/api/v1/sources?name=" + encodeURIComponent(file.name));
+      request.open("POST", form.dataset.upload + "?name=" + encodeURIComponent(file.name));
       request.setRequestHeader("Content-Type", "application/octet-stream");
       request.setRequestHeader("X-CSRF-Token", form.dataset.csrf);
       request.upload.addEventListener("progress", now => { if (now.lengthComputable) sent.value = now.loaded / now.total; });
@@ -27,7 +35,7 @@
       request.addEventListener("load", () => {
         let answer = {};
         try { answer = JSON.parse(request.responseText); } catch { answer = {}; }
-        if (request.status === 201) location.assign("/sources/" + answer.source);
+        if (request.status === 201) location.assign(form.dataset.leads + answer[form.dataset.key]);
         else fail(request.status === 413 ? "The file is larger than may be sent here." : answer.title || "The file can't be used.");
       });
       request.send(file);
@@ -61,7 +69,10 @@
   /* A text file is read here and put into the field. */
   for (const input of document.querySelectorAll("input[data-into]")) {
     input.addEventListener("change", async () => {
-      if (input.files[0]) document.getElementById(input.dataset.into).value = await input.files[0].text();
+      const field = document.getElementById(input.dataset.into);
+      if (!input.files[0]) return;
+      field.value = await input.files[0].text();
+      field.dispatchEvent(new Event("input", { bubbles: true }));
     });
   }
   /* What was found in a text: a phrase is decided on wherever it stands, and the list of what stays follows. */

@@ -109,8 +109,9 @@ def accounts(request: Request, who: Annotated[Principal, Depends(Permit("account
 
 
 def _accounts(request: Request, *, problem: str | None, status: int = 200) -> Response:
-    everybody = parts_of(request).accounts.all()
-    return page(request, "accounts.html", status=status, accounts=everybody, roles=studio_roles(), problem=problem)
+    accounts = parts_of(request).accounts
+    told = {"accounts": accounts.all(), "seen": accounts.last_seen(), "roles": studio_roles(), "problem": problem}
+    return page(request, "accounts.html", status=status, **told)
 
 
 @ROUTER.post("/accounts")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -84,3 +85,115 @@ def _ticks(most: float) -> list[float]:
     """
     step = _step(most)
     return [round(step * number, 6) for number in range(int(most / step + 1e-9) + 1)]
+
+
+@dataclass(frozen=True)
+class ClassBar:
+    label: str
+    classes: int
+    people: int
+    share: float
+    """Of all people in classes."""
+
+
+def class_chart(bins: Sequence[Mapping[str, Any]]) -> tuple[ClassBar, ...]:
+    """
+    >>> [bar.share for bar in class_chart([{"label": "1", "classes": 0, "people": 0},
+    ...                                    {"label": "5–9", "classes": 2, "people": 12}])]
+    [0.0, 1.0]
+    """
+    whole = max(1, sum(one["people"] for one in bins))
+    return tuple(ClassBar(one["label"], one["classes"], one["people"], one["people"] / whole) for one in bins)
+
+
+NODE_WIDTH: Final = 150
+NODE_HEIGHT: Final = 58
+NODE_GAP: Final = 14
+
+
+@dataclass(frozen=True)
+class NodeBox:
+    x: float
+    y: float
+    name: str
+    """The levels, one after the other."""
+    node: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LatticeChart:
+    """The node in the middle, coarser ones above it, finer ones below."""
+
+    width: int
+    height: int
+    middle: NodeBox
+    around: tuple[NodeBox, ...]
+
+
+def lattice_chart(nodes: Sequence[Mapping[str, Any]]) -> LatticeChart | None:
+    """None where there is nothing around."""
+    if len(nodes) < 2:
+        return None
+    rows = [[one for one in nodes[1:] if one["step"] == step] for step in (1, -1)]
+    most = max(map(len, rows))
+    width = max(1, most) * (NODE_WIDTH + NODE_GAP) + NODE_GAP
+    heights = (8, 8 + 2 * NODE_HEIGHT + 8 * NODE_GAP)
+    around = tuple(
+        NodeBox(round((width - len(row) * (NODE_WIDTH + NODE_GAP) + NODE_GAP) / 2 + at * (NODE_WIDTH + NODE_GAP), 1),
+                y, _node_name(one), one)
+        for row, y in zip(rows, heights, strict=True) for at, one in enumerate(row)
+    )  # fmt: skip
+    middle = NodeBox((width - NODE_WIDTH) / 2, (heights[0] + heights[1]) / 2, _node_name(nodes[0]), nodes[0])
+    return LatticeChart(width, heights[1] + NODE_HEIGHT + 8, middle, around)
+
+
+def _node_name(node: Mapping[str, Any]) -> str:
+    return " · ".join(str(level) for level in node["levels"].values())
+
+
+@dataclass(frozen=True)
+class GraphNode:
+    x: float
+    y: float
+    row: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ReleaseGraph:
+    """Releases on a circle; a line joins two that were looked at together."""
+
+    width: int
+    height: int
+    nodes: tuple[GraphNode, ...]
+    lines: tuple[tuple[GraphNode, GraphNode], ...]
+
+
+GRAPH_RADIUS: Final = 150
+GRAPH_HEIGHT: Final = 110
+GRAPH_EDGE: Final = 110
+MOST_NODES: Final = 60
+
+
+def release_graph(rows: Sequence[Mapping[str, Any]]) -> ReleaseGraph | None:
+    """None where fewer than two releases are there, or so many that nobody could tell them apart.
+
+    >>> rows = [{"id": "a", "composition": None}, {"id": "b", "composition": {"outcome": "pass", "earlier": ["a"]}}]
+    >>> [(one.row["id"], other.row["id"]) for one, other in release_graph(rows).lines]
+    [('a', 'b')]
+    """
+    if not 2 <= len(rows) <= MOST_NODES:
+        return None
+    centre = GRAPH_RADIUS + GRAPH_EDGE
+    nodes = {}
+    for number, row in enumerate(rows):
+        turn = 2 * math.pi * number / len(rows) - math.pi / 2
+        x, y = centre + GRAPH_RADIUS * math.cos(turn), 40 + GRAPH_HEIGHT * (1 + math.sin(turn))
+        nodes[row["id"]] = GraphNode(round(x, 1), round(y, 1), row)
+    together = {
+        tuple(sorted((row["id"], other)))
+        for row in rows
+        for other in (row.get("composition") or {}).get("earlier", ())
+        if other in nodes
+    }
+    lines = tuple((nodes[one], nodes[other]) for one, other in sorted(together))
+    return ReleaseGraph(2 * centre, 2 * GRAPH_HEIGHT + 80, tuple(nodes.values()), lines)

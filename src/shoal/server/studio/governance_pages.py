@@ -12,9 +12,17 @@ from shoal.govern.record_kinds import record_kind
 from shoal.govern.training import training_topic, training_topics
 from shoal.server.access.sessions import Principal
 from shoal.server.governance.act_forms import from_form
-from shoal.server.governance.overview import checklists, overview, project_facts, project_steps, release_facts
+from shoal.server.governance.overview import (
+    checklists,
+    incident_clock,
+    overview,
+    project_facts,
+    project_steps,
+    release_facts,
+)
 from shoal.server.governance.registry_acts import ask_composition, enter_release, verified
 from shoal.server.governance.registry_desk import NoRecordError, NoRegistryError, RegistryVisit, told_state
+from shoal.server.studio.charts import release_graph
 from shoal.server.studio.page_rendering import page
 from shoal.server.web.answers import status_of
 from shoal.server.web.permits import Permit, parts_of
@@ -90,7 +98,7 @@ def list_records(
         found = visit.states(kind, project)
         if kind == "release":
             rows = [release_facts(name, state) for name, state in found.items()]
-            return page(request, "govern/releases.html", releases=rows, project=project)
+            return page(request, "govern/releases.html", releases=rows, project=project, graph=release_graph(rows))
         rows = [{"id": name, **told_state(state)} for name, state in found.items()]
         columns = [name for name in _LISTED if any(row.get(name) for row in rows)]
         new = [form.act for form in visit.forms(kind, None)]
@@ -115,6 +123,7 @@ def _record(request: Request, visit: RegistryVisit, kind: str, identifier: str, 
         record=told_state(state),
         forms=visit.forms(kind, state),
         history=visit.history(kind, identifier),
+        clock=incident_clock(state),
         composes=kind == "release" and state.status == "entered" and visit.may("release", "compose"),
         **shown,
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import AccessError
@@ -12,36 +13,42 @@ from shoal.results.release_folder import ReleaseFolder
 from shoal.server.access.sessions import Principal
 from shoal.server.jobs.job_queue import OPEN_STATES, JobKind, JobState
 from shoal.server.store.tables import JOBS, RELEASES, SOURCES
-from shoal.server.studio.charts import frontier_chart
+from shoal.server.studio.charts import class_chart, frontier_chart, lattice_chart
 from shoal.server.studio.page_rendering import page
+from shoal.server.studio_acts import ask
+from shoal.server.web.languages import said
 from shoal.server.web.parts import StudioParts
 from shoal.server.web.permits import Permit, parts_of
 
 ROUTER = APIRouter(include_in_schema=False)
+RecordReader = Annotated[Principal, Depends(Permit("source.preview"))]
 PHASES: Final = {
-    "read": "Look at the columns",
-    "draft": "Draft the policy, and try what the table can bear",
-    "try": "Try other settings",
-    "count": "Count who looks alike",
-    "solve": "Find the least loss",
-    "rewrite": "Write the data",
-    "recount": "Count again what was written",
-    "read back": "Look what other columns give away",
-    "last look": "Search for identifiers that are left",
-    "evidence": "Measure risk and usefulness",
-    "report": "Write the report",
-    "commit": "Make it the release",
-    "scrub": "Look for what the text says of people",
-    "answer": "Work out the answer, and add the noise",
-    "compose": "Look at all releases of the same people together",
+    "fetch": said("Fetch the table"),
+    "read": said("Look at the columns"),
+    "draft": said("Draft the policy, and try what the table can bear"),
+    "try": said("Try other settings"),
+    "count": said("Count who looks alike"),
+    "solve": said("Find the least loss"),
+    "rewrite": said("Write the data"),
+    "recount": said("Count again what was written"),
+    "read back": said("Look what other columns give away"),
+    "last look": said("Search for identifiers that are left"),
+    "evidence": said("Measure risk and usefulness"),
+    "report": said("Write the report"),
+    "commit": said("Make it the release"),
+    "scrub": said("Look for what the text says of people"),
+    "answer": said("Work out the answer, and add the noise"),
+    "compose": said("Look at all releases of the same people together"),
 }
 _OF_KIND: Final = {
     JobKind.INSPECT: ("read",),
+    JobKind.FETCH: ("fetch", "read"),
     JobKind.EXPLORE: ("read", "draft", "try"),
-    JobKind.RUN: tuple(name for name in PHASES if name not in ("try", "compose", "scrub", "answer")),
+    JobKind.RUN: tuple(name for name in PHASES if name not in ("fetch", "try", "compose", "scrub", "answer")),
     JobKind.SCRUB: ("scrub",),
     JobKind.COMPOSE: ("compose",),
     JobKind.QUERY: ("answer",),
+    JobKind.EXPLAIN: ("count",),
 }
 
 
@@ -60,7 +67,8 @@ def show_job(
     tries = row["result"]["tries"] if explored else []
     pair = [(number, tries[number]) for number in (first, second) if number < len(tries) and tries[number]["feasible"]]
     compared = pair if first != second and len(pair) == 2 else []
-    return page(request, "run.html", **standing, chart=frontier_chart(tries), compared=compared)
+    return page(request, "run.html", **standing, chart=frontier_chart(tries), compared=compared,
+                lattice=lattice_chart(row["result"].get("lattice", ()) if explored else ()))  # fmt: skip
 
 
 @ROUTER.get("/jobs/{job}/progress")
@@ -87,7 +95,9 @@ def result(request: Request, release: str, who: Annotated[Principal, Depends(Per
     row = parts.own(RELEASES, who, release)
     folder = parts.home.release(release)
     manifest = ReleaseFolder.at(str(folder)).manifest
-    told = [event["body"]["columns"] for event in parts.queue.events(release) if event["kind"] == "examples"]
+    events = parts.queue.events(release)
+    told = [event["body"]["columns"] for event in events if event["kind"] == "examples"]
+    bins = [event["body"]["bins"] for event in events if event["kind"] == "classes"]
     files = [{"name": path.name, "size": path.stat().st_size} for path in sorted(folder.iterdir()) if path.is_file()]
     job = parts.own(JOBS, who, release)
     template = "synthetic_result.html" if manifest is not None and manifest.synthesis is not None else "result.html"
@@ -98,10 +108,37 @@ def result(request: Request, release: str, who: Annotated[Principal, Depends(Per
         source=_source(parts, who, row["source"]),
         manifest=manifest,
         examples=told[-1] if told else {},
+        classes=class_chart(bins[-1] if bins else []),
         files=files,
         seed=job["request"].get("seed"),
         projects=_open_projects(parts, who),
     )
+
+
+@ROUTER.get("/releases/{release}/rows")
+def show_record(
+    request: Request, release: str, who: RecordReader, row: Annotated[int, Query(ge=1, le=10**12)] = 1
+) -> Response:
+    """Why a record is starred out: for those who may see the source's records."""
+    parts = parts_of(request)
+    found = parts.own(RELEASES, who, release)
+    source = parts.own(SOURCES, who, found["source"])
+    path = parts.home.explanation(source["id"], release, row)
+    told = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    return page(request, "rows.html", row=found, source=source, number=row, told=told)
+
+
+@ROUTER.post("/releases/{release}/rows")
+def explain_record(
+    request: Request, release: str, number: Annotated[int, Form(ge=1, le=10**12)], who: RecordReader
+) -> Response:
+    parts = parts_of(request)
+    found = parts.own(RELEASES, who, release)
+    if not found["policy"]:
+        raise HTTPException(404, "nobody is starred out in a synthetic table")
+    told = {"release": release, "policy": found["policy"], "row": number}
+    made = ask(parts, who, JobKind.EXPLAIN, found["source"], told)
+    return RedirectResponse(f"/jobs/{made['job']}", 303)
 
 
 def _open_projects(parts: StudioParts, who: Principal) -> list[str]:
@@ -136,6 +173,8 @@ _LEADS_TO: Final = {
     JobKind.QUERY: "/query/{request[dataset]}",
     JobKind.DESK: "/callers/{request[desk]}",
     JobKind.INSPECT: "/sources/{source}",
+    JobKind.FETCH: "/sources/{source}",
+    JobKind.EXPLAIN: "/releases/{request[release]}/rows?row={request[row]}",
 }
 """Where a job that is done leads; others stay on their own page."""
 

@@ -9,31 +9,38 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from shoal.server.access.sessions import Principal
+from shoal.server.web.languages import LANGUAGES, language_of, said, translations
 from shoal.server.web.permits import parts_of
 
 
 @cache
-def _templates() -> Environment:
+def _templates(language: str) -> Environment:
     made = Environment(
+        extensions=["jinja2.ext.i18n"],
         loader=PackageLoader("shoal.server", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     made.filters |= {"moment": _moment, "bytes": _bytes, "share": _share}
     return made
 
 
-def _moment(seconds: float) -> str:
-    """
+def _moment(seconds: float) -> Markup:
+    """In UTC; a script writes it again as the clock on the reader's wall shows it.
+
     >>> _moment(0.0)
-    '1 Jan 1970, 00:00 UTC'
+    Markup('<time datetime="1970-01-01T00:00:00Z">1 Jan 1970, 00:00 UTC</time>')
     """
     at = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-    return f"{at.day} {at:%b %Y, %H:%M} UTC"
+    return Markup('<time datetime="{}">{} {} UTC</time>').format(
+        f"{at:%Y-%m-%dT%H:%M:%SZ}", at.day, f"{at:%b %Y, %H:%M}"
+    )
 
 
 def _bytes(size: int) -> str:
@@ -57,19 +64,22 @@ def _share(part: float) -> str:
 
 def page(request: Request, template: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
     who: Principal | None = getattr(request.state, "principal", None)
+    language = language_of(request)
     common = {"who": who, "csrf": None if who is None else who.csrf, "path": request.url.path}
-    return HTMLResponse(_templates().get_template(template).render({**common, **values}), status)
+    back = request.url.path if request.method == "GET" else "/"
+    told = {"language": language, "languages": LANGUAGES, "back": back, **common, **values}
+    return HTMLResponse(_templates(language).get_template(template).render(told), status)
 
 
 def error_page(request: Request, status: int, detail: str) -> HTMLResponse:
     headings = {
-        409: "Not yet",
-        403: "You may not do that",
-        404: "There is nothing here",
-        413: "Too large",
-        422: "That can't be used",
+        409: said("Not yet"),
+        403: said("You may not do that"),
+        404: said("There is nothing here"),
+        413: said("Too large"),
+        422: said("That can't be used"),
     }
-    heading = headings.get(status, "Something went wrong")
+    heading = headings.get(status, said("Something went wrong"))
     return page(request, "error.html", status=status, heading=heading, detail=detail)
 
 

@@ -13,6 +13,7 @@ from shoal.errors import AccessError, InputError, ShoalError
 from shoal.server.access.accounts import Account
 from shoal.server.access.sessions import Principal, random_text
 from shoal.server.studio.page_rendering import is_secure, page
+from shoal.server.web.languages import COOKIE, LANGUAGES
 from shoal.server.web.permits import OpenDoor, Permit, parts_of
 
 ROUTER = APIRouter(include_in_schema=False)
@@ -116,3 +117,15 @@ def _form(request: Request, template: str, /, *, status: int = 200, **values: ob
 
 def _set_cookie(request: Request, answer: Response, name: str, value: str) -> None:
     answer.set_cookie(name, value, httponly=True, samesite="strict", secure=is_secure(request), path="/")
+
+
+@ROUTER.post("/language")
+def choose_language(
+    request: Request, to: Text, who: Annotated[Principal, Depends(Permit("own.read"))], back: Text = "/"
+) -> Response:
+    answer = RedirectResponse(local(back), 303)
+    if to in LANGUAGES:
+        answer.set_cookie(
+            COOKIE, to, samesite="lax", httponly=True, secure=is_secure(request), path="/", max_age=31_536_000
+        )
+    return answer

@@ -8,45 +8,104 @@ from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
-from shoal.errors import InputError
+from shoal.errors import AccessError, InputError
 from shoal.policy import PRESETS, UseCase
 from shoal.schema import Role
 from shoal.server.access.sessions import Principal
+from shoal.server.governance.overview import waiting_for
 from shoal.server.jobs.drafting import PolicyChoices
 from shoal.server.jobs.job_queue import JobKind
 from shoal.server.jobs.synthesis_choices import SynthesisChoices
+from shoal.server.jobs.table_fetching import TableWish
+from shoal.server.source_acts import files_offered, take_from_database, take_from_folder
 from shoal.server.store.tables import JOBS, RELEASES, SOURCES
 from shoal.server.studio.page_rendering import page
 from shoal.server.studio_acts import ask, choose, demo_blocks, forget_source, take_in
+from shoal.server.web.languages import said
 from shoal.server.web.permits import Permit, parts_of
 
 ROUTER = APIRouter(include_in_schema=False)
 SHOWN: Final = 8
 ROLES: Final = {
-    Role.DIRECT: "names a person by itself: it is taken out or replaced",
-    Role.QUASI: "many share it, but together such columns may fit one person: it is generalised",
-    Role.SENSITIVE: "what the recipient needs and an attacker wants: kept, but whose it is gets lost in the crowd",
-    Role.INSENSITIVE: "helps nobody to find or to harm a person: it stays as it is",
+    Role.DIRECT: said("names a person by itself: it is taken out or replaced"),
+    Role.QUASI: said("many share it, but together such columns may fit one person: it is generalised"),
+    Role.SENSITIVE: said(
+        "what the recipient needs and an attacker wants: kept, but whose it is gets lost in the crowd"
+    ),
+    Role.INSENSITIVE: said("helps nobody to find or to harm a person: it stays as it is"),
 }
 
 
 @ROUTER.get("/")
 def start(request: Request, who: Annotated[Principal, Depends(Permit("own.read"))]) -> Response:
+    return _start(request, who)
+
+
+def _start(request: Request, who: Principal, *, problem: str | None = None, status: int = 200) -> Response:
     parts = parts_of(request)
     names = {row["id"]: row["name"] for row in parts.all_own(SOURCES, who, most=500)}
     return page(
         request,
         "start.html",
+        status=status,
         sources=parts.all_own(SOURCES, who, most=SHOWN),
         jobs=[job for job in parts.all_own(JOBS, who, most=30) if job["kind"] in (JobKind.RUN, JobKind.SYNTH)][:SHOWN],
         releases=parts.all_own(RELEASES, who, most=SHOWN),
         names=names,
+        waits=_waits(request, who),
+        files=files_offered(parts) if who.may("source.upload") else [],
+        servers=parts.home.settings.table_servers,
+        problem=problem,
     )
+
+
+def _waits(request: Request, who: Principal) -> list[dict[str, Any]]:
+    """What the registry wants of this person; nothing of those who were not admitted."""
+    desk = parts_of(request).desk
+    if not desk.begun or not who.may("govern.read"):
+        return []
+    try:
+        with desk.visit(who.account.name) as visit:
+            return waiting_for(visit)
+    except AccessError:
+        return []
 
 
 @ROUTER.post("/demo")
 async def demo(request: Request, who: Annotated[Principal, Depends(Permit("source.upload"))]) -> Response:
     made = await take_in(parts_of(request), who, "hospital.csv", demo_blocks())
+    return RedirectResponse(f"/sources/{made['source']}", 303)
+
+
+@ROUTER.post("/sources/from-folder")
+async def from_folder(
+    request: Request,
+    file: Annotated[str, Form(max_length=300)],
+    who: Annotated[Principal, Depends(Permit("source.upload"))],
+) -> Response:
+    made = await take_from_folder(parts_of(request), who, file)
+    return RedirectResponse(f"/sources/{made['source']}", 303)
+
+
+@ROUTER.post("/sources/from-database")
+def from_database(  # noqa: PLR0913, PLR0917  # one argument for each field of the form
+    request: Request,
+    server: Annotated[str, Form(max_length=300)],
+    database: Annotated[str, Form(max_length=100)],
+    user: Annotated[str, Form(max_length=100)],
+    table: Annotated[str, Form(max_length=100)],
+    who: Annotated[Principal, Depends(Permit("source.upload"))],
+    password: Annotated[str, Form(max_length=300)] = "",
+) -> Response:
+    schema, _, name = table.rpartition(".")
+    told = {"server": server, "database": database, "user": user, "password": password, "table": name}
+    try:
+        made = take_from_database(parts_of(request), who, TableWish.model_validate({**told, "db_schema": schema}))
+    except ValidationError:
+        wrong = "a database and a table have names of letters, digits, dots and dashes"
+        return _start(request, who, problem=wrong, status=422)
+    except InputError as error:
+        return _start(request, who, problem=str(error), status=422)
     return RedirectResponse(f"/sources/{made['source']}", 303)
 
 
@@ -70,7 +129,8 @@ def delete_source(
 @ROUTER.get("/sources/{source}/know")
 def know(request: Request, source: str, who: Annotated[Principal, Depends(Permit("source.read"))]) -> Response:
     values = _looked_at(request, source, who)
-    return page(request, "know.html", **values, roles=ROLES)
+    spread = parts_of(request).found_in(source, "spread") or {"columns": {}, "alone": None}
+    return page(request, "know.html", **values, roles=ROLES, spread=spread)
 
 
 @ROUTER.post("/sources/{source}/role")
@@ -92,7 +152,9 @@ def change_role(
         roles[column] = role
     choose(parts_of(request), who, source, chosen.model_copy(update={"roles": roles}))
     values["choices"] = chosen.model_copy(update={"roles": roles})
-    return page(request, "know_row.html", **values, column=found, roles=ROLES, number=_number(values, column))
+    spread = parts_of(request).found_in(source, "spread") or {"columns": {}}
+    told = {**values, "column": found, "roles": ROLES, "number": _number(values, column), "spread": spread}
+    return page(request, "know_row.html", **told)
 
 
 def _number(values: dict[str, Any], column: str) -> int:
@@ -154,12 +216,14 @@ def start_run(  # noqa: PLR0913, PLR0917  # one argument for each field of the f
     who: Annotated[Principal, Depends(Permit("job.start"))],
     act: Annotated[str, Form(pattern="^(run|explore)$")] = "run",
     seed: Annotated[str, Form(max_length=20, pattern="^-?[0-9]*$")] = "",
+    evidence: Annotated[bool, Form()] = False,  # noqa: FBT002
 ) -> Response:
     """The choices are kept; then the release is made, or only tried out."""
     parts, values = parts_of(request), _looked_at(request, source, who)
     wanted = values["choices"].model_copy(update={"use_case": use_case, "k": k, "suppression_limit": limit / 100})
     choose(parts, who, source, PolicyChoices.model_validate(wanted.model_dump()))
-    told = {"seed": int(seed)} if seed.strip("-") and act == "run" else {}
+    told: dict[str, Any] = {"seed": int(seed)} if seed.strip("-") and act == "run" else {}
+    told |= {"evidence": True} if evidence and act == "run" else {}
     if not -(2**63) <= told.get("seed", 0) < 2**63:
         raise InputError("is beyond 64 bits", field="seed")
     try:

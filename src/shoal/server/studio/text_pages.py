@@ -15,7 +15,8 @@ from shoal.server.jobs.job_queue import OPEN_STATES
 from shoal.server.jobs.text_scrubbing import TextChoices
 from shoal.server.store.tables import JOBS, TEXTS
 from shoal.server.studio.page_rendering import page
-from shoal.server.text_acts import FILES, decide, forget_text, found_in_text, take_in_text
+from shoal.server.text_acts import FILES, decide, forget_text, found_in_text, scrubbed_document, take_in_text
+from shoal.server.web.parts import StudioParts
 from shoal.server.web.permits import Permit, parts_of
 
 ROUTER = APIRouter(prefix="/texts", include_in_schema=False)
@@ -31,7 +32,14 @@ _GROUP_OF: Final = {kind: group for group, kinds in _GROUPS.items() for kind in 
 
 @ROUTER.get("")
 def texts(request: Request, who: Annotated[Principal, Depends(Permit("text.read"))]) -> Response:
-    return page(request, "texts.html", texts=parts_of(request).all_own(TEXTS, who), problem=None, entered="")
+    return _texts(request, who)
+
+
+def _texts(request: Request, who: Principal, *, problem: str | None = None, entered: str = "") -> Response:
+    from shoal.documents.registry import endings
+
+    told = {"texts": parts_of(request).all_own(TEXTS, who), "endings": ",".join(sorted(endings()))}
+    return page(request, "texts.html", status=200 if problem is None else 422, problem=problem, entered=entered, **told)
 
 
 @ROUTER.post("")
@@ -45,8 +53,7 @@ def add_text(
     try:
         made = take_in_text(parts, who, name, text)
     except ShoalError as error:
-        known = parts.all_own(TEXTS, who)
-        return page(request, "texts.html", status=422, texts=known, problem=str(error), entered=text)
+        return _texts(request, who, problem=str(error), entered=text)
     return RedirectResponse(f"/texts/{made['text']}", 303)
 
 
@@ -60,9 +67,21 @@ def _shown(request: Request, text: str, who: Principal, *, problem: str | None =
     row = parts.own(TEXTS, who, text)
     job = parts.own(JOBS, who, row["job"])
     found = None if job["state"] in OPEN_STATES else found_in_text(parts, who, text)
-    shown = {"row": row, "job": job, "found": found, "problem": problem, "files": FILES, "group": _group}
+    shown = {
+        "row": row,
+        "job": job,
+        "found": found,
+        "problem": problem,
+        "files": _files(parts, who, text),
+        "group": _group,
+    }
     choices = TextChoices.model_validate(row["choices"])
     return page(request, "text.html", status=status, **shown, choices=choices, phrases=_phrases(found))
+
+
+def _files(parts: StudioParts, who: Principal, text: str) -> tuple[str, ...]:
+    document = scrubbed_document(parts, who, text)
+    return FILES if document is None else (document.name, *FILES)
 
 
 def _group(kind: str) -> str:

@@ -38,8 +38,8 @@ _HEADERS: Final = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "cache-control": "no-store",
 }
-STREAMED: Final = ("/api/v1/sources",)
-"""Routes that count their bytes themselves."""
+STREAMED: Final = {"/api/v1/sources": "upload_bytes", "/api/v1/texts/documents": "document_bytes"}
+"""Routes whose body is a file, with the setting that limits it."""
 
 
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -118,7 +118,7 @@ class EveryRequest:
         return "*" in self._settings.host_names or name.lower() in self._settings.host_names
 
     def _most(self, scope: Scope) -> int:
-        return self._settings.upload_bytes if scope["path"] in STREAMED else self._settings.body_bytes
+        return int(getattr(self._settings, STREAMED.get(scope["path"], "body_bytes")))
 
     def _declares_too_much(self, scope: Scope) -> bool:
         declared = Headers(scope=scope).get("content-length", "0")

@@ -45,6 +45,19 @@ def serve(
     oidc_secret: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Holds the studio's secret with the provider.")
     ] = None,
+    vault: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The vault whose requests to reveal are worked on here."),
+    ] = None,
+    tables: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A folder whose tables may be taken in without an upload.")
+    ] = None,
+    table_server: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL", help="A database whose tables may be taken in: postgresql://host:port; repeatable."
+        ),
+    ] = None,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Start the studio: upload, know, choose, run and see the result in a browser; the API is below /api/v1.
@@ -53,6 +66,7 @@ def serve(
     """
     try:
         from shoal.server.application import create_app
+        from shoal.server.jobs.table_fetching import checked_server
         from shoal.server.settings import ServerSettings
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("shoal"):
@@ -76,6 +90,9 @@ def serve(
         database=database,
         oidc_issuer=oidc_issuer,
         oidc_client=oidc_client,
+        vault=vault,
+        tables_folder=None if tables is None else tables.absolute(),
+        table_servers=tuple(checked_server(one) for one in table_server or ()),
         oidc_secret_file=None if oidc_secret is None else oidc_secret.absolute(),
     )
     app = create_app(home, settings)

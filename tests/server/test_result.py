@@ -1,0 +1,102 @@
+"""Run and Result: the lattice around the best node, class sizes, attacks, and why a record is starred out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.server.conftest import Visitor, account
+
+
+@pytest.fixture(scope="module")
+def lonely() -> bytes:
+    """Sixty people, and one who is like nobody else."""
+    rows = "".join(f"{20 + number % 3},{'FM'[number % 2]},{'abc'[number % 3]}\n" for number in range(60))
+    return f"age,sex,ward\n{rows}97,F,z\n".encode()
+
+
+def run(visitor: Visitor, content: bytes, **more: Any) -> str:
+    source = visitor.upload("people.csv", content).json()["source"]
+    visitor.work()
+    told = {"k": 3, "use_case": "internal-anonymised", "suppression_limit": 0.1}
+    roles = dict.fromkeys(("age", "sex", "ward"), "quasi")
+    assert visitor.api("PUT", f"/sources/{source}/choices", json={**told, "roles": roles}).status_code == 200
+    job = visitor.api("POST", "/jobs", json={"kind": "run", "source": source, "seed": 7, **more}).json()["job"]
+    assert visitor.finished(job)["state"] == "done"
+    return str(job)
+
+
+def test_starred_record_is_explained_to_those_who_see_records(app: Any, manager: Visitor, lonely: bytes, home: Path):
+    release = run(manager, lonely)
+    assert "Why is a record starred out?" in manager.client.get(f"/releases/{release}").text
+    asked = manager.post(f"/releases/{release}/rows", {"number": "61"})
+    manager.work()
+    shown = manager.client.get(f"{asked.headers['location']}/progress", follow_redirects=False)
+    assert shown.headers["hx-redirect"] == f"/releases/{release}/rows?row=61"
+    page = manager.client.get(f"/releases/{release}/rows?row=61").text
+    assert "It is starred out." in page
+    assert "1 of the records had exactly these values" in page
+    assert "97" in page
+    job = manager.api("GET", f"/jobs/{asked.headers['location'].rpartition('/')[2]}").json()
+    assert job["result"] == {"row": 61}, "no value of a person stands in the database"
+    manager.post(f"/releases/{release}/rows", {"number": "1"})
+    manager.work()
+    assert "It is in the release." in manager.client.get(f"/releases/{release}/rows?row=1").text
+    source = manager.api("GET", f"/releases/{release}").json()
+    assert "97" not in str(source.get("warnings"))
+    kept = list(home.glob("uploads/*/explained-*"))
+    assert len(kept) == 2
+    manager.api("DELETE", f"/sources/{kept[0].parent.name}")
+    assert not kept[0].exists()
+    assert manager.client.get(f"/releases/{release}/rows?row=61").status_code == 404
+
+
+def test_record_that_is_not_there_is_said(manager: Visitor, lonely: bytes):
+    release = run(manager, lonely)
+    for number in ("62", "1000000"):
+        asked = manager.post(f"/releases/{release}/rows", {"number": number})
+        manager.work()
+        assert "has to be 1 to 61" in manager.client.get(asked.headers["location"]).text
+    assert manager.post(f"/releases/{release}/rows", {"number": "0"}).status_code == 422
+
+
+def test_statistician_sees_no_record_of_anybody(app: Any, lonely: bytes):
+    visitor = account(app, "stan", "statistician")
+    release = run(visitor, lonely)
+    page = visitor.client.get(f"/releases/{release}").text
+    assert "Why is a record" not in page
+    assert visitor.client.get(f"/releases/{release}/rows?row=61").status_code == 403
+    assert visitor.post(f"/releases/{release}/rows", {"number": "61"}).status_code == 403
+
+
+def test_class_sizes_and_risks_are_on_the_page(manager: Visitor, lonely: bytes):
+    page = manager.client.get(f"/releases/{run(manager, lonely)}").text
+    assert "How many look alike" in page
+    assert "10–19" in page
+    assert "How likely somebody is found" in page
+
+
+def test_attacks_are_tried_where_they_are_asked_for(manager: Visitor, lonely: bytes):
+    plain = manager.client.get(f"/releases/{run(manager, lonely)}").text
+    assert "By guessing" not in plain
+    attacked = manager.client.get(f"/releases/{run(manager, lonely, evidence=True)}").text
+    assert "By guessing" in attacked
+
+
+def test_lattice_around_the_best_node(manager: Visitor, lonely: bytes):
+    source = manager.upload("people.csv", lonely).json()["source"]
+    manager.work()
+    roles = dict.fromkeys(("age", "sex", "ward"), "quasi")
+    told = {"k": 3, "use_case": "internal-anonymised", "suppression_limit": 0.1, "roles": roles}
+    manager.api("PUT", f"/sources/{source}/choices", json=told)
+    job = manager.api("POST", "/jobs", json={"kind": "explore", "source": source}).json()["job"]
+    nodes = manager.finished(job)["result"]["lattice"]
+    middle, around = nodes[0], nodes[1:]
+    assert middle["allowed"]
+    assert around
+    assert all(sum(level != middle["levels"][name] for name, level in one["levels"].items()) == 1 for one in around)
+    assert all(one["loss"] >= middle["loss"] for one in around if one["allowed"]), "nothing next to it is better"
+    page = manager.client.get(f"/jobs/{job}").text
+    assert "Around the best node" in page
+    assert 'class="node middle"' in page
