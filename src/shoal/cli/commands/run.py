@@ -18,6 +18,7 @@ from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.cli.vault.connection import NO_VAULT, VaultFlags, secrets_for
 from shoal.errors import InputError
+from shoal.kernels.early_checksums import begin_checksum
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,6 +70,8 @@ def run(
 
     Example: shoal run policy.yaml --input patients.csv --output release/
     """
+    if input is not None:
+        begin_checksum(Path(input))
     with importing():
         from shoal.policy.multi_table import MultiTablePolicy, load_any
         from shoal.release.destinations import Release

@@ -29,6 +29,7 @@ from shoal.errors import FieldName, FieldText, TargetError
 from shoal.io.atomic import unfinished
 from shoal.io.atomic.release_ownership import MANIFEST, foreign_files, is_replaceable
 from shoal.io.failures import no_room, writing
+from shoal.kernels.early_checksums import begun_checksum
 
 _AT_FDCWD: Final = -100
 _NOREPLACE: Final = 1
@@ -122,6 +123,9 @@ class Staging:
 
 
 def sha256_of(path: Path) -> str:
+    begun = begun_checksum(path)
+    if begun is not None:
+        return begun
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -62,17 +62,22 @@ def lines_at(path: Path, dialect: Dialect, label: str, places: Integers) -> byte
     end = dialect.eol.encode()
     wanted = places + 1
     found: list[bytes] = []
-    first = 0
-    for lines in _whole_lines(_unquoted(utf8_blocks(path, dialect, label), dialect), end):
-        if lines is None:
+    first, rest = 0, b""
+    for block in _from_header(_unquoted(utf8_blocks(path, dialect, label), dialect)):
+        if block is None:
             return None
-        ends = np.frombuffer(lines, np.uint8) == end[0]
-        number = int(np.count_nonzero(ends))
+        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == end[0])
+        number = len(ends)
         here = wanted[len(found) : np.searchsorted(wanted, first + number)] - first
         if len(here):
-            cuts = np.concatenate(([0], np.flatnonzero(ends) + 1))
-            found += [lines[one:other] for one, other in zip(cuts[here].tolist(), cuts[here + 1].tolist(), strict=True)]
+            begins = np.concatenate(([0], ends + 1))
+            cuts = zip(begins[here].tolist(), begins[here + 1].tolist(), strict=True)
+            lines = [block[one:other] for one, other in cuts]
+            found += lines if here[0] else [rest + lines[0], *lines[1:]]
+        rest = block[block.rfind(end) + 1 :] if number else rest + block
         first += number
+    if rest and len(found) < len(wanted) and wanted[len(found)] == first:
+        found.append(rest + end)
     return b"".join(found) if len(found) == len(places) else None
 
 
@@ -86,20 +91,11 @@ def _unquoted(blocks: Iterable[bytes], dialect: Dialect) -> Iterator[bytes | Non
         yield block
 
 
-def _whole_lines(blocks: Iterable[bytes | None], end: bytes) -> Iterator[bytes | None]:
-    """Blocks cut anew behind a line end, from the header on: empty lines before it are none."""
-    rest, started = b"", False
+def _from_header(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
+    """Empty lines before the header are none."""
+    started = False
     for block in blocks:
-        if block is None:
-            yield None
-            return
-        kept = block if started else block.lstrip(b"\r\n")
+        kept = block if started or block is None else block.lstrip(b"\r\n")
         started = started or bool(kept)
-        cut = kept.rfind(end) + 1
-        if cut:
-            yield rest + kept[:cut]
-            rest = kept[cut:]
-        else:
-            rest += kept
-    if rest:
-        yield rest + end
+        if kept is None or kept:
+            yield kept
