@@ -182,6 +182,11 @@ def _opens(text: str, start: int) -> bool:
     return place < 0 or text[place] in OPENERS
 
 
+def words_of(text: str) -> list[str]:
+    """Words as runs are told those before them."""
+    return _LAST_WORDS.findall(text.lower())
+
+
 def _before(text: str, start: int) -> tuple[str, ...]:
     first = start - 36 if start > 36 else 0
     first = max(first, text.rfind("\n", first, start) + 1)
