@@ -25,7 +25,7 @@ def _ranges(letters: list[int]) -> str:
             spans[-1][1] = letter
         else:
             spans.append([letter, letter])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in spans)
+    return "".join(chr(first) if first == last else f"{chr(first)}-{chr(last)}" for first, last in spans)
 
 
 UPPER = _ranges([ord(letter) for letter in filter(str.isupper, map(chr, range(0xFFFF)))])
