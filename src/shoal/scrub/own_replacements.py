@@ -61,7 +61,7 @@ class OwnReplacements:
 
     def _stand_ins(self, text: str, begin: int, past: int) -> Iterator[Range]:
         for match in self._marked.finditer(text, begin, past):
-            if match[2].isdecimal():
+            if not any(map(str.isalpha, match[2])):
                 continue
             from shoal.scrub.surrogates import is_surrogate_name
 

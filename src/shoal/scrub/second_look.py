@@ -13,14 +13,15 @@ from collections.abc import Iterator, Sequence
 
 from shoal.scrub.piece_table import Range
 from shoal.text.annotator import Annotator
-from shoal.text.lexicon.capitalised_runs import runs_in
+from shoal.text.lexicon.capitalised_runs import runs_in, words_of
 from shoal.text.lexicon_finder import LexiconFinder
 from shoal.text.listed_phrases import tells_of_illness
 from shoal.text.logs.log_lines import TextKind
 from shoal.text.matching.patterns import PatternFinder
-from shoal.text.place_names.place_context import all_nouns_have_capitals
+from shoal.text.place_names.place_context import BEFORE_NOUNS, all_nouns_have_capitals
 from shoal.text.spans import Span
 
+LONG_WORD = 30
 REACH = 1_024
 """Characters from a change in which something may be found anew; as many around them are read as well."""
 WORTH = 0.5
@@ -51,7 +52,13 @@ def _is_judged_otherwise(stretch: str) -> bool:
     """Whether it may be; what has a capital, or an end of a line, is cut of a text that has."""
     if "\n" not in stretch or not any(map(str.isupper, stretch)):
         return True
-    return all_nouns_have_capitals(list(runs_in(stretch))) or tells_of_illness(stretch)
+    return (_may_be_german(stretch) and all_nouns_have_capitals(list(runs_in(stretch)))) or tells_of_illness(stretch)
+
+
+def _may_be_german(stretch: str) -> bool:
+    """Whether two words stand in it that a noun follows. Of a very long word, a run is told the end only."""
+    words = words_of(stretch)
+    return sum(map(BEFORE_NOUNS.__contains__, words)) > 1 or max(map(len, words), default=0) >= LONG_WORD
 
 
 def _stretches(changes: Sequence[Range], text: str) -> Iterator[tuple[int, int, list[Range]]]:

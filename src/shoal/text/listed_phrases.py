@@ -26,6 +26,8 @@ BY = "lists"
 SHORTEST = 3
 _PERHAPS_A_WORD = LexiconKind.COMMON | LexiconKind.GENERIC
 
+_OF_ILLNESS = frozenset((health.after_a_trigger, health.adjective, health.in_capitals, health.in_context, health.named))
+"""The judges that find illnesses, and nothing else."""
 PhraseJudge = Callable[[PhraseHit], Span | list[Span] | None]
 """What a listed phrase makes where it stands, if anything."""
 
@@ -40,7 +42,15 @@ def find_listed(text: str) -> Iterator[Span]:
 
 def tells_of_illness(text: str) -> bool:
     """Whether there is an illness in it, be it one that is only reported where a text tells of several."""
-    return bool(_by_phrases(text)[1])
+    automaton, judges = _automaton()
+    small = in_small_letters(text)
+    for index, start, end in automaton.find_matches_as_indexes(small):
+        judge, inside = judges[index]
+        if judge not in _OF_ILLNESS or not (ends_apart(small, end) if inside else stands_apart(small, start, end)):
+            continue
+        if judge(PhraseHit(text, small, start, end)) is not None:
+            return True
+    return False
 
 
 def _by_phrases(text: str) -> tuple[list[Span], list[Span]]:

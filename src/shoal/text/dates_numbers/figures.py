@@ -111,17 +111,38 @@ def _money(text: str, start: int, end: int, before: str) -> Span | None:
     if amount is None:
         return None
     end = amount.end()
-    size = _SIZE.match(text, end)
+    size = _SIZE.match(text, end) if _sign_after(text, end) in _SIZES_BEGIN else None
     end = end if size is None else size.end()
-    sign = _SIGN.search(before)
+    sign = _SIGN.search(before) if _sign_before(before) in _SIGNS_END else None
     if sign is not None and (
         len(sign.group().strip()) != 3 or sign.group().strip()[-1] in "$." or sign.group()[:3] in _codes()
     ):
         return Span(_from_about(text, start - len(sign.group())), end, "money", MONEY, BY)
-    coin = _COIN.match(text, end)
+    following = _sign_after(text, end)
+    coin = _COIN.match(text, end) if following.isalpha() or following in _COINS else None
     if coin is not None and (coin["code"] is None or coin["code"] in _codes()):
         return Span(_from_about(text, start), coin.end(), "money", MONEY, BY)
     return None
+
+
+_SIZES_BEGIN = frozenset("mbtlck")
+_SIGNS_END = frozenset("$€£¥₹₩₽₺₫฿₦₱s.ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_COINS = frozenset("€₹£")
+"""Signs that are looked at first: to tell that an expression can't match is quicker than to try it."""
+_GAP = (" ", "\u00a0")
+
+
+def _sign_after(text: str, end: int) -> str:
+    """What stands there, or behind the blank that stands there."""
+    sign = text[end : end + 1]
+    return text[end + 1 : end + 2] if sign in _GAP else sign
+
+
+def _sign_before(before: str) -> str:
+    """The last sign but for a blank, and but for an end of a line behind that."""
+    last = len(before) - (before[-1:] == "\n")
+    sign = before[last - 1 : last] if last else ""
+    return before[last - 2 : last - 1] if sign in _GAP and last > 1 else sign
 
 
 _ABOUT = re.compile(

@@ -11,6 +11,8 @@ OWN = 0.8
 GROUPED = 0.6
 SHAPED = 0.5
 _NEAR = 40
+FEWEST = 7
+"""Digits of what is called."""
 
 _OWN = re.compile(
     r"\b(?:my|his|her|our|your|their|new|old|['’]s)(?: (?:new|old|own|private|direct|current|phone|mobile|cell|home"
@@ -54,6 +56,8 @@ def called_number(text: str, start: int) -> Span | None:
     """The number that starts here, if it is one that is called; or one of a card, after words for it."""
     number = _WITHOUT_A_GAP.match(text, start) or _GROUPS.match(text, start)
     if number is None:
+        return None
+    if number.end() - start < FEWEST:
         return None
     digits = sum(letter.isdigit() for letter in number.group())
     before = text[max(0, start - _NEAR) : start]

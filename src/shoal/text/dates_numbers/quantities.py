@@ -88,6 +88,8 @@ _UNIT_AFTER = lazy_pattern(
     r" ?(?:(?P<share>%|per ?cent\b|‰|per mille\b|promille\b|g/l\b)"
     rf"|(?P<unit>m\d(?!\w)|(?i:{either({*_KINDS, *_DRUG_UNITS})})(?!\w)))"
 )
+_UNITS_BEGIN = frozenset("%‰pgm").union(unit[0].casefold() for unit in {*_KINDS, *_DRUG_UNITS})
+"""Signs that are looked at first: to tell that an expression can't match is quicker than to try it."""
 _OF_A_DRUG = lazy_pattern(rf" (?:of )?(?:\w+ )?(?:{either(_LISTS['drugs'])})\b")
 _AROUND = {
     _SHARE: re.compile(
@@ -108,14 +110,24 @@ _FRACTION = lazy_pattern(r"\d{1,2}/\d{1,3}$")
 _FEET = lazy_pattern(r"\d['’′] ?\d{1,2}(?:[\"”″]|''|’’)?(?!\w)")
 
 
+_FOOT = frozenset("'’′")
+
+
 def measured(text: str, start: int, end: int) -> Span | None:
     """A number in digits with its unit, where words around say what of somebody it is."""
-    following = _UNIT_AFTER.match(text, end)
+    sign = text[end : end + 1]
+    if sign == " ":
+        sign = text[end + 1 : end + 2]
+    following = _UNIT_AFTER.match(text, end) if sign.casefold() in _UNITS_BEGIN else None
     if following is None:
-        feet = _FEET.match(text, start)
+        feet = _FEET.match(text, start) if text[start + 1 : start + 2] in _FOOT else None
         if feet is not None:
             return Span(start, feet.end(), "number", TOLD, BY) if _around(text, start, feet.end(), _BODY) else None
-        part = _FRACTION.match(text[start:end]) is not None and _around(text, start, end, _SHARE)
+        part = (
+            "/" in text[start:end]
+            and _FRACTION.match(text[start:end]) is not None
+            and _around(text, start, end, _SHARE)
+        )
         return Span(start, end, "number", TOLD, BY) if part else None
     if following["share"]:
         if not _around(text, start, following.end(), _SHARE):

@@ -25,7 +25,7 @@ def _ranges(letters: list[int]) -> str:
             spans[-1][1] = letter
         else:
             spans.append([letter, letter])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in spans)
+    return "".join(chr(first) if first == last else f"{chr(first)}-{chr(last)}" for first, last in spans)
 
 
 UPPER = _ranges([ord(letter) for letter in filter(str.isupper, map(chr, range(0xFFFF)))])
@@ -180,6 +180,11 @@ def _opens(text: str, start: int) -> bool:
     while place >= 0 and text[place] == " ":
         place -= 1
     return place < 0 or text[place] in OPENERS
+
+
+def words_of(text: str) -> list[str]:
+    """Words as runs are told those before them."""
+    return _LAST_WORDS.findall(text.lower())
 
 
 def _before(text: str, start: int) -> tuple[str, ...]:

@@ -26,7 +26,8 @@ TITLED = 0.9
 
 def find_in_caseless_scripts(text: str) -> Iterator[Span]:
     """Names and places in scripts that have no capitals; a name next to a name, or next to a title, is one person."""
-    if not any(map(has_no_case, set(text))):
+    signs = set(text)
+    if not any(map(has_no_case, signs)):
         return
     automaton, kinds_of = _scripts()
     found: list[list[int]] = []
@@ -41,7 +42,7 @@ def find_in_caseless_scripts(text: str) -> Iterator[Span]:
             found.append([start, end, kinds, 1])
     for start, end, kinds, parts in found:
         yield from _judged(text, start, end, kinds, parts)
-    for match in _honoured().finditer(text):
+    for match in _honoured().finditer(text) if any(map(_may_be_honoured, signs)) else ():
         if (
             lexicon().kinds(match.group(1)[0]) & LexiconKind.FAMILY
             or lexicon().kinds(match.group(1)[:2]) & LexiconKind.FAMILY
@@ -62,6 +63,11 @@ def _honoured() -> re.Pattern[str]:
     """A name in Han characters or Hangul before a word of respect: a family name has to open it."""
     respect = "|".join(word for word in words_in("honorifics") if _spaceless(word[0]))
     return re.compile(rf"([\u4e00-\u9fff]{{2,4}}|[가-힣]{{2,4}}) ?(?:{respect})")
+
+
+def _may_be_honoured(sign: str) -> bool:
+    """Whether a name can begin with it that a word of respect follows."""
+    return "\u4e00" <= sign <= "\u9fff" or "가" <= sign <= "힣"
 
 
 def _judged(text: str, start: int, end: int, kinds: int, parts: int) -> Iterator[Span]:

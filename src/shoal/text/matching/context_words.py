@@ -130,6 +130,7 @@ class ContextPositions:
         """The same over the text as bytes. As bytes are no characters, more than what is near may count as near."""
         import numpy as np
 
-        places = np.append(np.flatnonzero(first_bytes(data)), len(data)).tolist()
-        moved = ((word, places[start], places[end]) for word, start, end in self._found)
+        places = np.append(np.flatnonzero(first_bytes(data)), len(data))
+        words, starts, ends = zip(*self._found, strict=True) if self._found else ((), (), ())
+        moved = zip(words, places[np.array(starts, int)].tolist(), places[np.array(ends, int)].tolist(), strict=True)
         return ContextPositions(moved, self._asked, self._reach * LONGEST_CHARACTER)

@@ -79,8 +79,9 @@ def _hinted(last: str, nearest: str) -> bool:
 
 def _said_after(after: str, before: tuple[str, ...]) -> int:
     owned = after[:3] in ("'s ", "’s ")
-    words = [word.strip(_EDGES) for word in after[2 if owned else 0 :].lstrip(" ,").split(None, 6)[:6]]
-    if not words or not (owned or after[0] in " ,"):
+    beside = after[2:] if owned else after if after.startswith((" ", ",")) else ""
+    words = [word.strip(_EDGES) for word in beside.lstrip(" ,").split(None, 6)[:6]]
+    if not words:
         return NONE
     if (after[0] == "," or words[0] in ("is", "was")) and _is_one(words):
         return SURE

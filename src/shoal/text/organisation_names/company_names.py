@@ -49,13 +49,11 @@ def company_score(run: CapitalisedRun, words: Sequence[RunWord], *, before: tupl
     look = _look(own)
     if not look:
         return 0.0
-    if any(
-        word.kinds & LexiconKind.FIRM and not word.kinds & (NAME | LexiconKind.COMMON | LexiconKind.CITY)
-        for word in own
-    ):
+    firms = [word for word in own if word.kinds & LexiconKind.FIRM]
+    if firms and any(not word.kinds & (NAME | LexiconKind.COMMON | LexiconKind.CITY) for word in firms):
         return KNOWN
     said = context(run, words, before=before)
-    if said and all(word.kinds & LexiconKind.FIRM for word in own):
+    if said and len(firms) == len(own):
         return SCORES["word"][CLEAR]
     if len(own) == 1 and not own[0].kinds and looks_like_a_town(own[0].key):
         return SCORES["word"][said] if said == SURE else 0.0
@@ -129,10 +127,10 @@ def _look(own: Sequence[RunWord]) -> str:
     are surnames. ``unlisted``: like a name, on no
     list. ``plain``: an everyday word; ``phrase``: several. ``word``: any other.
     """
+    if len(own) == 1:
+        return "" if own[0].kinds & (LexiconKind.COUNTRY | _OFFICES) else _look_of_one(own[0])
     if not own or any(word.kinds & LexiconKind.COUNTRY for word in own) or all(word.kinds & _OFFICES for word in own):
         return ""
-    if len(own) == 1:
-        return _look_of_one(own[0])
     if own[0].kinds & LexiconKind.GIVEN and own[-1].kinds & LexiconKind.FAMILY:
         return "person"
     if all(word.kinds & LexiconKind.COMMON for word in own):

@@ -133,15 +133,16 @@ def _by_context(run: CapitalisedRun, words: Sequence[RunWord], text: str) -> Ite
     if run.after[:2] in ("'s", "’s") and lexicon().entries.get(f"{words[-1].key}'s", 0) & LexiconKind.FIRM:
         yield Span(words[-1].start, run.end + 2, "organisation", FORM, BY)
         return
-    phrase = known_company(words)
-    if phrase is not None:
-        yield span_of(words[phrase[0] : phrase[1]], FORM)
-        return
-    whose = before_its_officer(words)
-    if whose:
-        yield span_of(*whose)
-        return
-    for part in named_apart(words):
+    if len(words) > 1:
+        phrase = known_company(words)
+        if phrase is not None:
+            yield span_of(words[phrase[0] : phrase[1]], FORM)
+            return
+        whose = before_its_officer(words)
+        if whose:
+            yield span_of(*whose)
+            return
+    for part in named_apart(words) if len(words) > 1 else (words,):
         small = text[part[0].start].islower() and part[0].is_cased
         score = max(company_score(run, part), 0.0 if small else _looks_like_one(run, part))
         if not score and _against(run, part, text):

@@ -64,6 +64,8 @@ _KIN = (
 )
 _TAIL = lazy_pattern(rf",? (?:{_KIN}(?: (?:{_SMALL_FORM}|S\.[A-Z][\w.]*))?|{_SMALL_FORM})(?!\w)")
 """Legal forms and words of kinship in small letters after the name."""
+_TAILS_BEGIN = frozenset(".yeéiuoesjdakvosSmbnrKBZNA")
+"""To look one sign up is quicker than to try the expression."""
 _POLISH = lazy_pattern(r"\. ?(?:z ?o\. ?o|[jk])\.?(?: Sp\.k\.?)?(?!\w)")
 """ "Sp. z o.o.", of which the first letters are a word of the run."""
 _KINDRED = frozenset(
@@ -78,6 +80,8 @@ def find_formal_name(run: CapitalisedRun, words: Sequence[RunWord], text: str) -
         words = _after_an_office(words)
         return Span(words[0].start, tail, "organisation", FORM, BY)
     heads = [place for place, word in enumerate(words) if word.kinds & (LexiconKind.FORM | LexiconKind.BODY)]
+    if len(words) == 1:
+        return (_kinds(words, text) if heads else None) or _small_head(run, words, text)
     forms = [place for place in heads if place and _is_form(words, place)]
     if forms:
         return span_of(_after_an_office(words[: forms[-1] + 1]), FORM)
@@ -93,8 +97,15 @@ def past_its_tail(text: str, end: int) -> int:
     polish = _POLISH.match(text, end) if text[end - 2 : end] == "Sp" else None
     if polish is not None:
         return polish.end()
-    tail = _TAIL.match(text, end)
+    tail = _TAIL.match(text, end) if _sign_behind(text, end) in _TAILS_BEGIN else None
     return end if tail is None else tail.end()
+
+
+def _sign_behind(text: str, end: int) -> str:
+    """What stands behind a blank, or a comma and a blank."""
+    if text[end : end + 1] == ",":
+        end += 1
+    return text[end + 1 : end + 2] if text[end : end + 1] == " " else ""
 
 
 def without_opener(run: CapitalisedRun) -> Sequence[RunWord]:

@@ -58,7 +58,7 @@ def persons(text: str, runs: Sequence[CapitalisedRun]) -> Iterator[Span]:
 
 
 def _in_run(run: CapitalisedRun, *, cased: bool) -> Iterator[Span]:
-    for words, titled in _stretches(run):
+    for words, titled in _stretches(run) if len(run.words) > 1 else _alone(run.words[0]):
         around = run if not words or words[0] is run.words[0] else _behind(run, words[0])
         title = words[0] if titled else None
         rest = words[1:] if titled else words
@@ -121,6 +121,11 @@ def _stretches(run: CapitalisedRun) -> Iterator[tuple[list[RunWord], bool]]:
         yield _trimmed(stretch), titled
 
 
+def _alone(word: RunWord) -> Sequence[tuple[list[RunWord], bool]]:
+    """The same of one word, which is no title, since no name follows it."""
+    return [([word], False)] if _nameable(word, titled=False) and word.key not in LINKS else ()
+
+
 def _titles(word: RunWord, following: tuple[RunWord, ...]) -> bool:
     """A title that is not also an ordinary word or name, or is written with its full stop; a name has to follow."""
     plain = following and following[0].kinds & LexiconKind.COMMON and not following[0].kinds & NAME
@@ -165,8 +170,10 @@ _INTRODUCTIONS = (
     "father's name:,mother's name:,husband's name:,wife's name:,son of,daughter of,s/o,d/o,w/o"
 )
 _SMALL = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_BORN_TO = lazy_pattern(r"(?<![\w'’/-])(?P<name>[^\W\d_]{3,}) (?i:[sdw]/o\.?|a/[lp]) (?=\w)")
-_AT_NAME = re.compile(r"(?<![\w@.])@([^\W\d_]{3,})(?![\w@-]|\.\w)")
+_CHILD_OF = lazy_pattern(r"/(?:(?<= (?i:[sdw])/)(?i:o)\.?|(?<= (?i:a)/)(?i:[lp])) (?=\w)")
+"""What stands behind the first letter of "s/o": a rare sign comes first, so that others are skipped quickly."""
+SHORTEST_CHILD = 3
+_AT_NAME = re.compile(r"@(?<![\w@.]@)([^\W\d_]{3,})(?![\w@-]|\.\w)")
 
 
 def introduced(text: str) -> Iterator[Span]:
@@ -201,10 +208,24 @@ def introduced(text: str) -> Iterator[Span]:
 
 def born_to(text: str) -> Iterator[Span]:
     """ "muthu s/o Ramasamy": who is somebody's child or wife is called by name, in any case."""
-    for match in _BORN_TO.finditer(text):
-        word = match["name"]
-        if word.islower() and not lexicon().kinds(word) & (LexiconKind.COMMON | LexiconKind.FORM):
-            yield Span(match.start("name"), match.end("name"), "person", INTRODUCED, BY)
+    for child in _CHILD_OF.finditer(text):
+        start = end = child.start() - 2
+        while start and _is_letter(text[start - 1]):
+            start -= 1
+        word = text[start:end]
+        if len(word) < SHORTEST_CHILD or (start and _goes_on_before(text[start - 1])) or not word.islower():
+            continue
+        if not lexicon().kinds(word) & (LexiconKind.COMMON | LexiconKind.FORM):
+            yield Span(start, end, "person", INTRODUCED, BY)
+
+
+def _is_letter(sign: str) -> bool:
+    return sign.isalnum() and not sign.isdecimal()
+
+
+def _goes_on_before(sign: str) -> bool:
+    """Whether the word does not begin behind it."""
+    return sign.isalnum() or sign in "_'’/-"
 
 
 def _after_a_gap(text: str, place: int) -> int:

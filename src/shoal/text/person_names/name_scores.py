@@ -61,6 +61,8 @@ _EDGES = ".,:;!?()\"'“”’"
 
 
 def score_of(run: CapitalisedRun, words: list[RunWord]) -> float:
+    if len(words) == 1 and not words[0].is_initial and words[0].key not in LINKS:
+        return _single(run, words[0])
     names = [word for word in words if not word.is_initial and word.key not in LINKS]
     if not names and len(words) == 1 and len(words[0].text) in (4, 5) and words[0].key not in _NO_PERSON:
         return LOOKS_LIKE

@@ -28,6 +28,8 @@ _LISTS = sections_in("occupations")
 _JOBS = _LISTS["job words"]
 """What the names of occupations end with."""
 _JOB_ENDINGS = ("ist", "ian", *_JOBS)
+_LAST_TWO = frozenset(ending[-2:] for ending in _JOB_ENDINGS)
+"""To look two letters up is quicker than to compare all endings."""
 _LINE = lazy_pattern(
     r"(?m)^(?=[^\n]{3,96}$)[ ?•*-]{0,4}((?:[A-Za-z][A-Za-z'’-]*,? (?:and |of |/ )?){0,5}[A-Za-z]*"
     rf"(?i:[a-z]ist|[a-z]ian|{'|'.join(_JOBS)}))[ .,]*$"
@@ -88,7 +90,10 @@ def _may_be_a_card(line: str) -> bool:
     """A quick look at the end of a line, which most don't pass; what engines take for a letter of ASCII passes."""
     if len(line) > LONGEST_LINE:
         return False
-    return line.rstrip(" .,").lower().endswith(_JOB_ENDINGS) or not line.isascii()
+    if not line.isascii():
+        return True
+    line = line.rstrip(" .,")
+    return line[-2:].lower() in _LAST_TWO and line.lower().endswith(_JOB_ENDINGS)
 
 
 def _is_on_a_card(text: str, start: int, words: list[str]) -> bool:

@@ -92,7 +92,7 @@ def _in_run(
     run: CapitalisedRun, following: CapitalisedRun | None, seen: LastPlace, *, nouns: bool, beside: bool
 ) -> Iterator[tuple[int, int, float, LastPlace]]:
     """First word, past the last, and score of each place; with what the next one has to know of it."""
-    listed = {first: (past, kinds) for first, past, kinds in phrases_in(run.words) if kinds & PLACE}
+    listed = _listed(run.words)
     place = 0
     while place < len(run.words):
         word = run.words[place]
@@ -122,6 +122,13 @@ def _in_run(
             seen = LastPlace(run.words[past - 1].end, STRONG if sure else NONE)
             yield place, past, score, seen
         place = past
+
+
+def _listed(words: tuple[RunWord, ...]) -> dict[int, tuple[int, int]]:
+    """Where listed places are in a run: past the last word, and kinds."""
+    if len(words) == 1:
+        return {0: (1, words[0].kinds)} if words[0].kinds & PLACE else {}
+    return {first: (past, kinds) for first, past, kinds in phrases_in(words) if kinds & PLACE}
 
 
 _QUARTER = re.compile(r"[B-HJ-ZØ]$")

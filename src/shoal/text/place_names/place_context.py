@@ -19,7 +19,7 @@ _IN_BEFORE_A_NAME = frozenset(_LISTS["in, even before a name"])
 _LABELS = frozenset(f"{label}:" for label in _LISTS["labels"])
 _LIVING, _GOING = frozenset(_LISTS["living"]), frozenset(_LISTS["going"])
 _NOT_AFTER = frozenset(_LISTS["no place after in"])
-_NOUNS = frozenset(_LISTS["noun capitals"])
+BEFORE_NOUNS = frozenset(_LISTS["noun capitals"])
 _BEEN = frozenset(
     ("been", "trains", "buses", "headed", "heading", "drive", "drives", "sail", "sailed", "sailing", "walked")
 )
@@ -183,5 +183,5 @@ def said_in(run: CapitalisedRun, first: int) -> bool:
 
 def all_nouns_have_capitals(runs: Sequence[CapitalisedRun]) -> bool:
     """A text in German, say, where a capital says little."""
-    after_an_article = sum(bool(run.before) and run.before[-1] in _NOUNS for run in runs)
+    after_an_article = sum(bool(run.before) and run.before[-1] in BEFORE_NOUNS for run in runs)
     return after_an_article > 1 and 4 * after_an_article >= len(runs)

@@ -7,6 +7,7 @@ And how far one reaches: what belongs to it before the street, and after it, on 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -84,15 +85,18 @@ GAP = (
 )
 
 OPENED, ENDED, FOLLOWED, WITH_UNIT, TOWN_FIRST, LONG_CODE, GERMAN = range(7)
-WITH_WORD, BOXED, ON_BOARD, IN_BLOCK, HOUSE_NUMBERED, ORDINAL, CORNERED, FINNISH, CODE_FIRST = range(7, 16)
+WITH_WORD, BOXED, ON_BOARD, IN_BLOCK, HOUSE_NUMBERED, ORDINAL, CORNERED, FINNISH, CODE_FIRST, SLAVIC = range(7, 17)
 """What a stretch of text has to hold for a form to be looked for there; see ``GATES``. One sign or a set of signs comes
 first where it can, so that others are skipped quickly."""
 GATES = {
     OPENED: lazy_pattern(rf"(?<![^\s(\d\"“|;])(?:{_OPENING}|{_SMALL_OPENING}|{_OPENING.upper()}) "),
     ENDED: lazy_pattern(rf"(?:{_any('endings')}|{_ENDING_CAPITALS}),? (?:[Nn#№][^\d\n]{{0,4}})?\d"),
     FOLLOWED: lazy_pattern(rf"[ -](?:{_any('following')}|gate|tee)\.?,? (?:[Nn#№][^\d\n]{{0,4}})?\d"),
-    WITH_UNIT: lazy_pattern(r"(?:\b[^\W\d_]{1,12}\.?(?: [Nn]o\.?)? ?#?|#)\d"),
-    TOWN_FIRST: lazy_pattern(r"\d(?:(?i:[A-Z]{2})(?!\w)|(?<=(?i:[A-Z])\d)(?i:[A-Z]) ?\d|\d{3})"),
+    WITH_UNIT: lazy_pattern(rf"(?:(?:{_UNITS}|Bus|CMR|apt)\.?(?: [Nn]o\.?)? ?#?|#)\d"),
+    TOWN_FIRST: lazy_pattern(
+        r"\d(?:[A-Z]{2}(?!\w)|(?<=[A-Z]\d)[A-Z] ?\d"
+        r"|(?:(?<=[A-Z] \d)|(?<=[A-Z][.,] \d)|(?<=[A-Z]\., \d))\d{3})"
+    ),
     GERMAN: lazy_pattern(r"[AHIUZ](?<!\w.)(?:m|n de|um|ur|uf de|inter de|nter den) [^\d\n]{2,40} \d"),
     LONG_CODE: lazy_pattern(r"\d(?:\d{5}|\d\d \d{3})"),
     BOXED: lazy_pattern(r"[bB](?i:ox|ag|p)|[pP](?i:ost)|[aA](?i:partado)"),
@@ -102,10 +106,11 @@ GATES = {
     ORDINAL: lazy_pattern(r"\d(?:st|nd|rd|th) [MCBPSFRL]"),
     CORNERED: lazy_pattern(r"(?i:corner) of"),
     FINNISH: lazy_pattern(r" (?:tee|tie|gate|g\.) "),
-    CODE_FIRST: lazy_pattern(r"\d(?:\d{3}|\d\d? \d{2}|\d-\d{3})"),
+    CODE_FIRST: lazy_pattern(r"\d(?:\d{3}(?:\d?(?:-\d{3})?| [A-Z]{2})|\d\d \d{2}|\d-\d{3}),? [^a-z\d\s]"),
 }
-ALL_GATES = frozenset((*GATES, WITH_WORD))
-"""Beside these, ``WITH_WORD`` stands for a word of streets."""
+ALL_GATES = frozenset((*GATES, WITH_WORD, SLAVIC))
+"""Beside these, ``WITH_WORD`` stands for a word of streets, ``SLAVIC`` for some of those that open one."""
+_SLAVIC = frozenset(("Ulica", "Trg", "Cesta", "Pot", "Pod"))
 _A_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -146,13 +151,19 @@ def opened_gates(text: str, first: int, past: int) -> set[int]:
     shut = {gate for gate, needed in _words_needed().items() if needed.isdisjoint(words)}
     if WITH_UNIT in shut and text.find("#", first, past) >= 0:
         shut.remove(WITH_UNIT)
-    last_two = _last_two()
-    if not any(word[-2:] in last_two and word.endswith(_last_letters()) for word in words):
+    if _last_two().isdisjoint([word[-2:] for word in words]) or not _has_an_ending(words):
         shut.add(ENDED)
     opened = {gate for gate, holds in GATES.items() if gate not in shut and holds.search(text, first, past)}
     if not _last_words().isdisjoint(words):
         opened.add(WITH_WORD)
+    if OPENED in opened and not _SLAVIC.isdisjoint(words):
+        opened.add(SLAVIC)
     return opened
+
+
+def _has_an_ending(words: Iterable[str]) -> bool:
+    last_two, last_letters = _last_two(), _last_letters()
+    return any(word[-2:] in last_two and word.endswith(last_letters) for word in words)
 
 
 _CORES = (
@@ -196,9 +207,9 @@ _CORES = (
     (rf"{_NUMBERS}(?:{_NAME}[ ,]{{1,2}}){{1,4}}{UNIT}", LOOSE + 0.2, WITH_UNIT),
     (rf"\b(?:the )?(?i:corner) of [^\n,;]{{3,40}}? and (?:[a-z]{{2,4}} )?{_CORNER}", STREET, CORNERED),
     (
-        rf"(?:{_NUMBERS})?(?<!\w)(?:Ulica|Trg|Cesta|Pot|Pod) (?:{LETTER}{{3,}} ){{1,2}}{_NUMBER}",
+        rf"(?:{_NUMBERS})?(?<!\w)(?:{'|'.join(sorted(_SLAVIC))}) (?:{LETTER}{{3,}} ){{1,2}}{_NUMBER}",
         STREET,
-        OPENED,
+        SLAVIC,
     ),
     (
         r"(?:(?<![\w.,])\d{3,6} )?(?<!\w)(?:Am|An de[rnm]|Im|Zum|Zur|Auf de[rm]|In de[rn]|Hinter de[rnm]|Unter den)"
@@ -217,7 +228,7 @@ _CODE_AND_TOWN = (
     rf",? {TOWN}"
 )
 
-CUE = lazy_pattern(
+_CUE = (
     r"(?:address(?:es)?(?: is| with|:|,| are:)?|liv(?:e|es|ed|ing) (?:at|on|in)|is at|located at|office at"
     r"|meet (?:me|you|us) at|meet at|stay(?:s|ed|ing)? (?:at|on)|moved (?:to|from)|situated at|place at|house (?:at|on)"
     r"|sen[dt] (?:it |this |that |them |everything |all )?to|deliver(?:ed|y)? to|return to|resid(?:es|ed|ing) at"
@@ -227,9 +238,10 @@ CUE = lazy_pattern(
     r"|j'habite(?: au| à| en)?|domicilié(?:e)? (?:au|à)|vivo en|vive en|direcci[oó]n(?: es|:)?|abito in"
     r"|indirizzo(?: è|:)?"
     r"|domicilio:?|anschrift:?|demeur(?:e|ant)(?: au)?|bill to:?|visit us:?|c/o [\w .-]{3,20},"
-    r"|residente in|moro na|morada:|woon(?:t)? (?:op|in|aan)|bor (?:på|i)|lakc[ií]m:)[ \n:]*$",
-    re.IGNORECASE,
+    r"|residente in|moro na|morada:|woon(?:t)? (?:op|in|aan)|bor (?:på|i)|lakc[ií]m:)[ \n:]*$"
 )
+CUE = lazy_pattern(_CUE, re.IGNORECASE)
+_CUE_IN_SMALL = lazy_pattern(_CUE)
 PERHAPS = lazy_pattern(
     r"(?:\b(?:and|or|at|to|on|near|from|in|of|with|[Ii]s|are|where|via|past|outside|opposite|beside|behind|between|by|for"
     r"|around|until|towards?|[Ii]f|reached|visit(?:ed)?|left|leave|rents?|rented|seen|called|address|street)"
@@ -248,6 +260,12 @@ HEAD = lazy_pattern(
     r"|Residences?|Condominium),[ \n])$"
 )
 """What comes before the number and the street: a flat, a named house."""
+
+
+def is_cued(before: str) -> bool:
+    """Whether it ends with words after which an address comes. To fold the text is quicker than each sign of it."""
+    cue = _CUE_IN_SMALL.search(before.lower()) if before.isascii() else CUE.search(before)
+    return cue is not None
 
 
 AddressTail = tuple[int, int, bool]

@@ -13,12 +13,12 @@ from shoal.text.spans import Span
 from shoal.text.street_addresses.address_parts import (
     A_TAIL,
     BY,
-    CUE,
     LOOSE,
     PERHAPS,
     PLACED,
     SUREST,
     AddressForms,
+    is_cued,
     with_tail,
 )
 from shoal.text.street_addresses.candidate_windows import IS_DATED
@@ -63,7 +63,7 @@ def _loose(text: str, match: re.Match[str], known: AddressForms) -> Iterator[Spa
         return
     end, count, coded = with_tail(text, match.end(), known)
     before = text[max(0, start - 32) : start]
-    cued = bool(CUE.search(before))
+    cued = is_cued(before)
     if not strange and not (number_first and (cued or (coded and not _A_YEAR_FIRST.match(value)))):
         return
     if number_first and (coded or cued):

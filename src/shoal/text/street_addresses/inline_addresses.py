@@ -8,7 +8,7 @@ from functools import cache
 
 from shoal.text.lexicon.gazetteers import NAME, folded, lexicon, sections_in
 from shoal.text.spans import Span
-from shoal.text.street_addresses.address_parts import BOX, BY, CODE, CUE, STREET, address_forms, whole_address
+from shoal.text.street_addresses.address_parts import BOX, BY, CODE, STREET, address_forms, is_cued, whole_address
 
 PLACED_STREET = 0.7
 SHAPED = 0.75
@@ -130,7 +130,7 @@ def _code(text: str, start: int, word: str) -> Iterator[Span]:
         code, score = _CODE.match(text, start), BOX
     elif code is None:
         code = _BARE.match(text, start)
-        if code is not None and not CUE.search(text[max(0, start - 32) : start]):
+        if code is not None and not is_cued(text[max(0, start - 32) : start]):
             return
     if code is not None:
         yield Span(start, code.end(), "postal_code", score, BY)
