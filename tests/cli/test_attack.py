@@ -149,6 +149,8 @@ def test_json_is_one_object_and_the_same_for_the_same_seed(shoal: Call) -> None:
         (("shoes.csv", "--original", "people.csv", *QI), "no column in common"),
         (("nameless.csv", "--original", "shoes.csv", *QI), "no column in common"),
         (("strange.csv", "--original", "people.csv", *QI), "no value in common"),
+        (("nameles.csv",), "nameles.csv: there is no such file; did you mean 'nameless.csv'?"),
+        (("nameles.csv", "--original", "people.csv"), "nameles.csv: there is no such file"),
         (("nameless.csv", "--original", "people.csv", "--qi", "agee"), "did you mean 'age'?"),
         (("nameless.csv", "--original", "people.csv", "--qi", ","), "--qi names no column"),
         (("nameless.csv", "--original", "people.csv", "--qi", "age", "--sensitive", "il"), "did you mean 'ill'?"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,13 +12,13 @@ import typer
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import ASSESS
 from shoal.cli.terminal.options import Json, refuse_for_multi_table, refuse_for_synthetic
-from shoal.cli.terminal.output import tell
+from shoal.cli.terminal.output import Shown, tell
 from shoal.cli.terminal.progress_view import progress
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 
 if TYPE_CHECKING:
     from shoal.assess.multi_table.table_set import TableSet
-    from shoal.io import Source
+    from shoal.privacy import ModelFinding
     from shoal.results.release_folder import ReleaseFolder
 
 
@@ -52,7 +53,7 @@ def attack(
     from shoal.assess.attack.table_attack import attack_data
     from shoal.assess.multi_table.table_set import table_set_at
     from shoal.assess.synthetic.released import is_synthetic, is_synthetic_set
-    from shoal.cli.terminal.ci_gates import finish, refuse_junit
+    from shoal.cli.terminal.ci_gates import refuse_junit
     from shoal.cli.views.attacks import print_attacks
     from shoal.results.attack_report import attack_bounds
     from shoal.results.attack_roles import AttackRoles
@@ -60,132 +61,107 @@ def attack(
 
     refuse_junit(junit)
     folder = ReleaseFolder.around(release)
+    table = None if folder.content is not None or Path(release).is_dir() else reader.open(folder.data)
     original = original or find_original(folder)
+    asked = _Attempt(folder, original, control, tuple(require or ()), reader, trials, seed, safe, junit, json)
     if is_synthetic_set(folder):
         refuse_for_synthetic({"--auxiliary": auxiliary, "--policy": policy, "--qi": qi, "--person": person})
-        places = (original, control)
-        _attack_set(
-            folder, places, require or [], reader, trials=trials, seed=seed, safe=safe, junit=junit, as_json=json
-        )
+        _attack_set(asked)
         return
     tables = table_set_at(folder, policy, reader.options)
     if tables is not None:
         columns = {"--qi": qi, "--sensitive": sensitive, "--person": person}
         refuse_for_multi_table({**columns, "--auxiliary": auxiliary, "--control": control})
-        _attack_tables(
-            tables,
-            original,
-            require or [],
-            reader,
-            trials=trials,
-            seed=seed,
-            safe=safe,
-            junit=junit,
-            as_json=json,
-        )
+        _attack_tables(asked, tables)
         return
     if is_synthetic(folder):
         refuse_for_synthetic({"--auxiliary": auxiliary, "--policy": policy, "--qi": qi, "--person": person})
-        opened = reader.open_all({"original": original, "control": control})
-        _attack_synthetic(
-            folder, opened, sensitive, require or [], trials=trials, seed=seed, safe=safe, junit=junit, as_json=json
-        )
+        _attack_synthetic(asked, sensitive)
         return
     roles = AttackRoles.of(folder, policy=policy, qi=qi, sensitive=sensitive, person=person)
-    bounds = attack_bounds(require or [])
-    released = None if folder.manifest is not None else folder.data
-    opened = reader.open_all({"released": released, "original": original, "auxiliary": auxiliary, "control": control})
-    table = opened.pop("released", None)
+    bounds = attack_bounds(asked.require)
+    if table is None and folder.manifest is None:
+        table = reader.open(folder.data)
+    opened = reader.open_all({"original": original, "auxiliary": auxiliary, "control": control})
     request = AttackRequest(**opened, roles=roles, trials=trials, seed=seed)
     with progress(silent=json) as monitor, monitor.phase("read"):
         found = attack_data(folder, request, table=table, progress=monitor.progress("attack"))
-    tell(found, print_attacks, as_json=json)
-    finish(f"shoal attack {release}", found.findings(bounds, safe=safe), junit)
+    asked.finish(found, print_attacks, found.findings(bounds, safe=safe))
 
 
-def _attack_tables(
-    tables: TableSet,
-    original: str,
-    require: Sequence[str],
-    reader: ReaderFlags,
-    *,
-    trials: int,
-    seed: int | None,
-    safe: bool,
-    junit: Path | None,
-    as_json: bool,
-) -> None:
+@dataclass(frozen=True)
+class _Attempt:
+    """What is attacked, judged by what, how far, and where the verdicts go: the same for every kind of release."""
+
+    folder: ReleaseFolder
+    original: str
+    control: str | None
+    require: Sequence[str]
+    reader: ReaderFlags
+    trials: int
+    seed: int | None
+    safe: bool
+    junit: Path | None
+    as_json: bool
+
+    def finish(self, found: Shown, printed: Callable[[Shown], None], verdicts: Sequence[ModelFinding]) -> None:
+        from shoal.cli.terminal.ci_gates import finish
+
+        tell(found, printed, as_json=self.as_json)
+        finish(f"shoal attack {self.folder.data_named or self.folder.place}", verdicts, self.junit)
+
+
+def _attack_tables(asked: _Attempt, tables: TableSet) -> None:
     from shoal.assess.multi_table.attack import attack_tables
-    from shoal.cli.terminal.ci_gates import finish
     from shoal.cli.views.multi_table import print_attacked
     from shoal.results.attack_report import attack_bounds
 
-    bounds = attack_bounds(require)
-    with progress(silent=as_json) as monitor:
-        found = attack_tables(tables, original, trials=trials, seed=seed, reader=reader.options, monitor=monitor)
-    tell(found, print_attacked, as_json=as_json)
-    finish(f"shoal attack {tables.place}", found.findings(bounds, safe=safe), junit)
+    bounds = attack_bounds(asked.require)
+    options = asked.reader.options
+    with progress(silent=asked.as_json) as monitor:
+        found = attack_tables(
+            tables, asked.original, trials=asked.trials, seed=asked.seed, reader=options, monitor=monitor
+        )
+    asked.finish(found, print_attacked, found.findings(bounds, safe=asked.safe))
 
 
-def _attack_set(
-    folder: ReleaseFolder,
-    places: tuple[str, str | None],
-    require: Sequence[str],
-    reader: ReaderFlags,
-    *,
-    trials: int,
-    seed: int | None,
-    safe: bool,
-    junit: Path | None,
-    as_json: bool,
-) -> None:
+def _attack_set(asked: _Attempt) -> None:
     from shoal.assess.synthetic import parse_gates
     from shoal.assess.synthetic.released import SyntheticRequest, assess_synthetic_set
-    from shoal.cli.terminal.ci_gates import finish
     from shoal.cli.views.synthetic import print_tables_attacks
     from shoal.randomness import Randomness
 
-    original, control = places
     request = SyntheticRequest(
-        original=original, control=control, require=parse_gates(require), trials=trials, fidelity=False
+        original=asked.original,
+        control=asked.control,
+        require=parse_gates(asked.require),
+        trials=asked.trials,
+        fidelity=False,
     )
-    with progress(silent=as_json) as monitor:
-        found = assess_synthetic_set(folder, request, reader.open, Randomness(seed), monitor)
-    tell(found, print_tables_attacks, as_json=as_json)
-    finish(f"shoal attack {folder.place}", found.findings(safe=safe), junit)
+    with progress(silent=asked.as_json) as monitor:
+        found = assess_synthetic_set(asked.folder, request, asked.reader.open, Randomness(asked.seed), monitor)
+    asked.finish(found, print_tables_attacks, found.findings(safe=asked.safe))
 
 
-def _attack_synthetic(
-    folder: ReleaseFolder,
-    opened: Mapping[str, Source],
-    targets: str | None,
-    require: Sequence[str],
-    *,
-    trials: int,
-    seed: int | None,
-    safe: bool,
-    junit: Path | None,
-    as_json: bool,
-) -> None:
+def _attack_synthetic(asked: _Attempt, targets: str | None) -> None:
     from shoal.assess.synthetic import parse_gates
     from shoal.assess.synthetic.released import SyntheticRequest, assess_synthetic_release
-    from shoal.cli.terminal.ci_gates import finish
     from shoal.cli.views.synthetic import print_synthetic_attacks
     from shoal.randomness import Randomness
     from shoal.results.release_folder import names_in
 
+    opened = asked.reader.open_all({"original": asked.original, "control": asked.control})
     request = SyntheticRequest(
         original=opened["original"],
         control=opened.get("control"),
         targets=names_in(targets),
-        require=parse_gates(require),
-        trials=trials,
+        require=parse_gates(asked.require),
+        trials=asked.trials,
         fidelity=False,
     )
-    with progress(silent=as_json) as monitor:
-        found = assess_synthetic_release(folder, request, Randomness(seed), monitor)
-    tell(found, print_synthetic_attacks, as_json=as_json)
-    finish(f"shoal attack {folder.place}", found.findings(safe=safe), junit)
+    with progress(silent=asked.as_json) as monitor:
+        found = assess_synthetic_release(asked.folder, request, Randomness(asked.seed), monitor)
+    asked.finish(found, print_synthetic_attacks, found.findings(safe=asked.safe))
 
 
 COMMAND = CommandEntry(attack, place=90, task=ASSESS)
