@@ -28,7 +28,7 @@ OTHERS = {
 """Files with such words that are no flags of ours."""
 
 
-PYTHON_ONLY = ("api/", "dp/learning/", "dp/local/", "server/")
+PYTHON_ONLY = ("api/", "assess/closer_look.py", "dp/learning/", "dp/local/", "server/")
 """What no command leads to: functions, estimators, what is copied to devices, the fields of the studio's forms."""
 
 

@@ -32,6 +32,8 @@ INSIDE = {
     "report/pdf.py": "into a folder that is gone afterwards; what stays is written by the mechanism",
     "server/backup.py": "under the hidden name that the mechanism gives, and into a folder in the making",
     "server/studio_acts.py": "an upload, which is a source once it is recorded and is swept otherwise; and into memory",
+    "server/text_acts.py": "an upload, which is a document once its job is recorded and is swept otherwise",
+    "server/jobs/table_fetching.py": "under another name in the upload; a job that is tried again writes it anew",
     "engine/spark/output_staging.py": "into a folder in the making",
     "engine/spark/source.py": "into a folder in the making",
     "cli/terminal/streams.py": "a stream that goes nowhere",

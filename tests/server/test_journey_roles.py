@@ -14,7 +14,7 @@ from shoal.govern.registry import GovernanceRegistry
 __all__ = ["people"]
 pytestmark = pytest.mark.requirement("G-01", "G-08", "G-09")
 SHA = "cd" * 32
-AGREED = {"file": "agreement.txt", "sha256": SHA, "signatories": "Director\nDean"}
+AGREED: dict[str, Any] = {"file": "agreement.txt", "sha256": SHA, "signatories": "Director\nDean"}
 CLAUSES = ("no-re-identification", "protection", "permitted-purposes", "liability")
 
 
@@ -61,7 +61,7 @@ def test_external_release_from_upload_to_expunge(people: dict[str, Visitor], sma
         chan.work()
     for step in range(1, 16):
         more = {"release": "2026-q1"} if step == 13 else {"note": "as the minutes say"}
-        act(asha, "project", "hospital", "complete", step=str(step), **more)
+        act(asha, "project", "hospital", "complete", 303, step=str(step), **more)
     for about in ("decision", "qualification", "raw data"):
         act(asha, "project", "hospital", "note", about=about, text="as the minutes say")
     act(tara, "request", "R-1", "deliver", 403, release="2026-q1", channel="sftp")

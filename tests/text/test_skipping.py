@@ -12,6 +12,7 @@ from shoal.scrub import second_look
 from shoal.text.dates_numbers import figures, quantities
 from shoal.text.lexicon.capitalised_runs import runs_in
 from shoal.text.lexicon.caseless_scripts import _in_caseless_scripts, find_in_caseless_scripts, has_no_case
+from shoal.text.lexicon.gazetteers import LexiconKind, lexicon
 from shoal.text.organisation_names import formal_names
 from shoal.text.person_names import finder, repeated_mentions
 from shoal.text.personal_facts import occupations
@@ -110,11 +111,11 @@ def test_whose_child_somebody_is_is_found_as_by_the_plain_expression(text: str) 
     assert found == [
         match.span("name")
         for match in _BORN_TO.finditer(text)
-        if match["name"].islower() and not finder.lexicon().kinds(match["name"]) & _NO_CHILD
+        if match["name"].islower() and not lexicon().kinds(match["name"]) & _NO_CHILD
     ]
 
 
-_NO_CHILD = finder.LexiconKind.COMMON | finder.LexiconKind.FORM
+_NO_CHILD = LexiconKind.COMMON | LexiconKind.FORM
 
 
 @given(st.text(st.sampled_from("@@ab.é-_ 1")))

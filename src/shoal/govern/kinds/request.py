@@ -11,7 +11,7 @@ from typing import Self
 
 from pydantic import Field
 
-from shoal.errors import InputError, IntegrityError
+from shoal.errors import FieldName, FieldText, InputError, IntegrityError
 from shoal.govern.evidence_files import file_evidence
 from shoal.govern.kinds.project import ProjectState, require_steps
 from shoal.govern.kinds.release import ReleaseState, require_composed
@@ -369,7 +369,7 @@ def require_releasable(project: ProjectState, release: ReleaseState) -> None:
     if release.status != "entered":
         raise InputError(f"that release is {release.status}", field="release")
     if release.kind != "answer" and not release.data_sha256:
-        advice = "shoal register release enter … --folder …"
+        advice = FieldText("enter it in the register with ", FieldName("folder"))
         raise InputError(
             "nobody can say which data that release is: it has no checksum", field="release", advice=advice
         )
