@@ -62,6 +62,10 @@ class Furnished:
     addresses: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """By route: who looks, and where."""
 
+    @property
+    def pages(self) -> list[tuple[str, str]]:
+        return [one for places in self.addresses.values() for one in places]
+
     def cookie(self, name: str) -> str:
         return str(self.people[name].client.cookies["shoal-session"])
 
@@ -112,7 +116,11 @@ def _table(told: Furnished, table: bytes) -> dict[str, str]:
     kept = chan.post(f"/sources/{source}/levels/{number}", {"kind": "intervals", "intervals.widths": "5, 10, 20"})
     chan.work()
     made = {"source": source, "age": str(number), "levels": str(kept.headers["location"])}
-    for kind, more in (("explore", {}), ("run", {"evidence": True}), ("synth", {"synthesis": {"method": "sequential"}})):
+    for kind, more in (
+        ("explore", {}),
+        ("run", {"evidence": True}),
+        ("synth", {"synthesis": {"method": "sequential"}}),
+    ):
         wanted = {"kind": kind, "source": source, **more}
         made[kind] = _done(chan, chan.api("POST", "/jobs", json=wanted))
     asked = chan.post(f"/releases/{made['run']}/rows", {"number": "1"})
