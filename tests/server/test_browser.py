@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.server.browsing import Studio, Walk, serving
 from tests.server.conftest import PASSWORD
+from tests.support.commands import Call, in_process
+
+from shoal.examples import hospital
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -33,6 +36,12 @@ def chromium(browsers: Callable[..., Browser]) -> Iterator[Browser]:
 
 
 @pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    monkeypatch.chdir(tmp_path)
+    return in_process(monkeypatch, capfd)
+
+
+@pytest.fixture
 def walk(chromium: Browser) -> Iterator[Walk]:
     page = chromium.new_page(accept_downloads=True)
     yield Walk(page)
@@ -40,7 +49,8 @@ def walk(chromium: Browser) -> Iterator[Walk]:
 
 
 @pytest.mark.requirement("G-08")
-def test_newcomer_makes_a_release_of_the_demo_hospital(studio: Studio, walk: Walk):
+def test_newcomer_makes_a_release_of_the_demo_hospital(studio: Studio, walk: Walk, tmp_path: Path, call: Call):
+    """In few clicks; and the exported policy makes the same bytes again on the command line."""
     page = walk.page
     page.goto(studio.address)
     walk.look("1-setup")
@@ -61,6 +71,9 @@ def test_newcomer_makes_a_release_of_the_demo_hospital(studio: Studio, walk: Wal
     walk.look("4-know")
     walk.click("Choose the privacy", "link")
     assert page.input_value("#k") == "5"
+    walk.clicks += 1
+    page.get_by_text("For tests: a run that can be repeated").click()
+    page.fill("#seed", "7")
     walk.look("5-choose")
     walk.click("Make the release")
     page.get_by_role("heading", name="Making the release").wait_for()
@@ -78,6 +91,10 @@ def test_newcomer_makes_a_release_of_the_demo_hospital(studio: Studio, walk: Wal
     manifest = page.evaluate("fetch(location.pathname.replace('/releases', '/api/v1/releases')).then(a => a.json())")
     assert hashlib.sha256(content).hexdigest() == manifest["data"]["sha256"]
     assert "k_anonymity: {k: 5}" in Path(policy.value.path()).read_text(encoding="utf-8")
+    policy.value.save_as(tmp_path / "policy.yaml")
+    (tmp_path / "hospital.csv").write_bytes(hospital.table().write_csv().encode())
+    assert call("run", "policy.yaml", "--seed", "7", "--output", "again").code == 0
+    assert (tmp_path / "again" / manifest["data"]["path"]).read_bytes() == content
     for path, name in (("/account", "8-account"), ("/accounts", "9-accounts"), ("/api/v1/docs", "10-api")):
         page.goto(studio.address + path)
         walk.look(name)

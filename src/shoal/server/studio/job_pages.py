@@ -137,6 +137,7 @@ def _result(request: Request, release: str, who: Principal, checked: Certificate
     manifest = ReleaseFolder.at(str(folder)).manifest
     events = parts.queue.events(release)
     told = [event["body"]["columns"] for event in events if event["kind"] == "examples"]
+    drawn = [event["body"]["columns"] for event in events if event["kind"] == "distributions"]
     bins = [event["body"]["bins"] for event in events if event["kind"] == "classes"]
     files = [{"name": path.name, "size": path.stat().st_size} for path in sorted(folder.iterdir()) if path.is_file()]
     job = parts.own(JOBS, who, release)
@@ -148,6 +149,7 @@ def _result(request: Request, release: str, who: Principal, checked: Certificate
         source=_source(parts, who, row["source"]),
         manifest=manifest,
         examples=told[-1] if told else {},
+        distributions=drawn[-1] if drawn else [],
         classes=class_chart(bins[-1] if bins else []),
         files=files,
         seed=job["request"].get("seed"),
