@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.server.browsing import SCHEMES, WIDTHS, Studio, Walk, serving
+from tests.server.browsing import SCHEMES, WAIT, WIDTHS, Studio, Walk, serving
 from tests.server.furnished import ELSEWHERE, Furnished, furnish, name_of, routes_of_pages
 
 from shoal.server.web.languages import COOKIE, LANGUAGES
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.requirement("G-08")
 REFUSED = {("kiri", "/govern"): 403}
@@ -67,6 +68,62 @@ def looked_at(furnished: Furnished, studio: Studio, chromium: Browser, language:
 def test_axe_finds_nothing_on_any_page(furnished: Furnished, studio: Studio, chromium: Browser):
     """Each once, light and wide or dark and narrow by turns."""
     assert looked_at(furnished, studio, chromium, "en-GB", all_views=False) == []
+
+
+FOCUSED = """() => { const one = document.activeElement, style = getComputedStyle(one);
+    const label = one.getAttribute('aria-label') || (one.labels && one.labels[0] || one).innerText || '';
+    return [label.replace(/\\s+/g, ' ').trim(), style.outlineStyle !== 'none' || one === document.body]; }"""
+MOST_TABS = 120
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Until what has the focus begins with the name; all on the way is seen to have it."""
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        label, seen = page.evaluate(FOCUSED)
+        assert seen, f"nobody sees that '{label}' has the focus"
+        if label.startswith(name):
+            return
+    raise AssertionError(f"no Tab leads to '{name}'")
+
+
+def test_release_is_made_with_keys_alone(furnished: Furnished, studio: Studio, chromium: Browser):
+    context = chromium.new_context()
+    context.add_cookies([{"name": "shoal-session", "value": furnished.cookie("chan"), "url": studio.address}])
+    page = context.new_page()
+    page.set_default_timeout(WAIT)
+    page.goto(studio.address)
+    page.keyboard.press("Tab")
+    assert page.evaluate(FOCUSED)[0] == "To the content"
+    page.keyboard.press("Enter")
+    for name, follows in (
+        ("hospital.csv", "hospital.csv"),
+        ("Know its columns", "What each column is"),
+        ("Choose the privacy", "How well are people to be hidden?"),
+    ):
+        tab_to(page, name)
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name=follows).wait_for()
+    page.go_back()
+    tab_to(page, "Role of diagnosis")
+    with page.expect_response(re.compile("/role$")):
+        page.keyboard.press("q")
+    page.get_by_text("You decided").wait_for()
+    assert page.evaluate(FOCUSED)[0] == "Role of diagnosis", "the focus stays where it was"
+    with page.expect_response(re.compile("/role$")):
+        page.keyboard.press("s")
+    page.keyboard.press("Shift+Tab")
+    page.goto(f"{page.url.removesuffix('/know')}/choose")
+    tab_to(page, "Sharing with an outside party")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(FOCUSED)[0].startswith("Internal sharing of anonymised data")
+    tab_to(page, "k: everybody")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("4")
+    tab_to(page, "Make the release")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Release of hospital").wait_for()
+    context.close()
 
 
 @pytest.mark.slow
