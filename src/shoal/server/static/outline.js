@@ -42,40 +42,61 @@
   const isGroup = place => end(place) > place + 1 || !values.has(rows[place].name);
   const fresh = () => {
     let number = 1;
-    const taken = new Set(rows.map(row => row.name));
-    while (taken.has(`${list.dataset.fresh} ${number}`)) number += 1;
+    const known = new Set(rows.map(row => row.name));
+    while (known.has(`${list.dataset.fresh} ${number}`)) number += 1;
     return `${list.dataset.fresh} ${number}`;
   };
+
+  const parent = place => {
+    let above = place - 1;
+    while (above >= 0 && rows[above].depth >= rows[place].depth) above -= 1;
+    return above;
+  };
+  const before = place => {
+    let above = place - 1;
+    while (above >= 0 && rows[above].depth > rows[place].depth) above -= 1;
+    return above >= 0 && rows[above].depth === rows[place].depth ? above : -1;
+  };
+  /* Into a group, as its last; of two values a new group is made. */
+  const join = (part, onto) => {
+    if (!isGroup(rows.indexOf(onto))) {
+      rows.splice(rows.indexOf(onto), 0, { name: fresh(), depth: onto.depth });
+      onto.depth += 1;
+      rows.splice(rows.indexOf(onto) + 1, 0, ...shift(part, onto.depth));
+    } else {
+      rows.splice(end(rows.indexOf(onto)), 0, ...shift(part, onto.depth + 1));
+    }
+  };
+  const taken = place => rows.splice(place, end(place) - place);
 
   const drop = target => {
     if (dragged < 0 || (target >= dragged && target < end(dragged))) return;
     const moved = rows[dragged];
     const onto = target < 0 ? null : rows[target];
-    const part = rows.splice(dragged, end(dragged) - dragged);
-    if (onto === null) {
-      rows.push(...shift(part, 0));
-    } else if (isGroup(rows.indexOf(onto))) {
-      rows.splice(rows.indexOf(onto) + 1, 0, ...shift(part, onto.depth + 1));
-    } else {
-      const group = { name: fresh(), depth: onto.depth };
-      rows.splice(rows.indexOf(onto), 0, group);
-      onto.depth += 1;
-      rows.splice(rows.indexOf(onto) + 1, 0, ...shift(part, onto.depth));
-    }
+    const part = taken(dragged);
+    if (onto === null) rows.push(...shift(part, 0));
+    else join(part, onto);
     changed(moved);
   };
+  /* Up and down among those beside it, right into the one before, left out of its group and behind it. */
   const move = (place, key) => {
     const row = rows[place];
-    const after = end(place);
-    if (key === "ArrowRight" && place > 0 && rows[place - 1].depth >= row.depth) shift(rows.slice(place, after), row.depth + 1);
-    else if (key === "ArrowLeft" && row.depth > 0) shift(rows.slice(place, after), row.depth - 1);
-    else if (key === "ArrowUp" && place > 0) {
-      const part = rows.splice(place, after - place);
-      const above = place - 1;
-      rows.splice(above, 0, ...shift(part, above === 0 ? 0 : Math.min(row.depth, rows[above - 1].depth + 1)));
-    } else if (key === "ArrowDown" && after < rows.length) {
-      const part = rows.splice(place, after - place);
-      rows.splice(place + 1, 0, ...shift(part, Math.min(row.depth, rows[place].depth + 1)));
+    const above = before(place);
+    const below = end(place);
+    if (key === "ArrowRight" && above >= 0) {
+      const onto = rows[above];
+      join(taken(place), onto);
+    } else if (key === "ArrowLeft" && row.depth > 0) {
+      const group = rows[parent(place)];
+      const part = taken(place);
+      rows.splice(end(rows.indexOf(group)), 0, ...shift(part, group.depth));
+    } else if (key === "ArrowUp" && above >= 0) {
+      const part = taken(place);
+      rows.splice(above, 0, ...part);
+    } else if (key === "ArrowDown" && below < rows.length && rows[below].depth === row.depth) {
+      const other = rows[below];
+      const part = taken(place);
+      rows.splice(end(rows.indexOf(other)), 0, ...part);
     } else return;
     changed(row);
   };

@@ -132,7 +132,7 @@ def _accounts(request: Request, *, problem: str | None, status: int = 200) -> Re
         "about": ABOUT,
         "problem": problem,
     }
-    return page(request, "accounts.html", status=status, roles=studio_roles(), **told)
+    return page(request, "accounts.html", status=status, **told)
 
 
 @ROUTER.post("/accounts")
