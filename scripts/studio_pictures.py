@@ -2,7 +2,8 @@
 
     python scripts/studio_pictures.py
 
-It needs Chromium (Debian's, or `playwright install chromium`) and a font with Devanagari letters (fonts-lohit-deva), and takes about two minutes.
+It needs Chromium (Debian's, or `playwright install chromium`), a font with Devanagari letters (fonts-lohit-deva), and takes
+about two minutes.
 """
 
 from __future__ import annotations
