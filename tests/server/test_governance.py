@@ -214,6 +214,7 @@ def test_checklists_are_filled_from_what_is_recorded(project: dict[str, Visitor]
     assert sum(one["answered"] for one in after) > sum(one["answered"] for one in before)
     page = project["asha"].client.get("/govern/projects/hospital/checklists").text
     assert "would close it" in page
+    assert '<a href="/govern/records/source">' in page, "what a command would do, the page leads to"
 
 
 def test_every_role_of_the_studio_is_one_of_the_registry():

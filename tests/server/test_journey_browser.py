@@ -109,6 +109,7 @@ def person(browsers: Callable[..., Browser], studio: Studio) -> Iterator[Callabl
     assert said == []
 
 
+@pytest.mark.slow
 def test_external_release_by_five_roles(
     studio: Studio, person: Callable[[str], Person], small: bytes, tmp_path: Path, call: Call
 ):

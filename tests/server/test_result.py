@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,12 @@ def test_class_sizes_and_risks_are_on_the_page(manager: Visitor, lonely: bytes):
     assert "How many look alike" in page
     assert "10–19" in page
     assert "How likely somebody is found" in page
+    assert "Each column before and after" in page
+    made = re.search(r'href="(/jobs/\w+)">how it was made', page)
+    assert made is not None
+    told = manager.client.get(made.group(1)).text
+    assert "What was done, and how long it took" in told
+    assert "Find the least loss" in told
 
 
 def test_attacks_are_tried_where_they_are_asked_for(manager: Visitor, lonely: bytes):
