@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 MOST_CLICKS = 12
+PROGRESS = re.compile("/progress$")
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +76,12 @@ def test_newcomer_makes_a_release_of_the_demo_hospital(studio: Studio, walk: Wal
     page.get_by_text("For tests: a run that can be repeated").click()
     page.fill("#seed", "7")
     walk.look("5-choose")
+    page.route(PROGRESS, lambda _: None)  # unanswered, so that the page stays while it is looked at
     walk.click("Make the release")
     page.get_by_role("heading", name="Making the release").wait_for()
     walk.look("6-run")
+    page.unroute(PROGRESS)
+    page.reload()
     page.get_by_role("heading", name="Release of hospital").wait_for()
     walk.look("7-result")
     with page.expect_download() as data:
