@@ -127,7 +127,7 @@ def _accounts(request: Request, *, problem: str | None, status: int = 200) -> Re
     accounts = parts_of(request).accounts
     told = {
         "accounts": accounts.all(),
-        "seen": accounts.last_seen(),
+        "seen": accounts.last_signed_in(),
         "roles": studio_roles(),
         "about": ABOUT,
         "problem": problem,
