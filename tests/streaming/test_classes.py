@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.feeds import ListedLog, ListedSink
 
 from shoal.policy import Policy
 from shoal.streaming.request import StreamDelay, StreamRequest
 from shoal.streaming.run import StreamRun
-from tests.support.feeds import ListedLog, ListedSink
 
 K = 3
 QUASI = ("age", "town", "sex")

@@ -61,6 +61,9 @@ class ListedSink(StreamSink):
         return None if self.kept is None else StreamState.from_json(self.kept, "memory")
 
     def commit(self, frame: pl.DataFrame, state: StreamState) -> StreamState:
+        if not frame.width:
+            self.kept = state.to_json()
+            return state
         stops = self.stop_at is not None and len(self.commits) == self.stop_at
         if stops and not self.stop_after:
             raise Stopped

@@ -83,9 +83,6 @@ def _problems(policy: Policy, event_time: str | None) -> Iterator[tuple[str, str
         yield "solve.decoys", "goes with tables only"
     if policy.rules:
         yield "rules", "are counted in whole tables; `suppress_records: {where: …}` leaves records out"
-    default = policy.attributes.get(EVERYTHING_ELSE)
-    if default is not None and not default.is_suppressed:
-        yield "attributes.*", "only `suppress` goes with fields that are not known yet"
     named = policy.attributes.keys()
     if policy.person is not None and policy.person not in named:
         yield "person", f"'{policy.person}' is not among the attributes"

@@ -62,8 +62,9 @@ class RecordShape:
 
 def _series(values: list[object], column: Column) -> tuple[pl.Series, Mask | None]:
     """The values as a column, and which of them it can't hold; None where it holds all."""
+    truths = column.is_number and bool in set(map(type, values))
     try:
-        series = pl.Series(column.name, values, dtype=column.storage, strict=True)
+        series = pl.Series(column.name, map(str, values) if truths else values, dtype=column.storage, strict=True)
     except (TypeError, OverflowError, ValueError, pl.exceptions.PolarsError):
         kept, wrong = _one_by_one(values, column)
         return pl.Series(column.name, kept, dtype=column.storage), wrong | _unread(kept, column)

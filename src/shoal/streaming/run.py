@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
+import polars as pl
 
 from shoal.errors import FieldName, FieldText, InputError
 from shoal.randomness import Randomness, now
@@ -71,7 +72,10 @@ class StreamRun:
 
     def _begin(self) -> StreamState:
         checksum = hashlib.sha256(self.request.policy.text.encode()).hexdigest()
-        state = self.sink.load() or StreamState(checksum)
+        state = self.sink.load()
+        if state is None:
+            # Whose output it is stands there before the first record does.
+            return self.sink.commit(pl.DataFrame(), StreamState(checksum))
         if state.policy != checksum:
             raise InputError(
                 "the stream was begun with another policy, and classes by two policies could be laid over each other",
