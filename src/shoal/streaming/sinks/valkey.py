@@ -48,12 +48,12 @@ class ValkeySink(StreamSink):
 
         told = state.to_json().encode()
         with told_by_server(self.place, TargetError), self._server.pipeline(transaction=True) as pipe:
-            pipe.watch(self.journal)
+            pipe.watch(self.journal)  # type: ignore[no-untyped-call]
             if pipe.get(self.journal) != self._kept:
                 raise self._another()
             pipe.multi()
             for record in frame.select(pl.all().cast(pl.String).fill_null("")).iter_rows(named=True):
-                pipe.xadd(self.place.key, record)
+                pipe.xadd(self.place.key, {name: str(value) for name, value in record.items()})
             pipe.set(self.journal, told)
             try:
                 pipe.execute()
