@@ -57,6 +57,10 @@ class CutStaysStep(TraceStep):
     near: float
     stream: Stream
 
+    @property
+    def apart(self) -> tuple[str, ...]:
+        return (self.trace.person,)
+
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         points = self.trace.read(frame)
         order = np.lexsort((points.seconds, points.person))

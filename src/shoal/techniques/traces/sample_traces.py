@@ -35,6 +35,10 @@ class SampleTracesStep(TraceStep):
     minutes: float
     stream: Stream
 
+    @property
+    def apart(self) -> tuple[str, ...]:
+        return (self.trace.person,)
+
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         points = self.trace.read(frame)
         slots = points.slots(self.minutes)
