@@ -112,7 +112,7 @@ def start_valkey(folder: Path, *, port: int) -> Server:
     program = shutil.which("valkey-server") or shutil.which("redis-server")
     if program is None:
         raise NoServerError("no valkey-server or redis-server here (as root: apt-get install redis-server)")
-    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder]
+    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
     server = Server("valkey", folder, port, _spawn([program, *options], folder))
     server.wait_for(sys.executable, "-c", f"import socket; socket.create_connection(('127.0.0.1', {port}))")
     return server

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,7 +33,7 @@ cuts = st.lists(st.tuples(st.integers(0, 8), st.booleans()), max_size=4)
 def test_each_record_leaves_once_wherever_the_power_is_cut(ages, delay, reads, cut):
     """Three partitions, as a log of Kafka has them: positions of one are no positions of another."""
     records = [{"age": age, "number": number} for number, age in enumerate(ages)]
-    log = [[*records[0::3], None], records[1::3], records[2::3]]
+    log: list[list[Any]] = [[*records[0::3], None], records[1::3], records[2::3]]
     sink = ListedSink()
     for stop_at, stop_after in [*cut, (None, False)]:
         sink.stop_at, sink.stop_after = None if stop_at is None else len(sink.commits) + stop_at, stop_after

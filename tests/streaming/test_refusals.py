@@ -13,7 +13,7 @@ from shoal.policy import Policy
 from shoal.streaming.request import StreamDelay, StreamRequest, parse_span
 from shoal.streaming.run import StreamRun
 
-ATTRIBUTES = {
+ATTRIBUTES: dict[str, Any] = {
     "patient": {"role": "direct", "technique": "suppress"},
     "age": {"role": "quasi", "type": "integer", "hierarchy": {"intervals": [10]}},
     "ward": {"role": "quasi", "hierarchy": {"order": {"order": ["A", "B"], "sizes": [2]}}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -52,7 +53,7 @@ class Stopped(BaseException):
 class ListedSink(StreamSink):
     """Keeps each commit as a list of records; ``stop_at`` cuts the power at a commit, before or after it is kept."""
 
-    commits: list[list[dict[str, object]]] = field(default_factory=list)
+    commits: list[list[dict[str, Any]]] = field(default_factory=list)
     kept: str | None = None
     stop_at: int | None = None
     stop_after: bool = False
@@ -74,5 +75,5 @@ class ListedSink(StreamSink):
         return state
 
     @property
-    def records(self) -> list[dict[str, object]]:
+    def records(self) -> list[dict[str, Any]]:
         return [record for commit in self.commits for record in commit]

@@ -170,9 +170,7 @@ class _StreamBinder:
     def _bind_step(self, name: str, technique: Technique, place: int) -> None:
         column = self.columns[name]
         nothing = pl.DataFrame(schema={name: column.storage, "records": pl.Int64()})
-        counts = {
-            want: Counts.from_frame(nothing, want, "records") for want in technique.wants(name) if want == (name,)
-        }
+        counts = {want: Counts.from_frame(nothing, want, "records") for want in technique.wants(name)}
         context = replace(self._context(("attribute", name, technique.key, str(place))), counts=counts)
         step = technique.bind(column, context)
         if step.scope is not Scope.ROW:

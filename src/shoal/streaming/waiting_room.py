@@ -160,7 +160,7 @@ class WaitingRoom:
         numbers = np.empty((len(treated), len(self.plan.books)), dtype=np.int64)
         for place, book in enumerate(self.plan.books):
             numbers[:, place] = book.number(treated[book.column.name])
-        known = (numbers >= 0).all(axis=1)
+        known: Mask = np.asarray((numbers >= 0).all(axis=1))
         ordinal = np.arange(self._came, self._came + len(treated), dtype=np.int64)
         self._came += len(treated)
         kept = [*(name for name in self.plan.released if name not in self.plan.quasi), ROW]
@@ -195,8 +195,10 @@ class WaitingRoom:
         sensitive = {name: _numbered(waiting.frame[name]) for name in plan.sensitive}
         records = WaitingRecords(waiting.numbers, waiting.people, sensitive)
         found = released_classes(records, due, plan.books, plan.nodes, plan.models)
-        published, suppressed = found.node >= 0, due & (found.node < 0)
-        shown: Mask = published if plan.drop_suppressed else published | suppressed
+        published: Mask = found.node >= 0
+        suppressed: Mask = due & (found.node < 0)
+        left: Mask = published | suppressed
+        shown = published if plan.drop_suppressed else left
         top = np.array([[book.height for book in plan.books]], dtype=np.int64)
         levels = np.concatenate((np.array(plan.nodes, dtype=np.int64).reshape(-1, len(plan.books)), top))
         node = levels[found.node[shown]]
@@ -207,10 +209,10 @@ class WaitingRoom:
             published=int(published.sum()),
             suppressed=gone,
             classes=found.classes,
-            levels=float((levels[found.node[published | suppressed]] / top).sum()),
+            levels=float((levels[found.node[left]] / top).sum()),
             cells=(int(published.sum()) + gone) * len(plan.books),
         )
-        return leaving.frame.with_columns(labels), counts, published | suppressed
+        return leaving.frame.with_columns(labels), counts, left
 
     def _compact(self) -> None:
         if self._waiting is None:

@@ -63,7 +63,7 @@ class MicroaggregateTracesStep(TraceStep):
         order = np.flatnonzero(here)[np.argsort(points.rows[here])]
         latitude, longitude = (means[axis][group[person[order]], slot[order]] for axis in (0, 1))
         released = frame[points.rows[order]] if len(order) else frame.clear()
-        begun = slots[slot[order]] * (60.0 * self.minutes)
+        begun: Floats = slots[slot[order]].astype(np.float64) * (60.0 * self.minutes)
         return released.with_columns(*self.trace.places(latitude, longitude), self.trace.moments(begun))
 
     def _one_in_each_slot(self, points: TracePoints) -> TracePoints:

@@ -65,8 +65,13 @@ class TracePoints:
         return len(self.rows)
 
     def at(self, places: Integers | Mask) -> TracePoints:
-        parts = (self.rows, self.person, self.latitude, self.longitude, self.seconds)
-        return TracePoints(*(part[places] for part in parts))
+        return TracePoints(
+            self.rows[places],
+            self.person[places],
+            self.latitude[places],
+            self.longitude[places],
+            self.seconds[places],
+        )
 
     def slots(self, minutes: float) -> Integers:
         return np.floor(self.seconds / (60.0 * minutes)).astype(np.int64)
