@@ -16,6 +16,7 @@ from shoal.server.store.tables import (
     DATASETS,
     DESKS,
     IDENTITIES,
+    JOB_SECRETS,
     METADATA,
     SCHEMA,
     SIGN_IN_FLOWS,
@@ -34,7 +35,11 @@ def _add_desks_identities_datasets(connection: Connection) -> None:
         table.create(connection, checkfirst=True)
 
 
-MIGRATIONS: Final[Sequence[Migration]] = (_add_texts, _add_desks_identities_datasets)
+def _add_job_secrets(connection: Connection) -> None:
+    JOB_SECRETS.create(connection, checkfirst=True)
+
+
+MIGRATIONS: Final[Sequence[Migration]] = (_add_texts, _add_desks_identities_datasets, _add_job_secrets)
 """Number *n*, from 0, takes a database of version *n* + 1 to the next. Version 1 is the first that was published."""
 
 
