@@ -3,8 +3,8 @@ to another when the lease has run out; what a worker says that has lost its job 
 
 A claim has a number that grows with every claim of the job: who comes with an older one changes nothing.
 
-What a job needs and nobody is told, such as a login, is sealed with the server's key, which is in no backup, and is gone
-with the transaction that ends the job, however it ends.
+What a job needs and nobody is told, such as a login, is sealed with the server's key, which is in no backup, and is
+gone with the transaction that ends the job, however it ends.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Insert, Row, and_, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Insert, Row, Select, and_, delete, func, insert, or_, select, update
 
 from shoal.crypto.aead import seal, unseal
 from shoal.crypto.keys import Key
@@ -124,7 +124,7 @@ class JobQueue:
         moment = now().timestamp()
         lost = and_(JOBS.c.state == JobState.RUNNING, JOBS.c.lease_until < moment)
         ready = select(JOBS).where(or_(JOBS.c.state == JobState.QUEUED, lost)).order_by(JOBS.c.created).limit(1)
-        while True:
+        while self._any(ready):
             with self._database.transaction() as connection:
                 row = connection.execute(ready).first()
                 if row is None:
@@ -143,6 +143,12 @@ class JobQueue:
                     _forget_secrets(connection, JOB_SECRETS.c.job == row.id)
             if ended is None:
                 return JobClaim(row.id, row.attempt + 1, row.owner, JobKind(row.kind), row.source, row.request)
+        return None
+
+    def _any(self, wanted: Select[Any]) -> bool:
+        """Seen by reading: who finds nothing to do keeps nobody from writing."""
+        with self._database.reading() as connection:
+            return connection.execute(wanted).first() is not None
 
     def _ended_unclaimed(self, row: Row[Any], crashes: int) -> dict[str, Any] | None:
         finished = now().timestamp()
