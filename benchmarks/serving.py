@@ -87,17 +87,24 @@ class Load:
 
     async def keep_jobs(self, client: httpx2.AsyncClient, secret: str) -> None:
         """Four at once, all the time."""
-        cookie = {"Cookie": f"shoal-session={secret}"}
-        page = (await client.get("/", headers=cookie)).text
-        found = re.search(r'name="csrf" value="([^"]+)"', page)
-        headers = {**cookie, "X-CSRF-Token": found.group(1) if found else ""}
         while time.monotonic() < self.until:
-            told = {"kind": "run", "source": self.source}
-            try:  # refused while four wait or run
-                self.jobs += (await client.post("/api/v1/jobs", json=told, headers=headers)).status_code == 202
-            except httpx2.HTTPError as error:
-                self.errors.append(type(error).__name__)
+            await self.ask_for_job(client, secret)
             await asyncio.sleep(WATCHED_EVERY)
+
+    async def ask_for_job(self, client: httpx2.AsyncClient, secret: str) -> None:
+        """Which is refused while as many wait or run as one person may have."""
+        cookie = {"Cookie": f"shoal-session={secret}"}
+        try:
+            found = re.search(r'name="csrf" value="([^"]+)"', (await client.get("/account", headers=cookie)).text)
+            headers = {**cookie, "X-CSRF-Token": found.group(1) if found else ""}
+            told = {"kind": "run", "source": self.source}
+            answer = await client.post("/api/v1/jobs", json=told, headers=headers)
+        except httpx2.HTTPError as error:
+            self.errors.append(type(error).__name__)
+            return
+        self.jobs += answer.status_code == 202
+        if answer.status_code not in (202, 422):
+            self.errors.append(f"{answer.status_code} of a job")
 
     async def watch(self, server: int) -> None:
         before = processor_seconds(server)
