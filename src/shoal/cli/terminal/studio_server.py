@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,12 +19,16 @@ class StudioServer:
     """Of uvicorn."""
 
     def run(self, app: FastAPI, processes: int) -> None:
-        """Until Ctrl-C or SIGTERM."""
-        import uvicorn
-
+        """Until Ctrl-C or SIGTERM, which is how a server ends: nothing was interrupted."""
         from shoal.cli.terminal.signals import takes_its_time
 
         takes_its_time()
+        with suppress(KeyboardInterrupt):
+            self._run(app, processes)
+
+    def _run(self, app: FastAPI, processes: int) -> None:
+        import uvicorn
+
         if processes == 1:
             uvicorn.Server(uvicorn.Config(app, **self.options)).run()
             return
