@@ -101,7 +101,7 @@ def is_cancelled_at_work(visitor: Visitor, _: str) -> None:
 
 
 def kills_its_workers(visitor: Visitor, _: str) -> None:
-    for _ in range(SETTINGS.job_attempts):
+    for _attempt in range(SETTINGS.job_attempts):
         claimed(visitor)
         assert kept(visitor.parts.home) == 1, "the next attempt needs it"
         visitor.parts.queue.worker_died("one")
