@@ -83,7 +83,7 @@ def test_a_desk_is_there_for_those_it_names(app: Any, manager: Visitor, operator
     for method, path in (("GET", ""), ("POST", "/questions"), ("GET", "/questions"), ("DELETE", "")):
         sent = {"json": question()} if method == "POST" else {}
         assert other.api(method, f"/desks/{desk}{path}", **sent).status_code == 404
-    assert other.api("GET", "/desks").json() == {"items": []}
+    assert other.api("GET", "/desks").json() == {"items": [], "next": None}
     assert operator.api("GET", f"/desks/{desk}/questions").status_code == 403
     assert "answered_by" not in operator.api("GET", f"/desks/{desk}").json()
     assert operator.api("GET", "/sources").status_code == 403

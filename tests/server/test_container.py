@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +65,27 @@ def test_image_is_pinned_runs_as_nobody_special_and_says_how_it_is():
     assert problems_of_image(text) == []
     for name, wrong in (
         ("pinned", text.replace("3.11.13-slim-bookworm", "latest")),
-        ("root", text.replace("USER shoal", "USER root")),
+        ("root", text.replace("USER 10001", "USER root")),
         ("HEALTHCHECK", text.replace("HEALTHCHECK", "LABEL")),
         ("secret", text.replace("PYTHONUNBUFFERED=1", "PASSWORD=x")),
     ):
         assert any(name in one for one in problems_of_image(wrong)), name
+
+
+def test_image_is_as_hadolint_wants_it(tmp_path: Path):
+    """A linter of Dockerfiles, and of the shell in them; whatever it remarks on is mended."""
+    found = shutil.which("hadolint") or str(Path(sys.executable).with_name("hadolint"))
+    if not Path(found).exists():
+        pytest.skip("hadolint comes as a wheel for x86-64 alone")
+
+    def remarks(path: Path) -> list[str]:
+        told = subprocess.run([found, "--no-color", "--format", "json", path], capture_output=True, check=False)
+        return [f"{one['line']}: {one['code']} {one['message']}" for one in json.loads(told.stdout)]
+
+    assert remarks(DEPLOY / "Dockerfile") == []
+    wrong = tmp_path / "Dockerfile"
+    wrong.write_text("FROM debian\nRUN cd /tmp && sudo apt-get install curl\nUSER root\n", encoding="utf-8")
+    assert {"DL3002", "DL3004", "DL3006"} <= {one.split()[1] for one in remarks(wrong)}
 
 
 def test_image_copies_what_is_there_and_starts_the_command_as_it_is():

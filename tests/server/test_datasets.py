@@ -73,7 +73,7 @@ def test_only_who_is_named_asks_and_sees_it(app: Any, analyst: Visitor, dataset:
     for method, path in (("GET", ""), ("POST", "/price"), ("POST", "/questions")):
         told = {"json": {"sql": COUNT, "epsilon": "0.1"}} if method == "POST" else {}
         assert other.api(method, f"/datasets/{dataset}{path}", **told).status_code == 404
-    assert other.api("GET", "/datasets").json() == {"items": []}
+    assert other.api("GET", "/datasets").json() == {"items": [], "next": None}
     seen = analyst.api("GET", f"/datasets/{dataset}").json()
     assert "source" not in seen
     assert "analysts" not in seen

@@ -1,7 +1,11 @@
-"""What takes long: kill -9 at many moments, an upload of two gigabytes."""
+"""What a studio has to bear: kill -9 at many moments, people who browse while jobs run, a large upload.
+
+Each is tried shortly, and at length where there is time for it.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -14,15 +18,18 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+from benchmarks import serving as serving_benchmark
 from sqlalchemy import func, select
 from tests.server.conftest import SETTINGS, Visitor, account
-from tests.server.test_operation import first_visit, serving
+from tests.server.test_operation import database, first_visit, serving
+from tests.servers import postgres, postgres_url
 
 from shoal.govern.registry import GovernanceRegistry
 from shoal.results.release_folder import ReleaseFolder
@@ -33,10 +40,15 @@ from shoal.server.settings import HOME
 from shoal.server.settings import SETTINGS as VARIABLE
 from shoal.server.store.tables import JOBS, RELEASES
 
-pytestmark = [pytest.mark.slow, pytest.mark.requirement("G-08")]
+pytestmark = pytest.mark.requirement("G-08")
+__all__ = ["database", "postgres", "postgres_url"]
 
 KILLS = int(os.environ.get("SHOAL_KILLS", "100"))
+FEW_KILLS = 2
 MOST_MEGABYTES = 200
+LITTLE_MORE = 48
+"""Megabytes that a server may take for an upload of whatever size, in the short test."""
+MEGABYTE = 1024 * 1024
 BLOCK = b"1234567,female,34,Pune,asthma\n" * 35_000
 
 
@@ -54,8 +66,9 @@ def memory_of(process: int) -> float:
 class DyingStudio:
     """A server with two workers that is started again whenever it was killed."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, database: str | None) -> None:
         settings = {"workers": 2, "password_cost": "cheapest", "lease_seconds": 4, "beat_seconds": 0.5}
+        settings["database"] = database
         told = ServerSettings.model_validate({**settings, "jobs_per_account": 500, "job_attempts": 1000})
         self.environment = os.environ | {HOME: str(home), VARIABLE: told.model_dump_json()}
         with socket.socket() as free:
@@ -119,11 +132,22 @@ def steady_acts(address: str, token: str) -> Iterator[list[str]]:
         thread.join()
 
 
-def test_server_and_workers_killed_at_random_moments(home: Path, small: bytes):
+@pytest.mark.parametrize("kills", [FEW_KILLS, pytest.param(KILLS, marks=pytest.mark.slow)])
+def test_server_and_workers_killed_at_random_moments(home: Path, small: bytes, kills: int):
     """No job is lost, no release is delivered twice, what was answered stands, and the registry's chain is whole."""
+    bears_kills(home, small, kills, None)
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("kills", [FEW_KILLS, pytest.param(KILLS, marks=pytest.mark.slow)])
+def test_server_and_workers_of_a_studio_on_postgresql_killed(home: Path, small: bytes, kills: int, database: str):
+    bears_kills(home, small, kills, database)
+
+
+def bears_kills(home: Path, small: bytes, kills: int, database: str | None) -> None:
     seed = int(os.environ.get("SHOAL_SEED", "20"))
     chance = random.Random(seed)  # moments, not secrets
-    app = create_app(home, SETTINGS.model_copy(update={"jobs_per_account": 500}))
+    app = create_app(home, SETTINGS.model_copy(update={"jobs_per_account": 500, "database": database}))
     visitor, asha = account(app, "meera", "administrator", "data-manager"), account(app, "asha", "chief-investigator")
     visitor.post("/govern/begin")
     told = {"identifier": "asha", "roles": "chief-investigator"}
@@ -132,12 +156,12 @@ def test_server_and_workers_killed_at_random_moments(home: Path, small: bytes):
     source = visitor.upload("people.csv", small).json()["source"]
     visitor.work()
     visitor.api("PUT", f"/sources/{source}/choices", json={"k": 3, "use_case": "internal-anonymised"})
-    studio = DyingStudio(home)
+    studio = DyingStudio(home, database)
     jobs: list[str] = []
     try:
         studio.stand()
         with steady_acts(studio.address, token) as opened:
-            for number in range(KILLS):
+            for number in range(kills):
                 if number % 2 == 0:
                     jobs.append(_asked(visitor, source))
                 time.sleep(chance.uniform(0.0, 3.0))
@@ -183,8 +207,10 @@ def _each_delivered_once(home: StudioHome, jobs: list[str]) -> None:
         assert ReleaseFolder.at(str(home.release(job))).manifest is not None
 
 
-def test_two_gigabytes_come_in_through_a_small_server(home: Path):
+@pytest.mark.parametrize("megabytes", [128, pytest.param(2048, marks=pytest.mark.slow)])
+def test_large_upload_comes_in_through_a_small_server(home: Path, megabytes: int):
     """As a stream to the disk: neither the body nor the file is ever held."""
+    blocks = megabytes * MEGABYTE // len(BLOCK)
     with serving(home) as (address, token):
         client, csrf = first_visit(address, token)
         server = _server_of(address)
@@ -197,30 +223,23 @@ def test_two_gigabytes_come_in_through_a_small_server(home: Path):
         watching = threading.Thread(target=watch)
         watching.start()
         try:
-            made = _sent(address, client, csrf)
+            made = _sent(address, client, csrf, blocks)
         finally:
             ended.set()
             watching.join()
-        assert (home / "uploads" / made["source"] / "data" / "big.csv").stat().st_size == _size()
+        assert (home / "uploads" / made["source"] / "data" / "big.csv").stat().st_size == blocks * len(BLOCK)
         client.post(f"/api/v1/jobs/{made['job']}/cancel", headers={"X-CSRF-Token": csrf})
         client.close()
-    assert highest[0] < MOST_MEGABYTES, f"{before:.0f} MB before, {highest[0]:.0f} MB at most"
+    told = f"{before:.0f} MB before, {highest[0]:.0f} MB at most"
+    assert highest[0] < MOST_MEGABYTES, told
+    assert highest[0] - before < LITTLE_MORE, told
 
 
-def _size() -> int:
-    return 2048 * 1024 * 1024 // len(BLOCK) * len(BLOCK)
-
-
-def _blocks() -> Iterator[bytes]:
-    for _ in range(_size() // len(BLOCK)):
-        yield BLOCK
-
-
-def _sent(address: str, client: httpx2.Client, csrf: str) -> dict[str, Any]:
+def _sent(address: str, client: httpx2.Client, csrf: str, blocks: int) -> dict[str, Any]:
     link = http.client.HTTPConnection(urlsplit(address).netloc, timeout=1200)
     cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
-    headers = {"Cookie": cookies, "X-CSRF-Token": csrf, "Content-Length": str(_size())}
-    link.request("POST", "/api/v1/sources?name=big.csv", _blocks(), headers)
+    headers = {"Cookie": cookies, "X-CSRF-Token": csrf, "Content-Length": str(blocks * len(BLOCK))}
+    link.request("POST", "/api/v1/sources?name=big.csv", repeat(BLOCK, blocks), headers)
     answer = link.getresponse()
     told = answer.read()
     link.close()
@@ -236,3 +255,34 @@ def _server_of(address: str) -> int:
         if b"serve" in command and str(port).encode() in command:
             return one
     raise AssertionError("no server")
+
+
+PEOPLE, LOOKS, JOBS_AT_ONCE = 12, 7, 4
+
+
+def test_many_people_browse_while_jobs_run(home: Path):
+    """No answer is an error, and what the servers hold does not grow from one round to the next.
+
+    How long it takes, with two hundred people for thirty minutes: `python -m benchmarks.serving --minutes 30`.
+    """
+    source, release, secrets = serving_benchmark.prepared(home, PEOPLE, 300)
+    with serving_benchmark.standing(home, 2) as (address, process):
+        load = serving_benchmark.Load(address, 0.0, source, release)
+        held = [asyncio.run(_round(load, secrets, process)) for _ in range(3)]
+    assert load.errors == []
+    assert len(load.taken) == 3 * PEOPLE * LOOKS
+    assert held[2] < held[1] * serving_benchmark.MOST_GROWTH, held
+
+
+async def _round(load: serving_benchmark.Load, secrets: list[str], process: int) -> float:
+    """Everybody looks at some pages, and jobs are asked for beside it; what the servers hold afterwards."""
+    async with httpx2.AsyncClient(base_url=load.address, trust_env=False, timeout=600) as client:
+
+        async def browse(number: int) -> None:
+            for look in range(LOOKS):
+                path = serving_benchmark.PATHS[(number + look) % len(serving_benchmark.PATHS)]
+                await load.look(client, path, {"Cookie": f"shoal-session={secrets[number]}"})
+
+        asked = (load.ask_for_job(client, secrets[0]) for _ in range(JOBS_AT_ONCE))
+        await asyncio.gather(*map(browse, range(PEOPLE)), *asked)
+    return sum(map(serving_benchmark.memory_of, serving_benchmark.answering(process)))

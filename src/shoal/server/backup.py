@@ -4,7 +4,8 @@ A backup is taken while the studio works. The database is copied first, as of on
 names, which are never changed once they are there; what began after that moment is in the next backup. It is the same
 whether the database is a file or on PostgreSQL, so a studio can move from one to the other by it.
 
-A backup holds original data. Who signed in is not in it: after a restore everybody signs in anew.
+A backup holds original data. Who signed in is not in it: after a restore everybody signs in anew. Neither are secrets
+of jobs, nor the key that seals them: a table that was still to be fetched is asked for again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import select, update
 
 from shoal import __version__
 from shoal.errors import IntegrityError, SourceError, TargetError
@@ -34,6 +35,7 @@ from shoal.server.store.database import StudioDatabase
 from shoal.server.store.tables import (
     DATASETS,
     DESKS,
+    JOB_SECRETS,
     METADATA,
     RELEASES,
     SCHEMA,
@@ -50,6 +52,7 @@ FOLDERS: Final = {"uploads": SOURCES, "texts": TEXTS, "datasets": DATASETS, "des
 _BLOCK: Final = 1024 * 1024
 _DATABASE: Final = "studio.sqlite"
 _REGISTRY: Final = "registry.db"
+_UNCOPIED: Final = (SCHEMA, SESSIONS, SIGN_IN_FLOWS, JOB_SECRETS)
 _LEDGER: Final = ".budget"
 
 
@@ -101,15 +104,13 @@ def back_up(home: Path, target: Path, database: str | None = None) -> BackupFact
 
 
 def _copy_database(source: StudioDatabase, target: StudioDatabase) -> None:
-    """Without the sessions: nobody who had a cookie of that time comes in by it later."""
+    """Without sessions and secrets: nobody who had a cookie of that time, or has the file, comes in by it."""
     target.prepare()
     with source.reading() as reading, target.transaction() as writing:
         version = reading.execute(select(SCHEMA.c.version)).scalar_one()
         if version != writing.execute(select(SCHEMA.c.version)).scalar_one():
             raise IntegrityError(f"{source.label}: is of another version", advice="start it once with this one")
-        copy_all(reading, writing, [table for table in METADATA.sorted_tables if table is not SCHEMA])
-        for table in (SESSIONS, SIGN_IN_FLOWS):
-            writing.execute(delete(table))
+        copy_all(reading, writing, [table for table in METADATA.sorted_tables if table not in _UNCOPIED])
         writing.execute(update(SCHEMA).values(version=version))
 
 

@@ -4,6 +4,7 @@ studio.sqlite       accounts, sessions, jobs; no table's rows. For teams in Post
 registry.db         the registry, as `shoal register` knows it, once somebody has begun it
 setup-token         until the first account is made
 signing-key.pem     what certificates of releases are signed with, once there is one
+server-key          seals what a job needs and nobody is told, such as a login; in no backup
 uploads/ID/         a source as it came, what was found in it, its first rows
 texts/ID/           a text as it was given, what was found in it, and without it
 datasets/ID/        the budget of a dataset that is asked
@@ -22,7 +23,10 @@ from typing import Final
 
 from sqlalchemy import select
 
-from shoal.errors import BugError, TargetError
+from shoal.crypto.keys import KEY_BYTES, Key
+from shoal.errors import BugError, IntegrityError, TargetError
+from shoal.io import write_atomic
+from shoal.randomness import random_bytes
 from shoal.server.settings import ServerSettings
 from shoal.server.store.database import StudioDatabase
 from shoal.server.store.tables import DESKS, SOURCES, TEXTS
@@ -49,6 +53,7 @@ class StudioHome:
         except OSError as error:
             raise TargetError(f"{root}: can't be made ({error.strerror})") from None
         home.database.prepare()
+        home._make_key()
         return home
 
     @cached_property
@@ -58,6 +63,26 @@ class StudioHome:
     @property
     def setup_token(self) -> Path:
         return self.root / "setup-token"
+
+    @cached_property
+    def key(self) -> Key:
+        """Of this home alone."""
+        try:
+            return Key(bytes.fromhex(self._key_file.read_text(encoding="ascii")))
+        except (OSError, ValueError):
+            raise IntegrityError(
+                f"{self._key_file}: is no key", advice="move it away and start again: what it sealed is asked for anew"
+            ) from None
+
+    @property
+    def _key_file(self) -> Path:
+        return self.root / "server-key"
+
+    def _make_key(self) -> None:
+        """Once, by whichever of several processes that begin together comes first."""
+        with self.database.transaction():
+            if not self._key_file.exists():
+                write_atomic(self._key_file, random_bytes(KEY_BYTES).hex(), private=True)
 
     @property
     def registry(self) -> Path:

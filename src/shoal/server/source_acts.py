@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,12 +12,11 @@ from sqlalchemy import insert
 from starlette.concurrency import run_in_threadpool
 
 from shoal.errors import InputError
-from shoal.io import write_atomic
 from shoal.randomness import now
 from shoal.server.access.sessions import Principal
 from shoal.server.jobs.drafting import PolicyChoices
 from shoal.server.jobs.job_queue import JobKind
-from shoal.server.jobs.table_fetching import LOGIN, TABLE, TableWish
+from shoal.server.jobs.table_fetching import TABLE, TableWish
 from shoal.server.store.database import new_id
 from shoal.server.store.tables import SOURCES
 from shoal.server.studio_acts import BLOCK, stored_bytes, take_in
@@ -66,9 +64,9 @@ def take_from_database(parts: StudioParts, who: Principal, wish: TableWish) -> d
     folder = parts.home.upload(identifier)
     (folder / "data").mkdir(mode=0o700, parents=True)
     try:
-        write_atomic(folder / LOGIN, json.dumps(wish.kept()), private=True)
         with parts.home.database.transaction() as connection:
-            job = parts.queue.add(connection, who.account.id, JobKind.FETCH, identifier, {"table": wish.table})
+            told = {"table": wish.table}
+            job = parts.queue.add(connection, who.account.id, JobKind.FETCH, identifier, told, wish.secret)
             row = {"id": identifier, "owner": who.account.id, "name": TABLE, "size": 0, "sha256": "", "inspection": job}
             choices = PolicyChoices().model_dump(mode="json")
             connection.execute(insert(SOURCES).values(**row, choices=choices, created=now().timestamp()))

@@ -187,6 +187,7 @@ def forget_source(parts: StudioParts, principal: Principal, source: str) -> None
     parts.own(SOURCES, principal, source)
     with parts.home.database.transaction() as connection:
         connection.execute(delete(SOURCES).where(SOURCES.c.id == source, SOURCES.c.owner == principal.account.id))
+        parts.queue.forget_secrets_about(connection, source)
     parts.home.forget_upload(source)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any, Final
 
 from fastapi import HTTPException
@@ -21,6 +23,7 @@ from shoal.server.jobs.job_queue import JobKind
 from shoal.server.jobs.text_scrubbing import DOCUMENT, FOUND, SCRUBBED, TEXT, TextChoices, phrase_file, recogniser_file
 from shoal.server.store.database import new_id
 from shoal.server.store.tables import TEXTS
+from shoal.server.studio_acts import keep_answer, once
 from shoal.server.web.parts import StudioParts
 
 LONGEST_NAME: Final = 100
@@ -37,7 +40,7 @@ def take_in_text(parts: StudioParts, who: Principal, name: str, text: str) -> di
     try:
         written = text.encode(errors="replace")
         write_atomic(folder / TEXT, written.decode(), private=True)
-        return _register(parts, who, identifier, called, len(written))
+        return _register(parts, who, identifier, (called, len(written)))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -54,10 +57,11 @@ def document_suffix(name: str) -> str:
 
 
 async def take_in_document(
-    parts: StudioParts, who: Principal, name: str, blocks: AsyncIterator[bytes]
+    parts: StudioParts, who: Principal, name: str, blocks: AsyncIterator[bytes], key: str | None = None
 ) -> dict[str, str]:
     """A document, block by block; nobody opens it but a worker, in a child process with limits."""
     suffix, identifier, size = await run_in_threadpool(document_suffix, name), new_id(), 0
+    digest = hashlib.sha256()
     called = re.sub(r"[^\w .()+-]", "-", PurePath(name.replace("\\", "/")).name).strip()[:LONGEST_NAME] or "a document"
     folder = parts.home.text(identifier)
     await run_in_threadpool(lambda: folder.mkdir(mode=0o700, parents=True))
@@ -65,22 +69,39 @@ async def take_in_document(
         with (folder / f"{DOCUMENT}{suffix}").open("wb") as file:
             async for block in blocks:
                 size += len(block)
+                digest.update(block)
                 await run_in_threadpool(file.write, block)
-        return await run_in_threadpool(_register, parts, who, identifier, called, size)
+        asked = {"document": called, "sha256": digest.hexdigest()}
+        made = await run_in_threadpool(_register, parts, who, identifier, (called, size), key, asked)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+    if made["text"] != identifier:
+        shutil.rmtree(folder, ignore_errors=True)
+    return made
 
 
-def _register(parts: StudioParts, who: Principal, identifier: str, called: str, size: int) -> dict[str, str]:
+def _register(  # noqa: PLR0913, PLR0917  # what it is, and how it is known when it is sent again
+    parts: StudioParts,
+    who: Principal,
+    identifier: str,
+    told: tuple[str, int],
+    key: str | None = None,
+    asked: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, str]:
+    called, size = told
     if size == 0:
         raise InputError("the file is empty", field="file")
     with parts.home.database.transaction() as connection:
+        if (before := once(connection, who, key, asked)) is not None:
+            return before
         job = parts.queue.add(connection, who.account.id, JobKind.SCRUB, identifier, {})
         row = {"id": identifier, "owner": who.account.id, "name": called, "size": size, "job": job}
         choices = TextChoices().model_dump(mode="json")
         connection.execute(insert(TEXTS).values(**row, choices=choices, created=now().timestamp()))
-    return {"text": identifier, "job": job}
+        body = {"text": identifier, "job": job}
+        keep_answer(connection, who, key, asked, body)
+    return body
 
 
 def scrubbed_document(parts: StudioParts, who: Principal, text: str) -> Path | None:

@@ -35,6 +35,7 @@ class _Ending:
     def __init__(self) -> None:
         self.number: int | None = None
         self.token: CancelToken | None = None
+        self.over = threading.Event()
 
     def interrupt(self, number: int, _: FrameType | None) -> None:
         if self.number is None:
@@ -56,6 +57,13 @@ def command_token() -> CancelToken:
     return _current.token
 
 
+def takes_its_time() -> None:
+    """Of a command that hears signals by itself and ends in its own order, as a server does: its requests first, then
+    its workers. Nobody ends it before.
+    """
+    _current.over.set()
+
+
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
     """Inside, a signal that asks to end raises KeyboardInterrupt, and what ends the process as interrupted tells which
@@ -66,10 +74,9 @@ def ended_by_signals() -> Iterator[None]:
         return
     global _current  # noqa: PLW0603  # a process has one command at a time, as it has one set of signal handlers
     ending = _current = _Ending()
-    over = threading.Event()
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    threading.Thread(target=_watch, args=(reader, over), name="signals", daemon=True).start()
+    threading.Thread(target=_watch, args=(reader, ending.over), name="signals", daemon=True).start()
     woken = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     before = {number: signal.getsignal(number) for number in _ENDING}
     for number, handler in before.items():
@@ -82,7 +89,7 @@ def ended_by_signals() -> Iterator[None]:
             raise SystemExit(128 + ending.number) from None
         raise
     finally:
-        over.set()
+        ending.over.set()
         for number, handler in before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(woken)

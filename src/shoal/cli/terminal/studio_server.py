@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,32 +19,20 @@ class StudioServer:
     """Of uvicorn."""
 
     def run(self, app: FastAPI, processes: int) -> None:
-        """Until Ctrl-C or SIGTERM."""
+        """Until Ctrl-C or SIGTERM, which is how a server ends: nothing was interrupted."""
+        from shoal.cli.terminal.signals import takes_its_time
+
+        takes_its_time()
+        with suppress(KeyboardInterrupt):
+            self._run(app, processes)
+
+    def _run(self, app: FastAPI, processes: int) -> None:
         import uvicorn
 
         if processes == 1:
             uvicorn.Server(uvicorn.Config(app, **self.options)).run()
             return
-        home, supervisor = app.state.parts.home, app.state.supervisor
-        home.sweep_uploads()
-        with _shared(home):
-            supervisor.start()
-            try:
-                uvicorn.run(PROCESS, factory=True, workers=processes, **self.options)
-            finally:
-                supervisor.stop()
+        from shoal.server.processes import shared_studio
 
-
-@contextmanager
-def _shared(home: Any) -> Iterator[None]:
-    """What the processes read: the settings, and a folder in which they count together."""
-    from shoal.server.api.service import SHARED_FIGURES
-    from shoal.server.settings import HOME, SETTINGS
-
-    figures = tempfile.mkdtemp(prefix="shoal-figures-")
-    settings = home.settings.model_copy(update={"alone": False, "workers": 0})
-    os.environ |= {HOME: str(home.root), SETTINGS: settings.model_dump_json(), SHARED_FIGURES: figures}
-    try:
-        yield
-    finally:
-        shutil.rmtree(figures, ignore_errors=True)
+        with shared_studio(app.state.parts.home):
+            uvicorn.run(PROCESS, factory=True, workers=processes, **self.options)

@@ -24,6 +24,8 @@ NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{1,62}")
 SECRET: Final = re.compile("[A-Z2-7]{32}")
 """Of the second factor, in base 32."""
 _STEP: Final = 30
+NOBODY: Final = ""
+"""No account has this identifier."""
 REFUSED: Final = "the name, the password or the code is not right, or too many attempts were made"
 """One answer for every reason: which it was is nobody's business."""
 
@@ -129,14 +131,16 @@ class Accounts:
         raise AccessError(REFUSED)
 
     def _count_failure(self, connection: Connection, row: Any) -> None:
+        """Of nobody, and of who is locked out, the same is done as of others, and changes nothing."""
         settings, moment = self._home.settings, now().timestamp()
-        if row is None or _locked(row):
-            return
-        failures = row.failures + 1
+        failures = 0 if row is None else row.failures + 1
         locked = failures >= settings.failures_before_lock
         until = moment + 60 * settings.lock_minutes if locked else None
-        kept = {"failures": 0 if locked else failures, "locked_until": until}
-        connection.execute(update(ACCOUNTS).where(ACCOUNTS.c.id == row.id).values(**kept))
+        kept: dict[str, Any] = {"failures": 0 if locked else failures, "locked_until": until}
+        if row is not None and _locked(row):
+            kept = {"failures": row.failures, "locked_until": row.locked_until}
+        identifier = NOBODY if row is None else row.id
+        connection.execute(update(ACCOUNTS).where(ACCOUNTS.c.id == identifier).values(**kept))
 
     def note_attempt(self, connection: Connection, origin: str) -> None:
         moment, window = now().timestamp(), 60 * self._home.settings.lock_minutes

@@ -20,7 +20,8 @@ from shoal.server.store.tables import ACCOUNTS, SESSIONS, SIGN_INS, TOKENS
 PREFIX: Final = "shoal_"
 """So that a token that was left in a file is recognised by those who scan for such."""
 LONGEST_DAYS: Final = 366
-_SEEN_EVERY: Final = 60.0
+_SEEN_EVERY: Final = 0.1
+"""Of the idle time that ends a session: a page that is only looked at seldom writes."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class SessionRegister:
         if seen + 60 * self._settings.idle_minutes < moment or begun + 3600 * self._settings.session_hours < moment:
             self.close(secret)
             return None
-        if seen + _SEEN_EVERY < moment:
+        if seen + _SEEN_EVERY * 60 * self._settings.idle_minutes < moment:
             with self._database.transaction() as connection:
                 connection.execute(update(SESSIONS).where(SESSIONS.c.digest == key).values(seen=moment))
         return Principal(_account(row), row[SESSIONS.c.csrf])

@@ -11,9 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from shoal.server.access.sessions import Principal
 from shoal.server.web.answers import tagged
+from shoal.server.web.once import OnceRoute
+from shoal.server.web.paging import After, Limit, by_name
 from shoal.server.web.permits import Permit, parts_of, session_of
 
-ROUTER = APIRouter(prefix="/api/v1", tags=["accounts and tokens"])
+ROUTER = APIRouter(prefix="/api/v1", tags=["accounts and tokens"], route_class=OnceRoute)
 
 
 class AccountRequest(BaseModel):
@@ -57,8 +59,13 @@ def change_password(
 
 
 @ROUTER.get("/accounts")
-def list_accounts(request: Request, who: Annotated[Principal, Depends(Permit("account.list"))]) -> Response:
-    return tagged(request, {"items": [asdict(account) for account in parts_of(request).accounts.all()]})
+def list_accounts(
+    request: Request,
+    who: Annotated[Principal, Depends(Permit("account.list"))],
+    limit: Limit = 50,
+    after: After = "",
+) -> Response:
+    return by_name(request, map(asdict, parts_of(request).accounts.all()), limit, after, "name")
 
 
 @ROUTER.post("/accounts", status_code=201)
@@ -92,15 +99,24 @@ def _set(request: Request, account: str, who: Principal, *, disabled: bool) -> N
 
 
 @ROUTER.get("/tokens")
-def list_tokens(request: Request, who: Annotated[Principal, Depends(Permit("own.tokens", in_person=True))]) -> Response:
-    return tagged(request, {"items": parts_of(request).tokens.of(who.account.id)})
+def list_tokens(
+    request: Request,
+    who: Annotated[Principal, Depends(Permit("own.tokens", in_person=True))],
+    limit: Limit = 50,
+    after: After = "",
+) -> Response:
+    return by_name(request, parts_of(request).tokens.of(who.account.id), limit, after)
 
 
 @ROUTER.post("/tokens", status_code=201)
 def create_token(
-    request: Request, wanted: TokenRequest, who: Annotated[Principal, Depends(Permit("own.tokens", in_person=True))]
+    request: Request,
+    response: Response,
+    wanted: TokenRequest,
+    who: Annotated[Principal, Depends(Permit("own.tokens", in_person=True))],
 ) -> dict[str, str]:
     """The token is in the answer, and nowhere else."""
+    response.headers["Cache-Control"] = "no-store"
     identifier, token = parts_of(request).tokens.issue(who, wanted.name, wanted.scopes, wanted.days)
     return {"id": identifier, "token": token}
 

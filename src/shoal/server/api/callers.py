@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
 from shoal.server.access.sessions import Principal
 from shoal.server.callers.desks import CallerDesks, CallerQuestion, DeskRequest
 from shoal.server.web.answers import tagged
+from shoal.server.web.once import OnceRoute
+from shoal.server.web.paging import Before, Limit, latest
 from shoal.server.web.permits import Permit, parts_of
 
-ROUTER = APIRouter(prefix="/api/v1/desks", tags=["verification of callers"])
+ROUTER = APIRouter(prefix="/api/v1/desks", tags=["verification of callers"], route_class=OnceRoute)
 Owner = Annotated[Principal, Depends(Permit("desk.keep"))]
 Answerer = Annotated[Principal, Depends(Permit("desk.ask"))]
 
@@ -24,8 +26,8 @@ def make_desk(request: Request, wanted: DeskRequest, who: Owner) -> dict[str, st
 
 
 @ROUTER.get("")
-def list_desks(request: Request, who: Answerer) -> Response:
-    return tagged(request, {"items": CallerDesks(parts_of(request)).of(who)})
+def list_desks(request: Request, who: Answerer, limit: Limit = 50, before: Before = None) -> Response:
+    return latest(request, CallerDesks(parts_of(request)).of(who, most=limit, before=before), limit)
 
 
 @ROUTER.get("/{desk}")
@@ -40,9 +42,12 @@ def ask_desk(request: Request, desk: str, asked: CallerQuestion, who: Answerer) 
 
 
 @ROUTER.get("/{desk}/questions")
-def list_questions(request: Request, desk: str, who: Owner) -> Response:
+def list_questions(
+    request: Request, desk: str, who: Owner, limit: Limit = 50, before: Annotated[int | None, Query()] = None
+) -> Response:
     """Who asked when, about which columns, and the answer: no value, and nobody by name."""
-    return tagged(request, {"items": CallerDesks(parts_of(request)).log(who, desk)})
+    rows = CallerDesks(parts_of(request)).log(who, desk, most=limit, before=before)
+    return tagged(request, {"items": rows, "next": rows[-1]["number"] if len(rows) == limit else None})
 
 
 @ROUTER.delete("/{desk}", status_code=204)

@@ -10,9 +10,11 @@ from fastapi.responses import Response
 from shoal.server.access.sessions import Principal
 from shoal.server.datasets.dataset_desk import DatasetDesk, DatasetQuestion, DatasetRequest
 from shoal.server.web.answers import tagged
+from shoal.server.web.once import OnceRoute
+from shoal.server.web.paging import Before, Limit, latest
 from shoal.server.web.permits import Permit, parts_of
 
-ROUTER = APIRouter(prefix="/api/v1/datasets", tags=["questions with a budget"])
+ROUTER = APIRouter(prefix="/api/v1/datasets", tags=["questions with a budget"], route_class=OnceRoute)
 Owner = Annotated[Principal, Depends(Permit("dataset.keep"))]
 Analyst = Annotated[Principal, Depends(Permit("dataset.ask"))]
 
@@ -24,8 +26,8 @@ def make_dataset(request: Request, wanted: DatasetRequest, who: Owner) -> dict[s
 
 
 @ROUTER.get("")
-def list_datasets(request: Request, who: Analyst) -> Response:
-    return tagged(request, {"items": DatasetDesk(parts_of(request)).of(who)})
+def list_datasets(request: Request, who: Analyst, limit: Limit = 50, before: Before = None) -> Response:
+    return latest(request, DatasetDesk(parts_of(request)).of(who, most=limit, before=before), limit)
 
 
 @ROUTER.get("/{dataset}")

@@ -14,9 +14,11 @@ from shoal.server.governance.overview import checklists, overview, project_facts
 from shoal.server.governance.registry_acts import ask_composition, enter_release, verified
 from shoal.server.governance.registry_desk import told_state
 from shoal.server.web.answers import tagged
+from shoal.server.web.once import OnceRoute
+from shoal.server.web.paging import After, Limit, by_name
 from shoal.server.web.permits import Permit, parts_of
 
-ROUTER = APIRouter(prefix="/api/v1/govern", tags=["registry"])
+ROUTER = APIRouter(prefix="/api/v1/govern", tags=["registry"], route_class=OnceRoute)
 Reader = Annotated[Principal, Depends(Permit("govern.read"))]
 Actor = Annotated[Principal, Depends(Permit("govern.act"))]
 
@@ -57,12 +59,17 @@ def list_due(request: Request, who: Reader, days: Annotated[int, Query(ge=0, le=
 
 
 @ROUTER.get("/records/{kind}")
-def list_records(
-    request: Request, kind: str, who: Reader, project: Annotated[str, Query(max_length=64)] = ""
+def list_records(  # noqa: PLR0913, PLR0917  # which, and which page of them
+    request: Request,
+    kind: str,
+    who: Reader,
+    project: Annotated[str, Query(max_length=64)] = "",
+    limit: Limit = 50,
+    after: After = "",
 ) -> Response:
     with parts_of(request).desk.visit(who.account.name) as visit:
         found = visit.states(kind, project)
-        return tagged(request, {"items": [{"id": name, **told_state(state)} for name, state in found.items()]})
+        return by_name(request, ({"id": name, **told_state(state)} for name, state in found.items()), limit, after)
 
 
 @ROUTER.get("/records/{kind}/{identifier}")

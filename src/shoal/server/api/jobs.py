@@ -7,23 +7,24 @@ import json
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
 from shoal.errors import InputError
 from shoal.server.access.sessions import Principal
-from shoal.server.api.sources import IdempotencyKey
 from shoal.server.jobs.job_queue import OPEN_STATES, JobKind
 from shoal.server.jobs.synthesis_choices import SynthesisChoices
 from shoal.server.store.tables import JOBS, POLICIES
 from shoal.server.studio_acts import ask
 from shoal.server.web.answers import tagged
+from shoal.server.web.once import IdempotencyKey, OnceRoute
+from shoal.server.web.paging import Before, Limit, latest
 from shoal.server.web.parts import StudioParts
 from shoal.server.web.permits import Permit, parts_of
 
-ROUTER = APIRouter(prefix="/api/v1", tags=["jobs"])
+ROUTER = APIRouter(prefix="/api/v1", tags=["jobs"], route_class=OnceRoute)
 _TOLD = ("id", "kind", "source", "state", "error", "result", "created", "started", "finished")
 POLL: Final = 0.4
 LONGEST_LOOKS: Final = 1500
@@ -76,12 +77,11 @@ def start_job(
 def list_jobs(
     request: Request,
     who: Annotated[Principal, Depends(Permit("job.list"))],
-    limit: Annotated[int, Query(ge=1, le=100)] = 50,
-    before: float | None = None,
+    limit: Limit = 50,
+    before: Before = None,
 ) -> Response:
     rows = parts_of(request).all_own(JOBS, who, most=limit, before=before)
-    last = rows[-1]["created"] if len(rows) == limit else None
-    return tagged(request, {"items": [told(row) for row in rows], "next": last})
+    return latest(request, rows, limit, _TOLD)
 
 
 @ROUTER.get("/jobs/{job}")

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, ConfigDict
 
 from shoal.server.access.sessions import Principal
-from shoal.server.api.sources import IdempotencyKey
 from shoal.server.jobs.job_queue import JobKind
 from shoal.server.store.tables import POLICIES, RELEASES
 from shoal.server.studio_acts import ask, policy_text, release_folder
 from shoal.server.web.answers import attachment, file_to_keep, tagged
 from shoal.server.web.headers import REPORT_POLICY
+from shoal.server.web.once import IdempotencyKey, OnceRoute
+from shoal.server.web.paging import Before, Limit, latest
 from shoal.server.web.permits import Permit, parts_of
 
-ROUTER = APIRouter(prefix="/api/v1", tags=["policies and releases"])
+ROUTER = APIRouter(prefix="/api/v1", tags=["policies and releases"], route_class=OnceRoute)
 
 
 class PolicyRequest(BaseModel):
@@ -70,13 +71,11 @@ def check_policy(
 def list_releases(
     request: Request,
     who: Annotated[Principal, Depends(Permit("release.list"))],
-    limit: Annotated[int, Query(ge=1, le=100)] = 50,
-    before: float | None = None,
+    limit: Limit = 50,
+    before: Before = None,
 ) -> Response:
     rows = parts_of(request).all_own(RELEASES, who, most=limit, before=before)
-    last = rows[-1]["created"] if len(rows) == limit else None
-    items = [{name: row[name] for name in ("id", "source", "policy", "created")} for row in rows]
-    return tagged(request, {"items": items, "next": last})
+    return latest(request, rows, limit, ("id", "source", "policy", "created"))
 
 
 @ROUTER.get("/releases/{release}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import Response
 
 from shoal.server.access.sessions import Principal
@@ -12,10 +12,11 @@ from shoal.server.jobs.drafting import PolicyChoices
 from shoal.server.store.tables import SOURCES
 from shoal.server.studio_acts import choose, demo_blocks, forget_source, take_in
 from shoal.server.web.answers import tagged
+from shoal.server.web.once import IdempotencyKey, OnceRoute
+from shoal.server.web.paging import Before, Limit, latest
 from shoal.server.web.permits import Permit, parts_of
 
-ROUTER = APIRouter(prefix="/api/v1", tags=["sources"])
-IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", max_length=100)]
+ROUTER = APIRouter(prefix="/api/v1", tags=["sources"], route_class=OnceRoute)
 _TOLD = ("id", "name", "size", "sha256", "choices", "inspection", "created")
 
 
@@ -55,16 +56,11 @@ async def load_demo(
 def list_sources(
     request: Request,
     who: Annotated[Principal, Depends(Permit("source.list"))],
-    limit: Annotated[int, Query(ge=1, le=100)] = 50,
-    before: float | None = None,
+    limit: Limit = 50,
+    before: Before = None,
 ) -> Response:
     rows = parts_of(request).all_own(SOURCES, who, most=limit, before=before)
-    return tagged(request, {"items": [told(row) for row in rows], "next": _next(rows, limit)})
-
-
-def _next(rows: list[Any], limit: int) -> float | None:
-    """What ``before`` has to be for the page that follows."""
-    return rows[-1]["created"] if len(rows) == limit else None
+    return latest(request, rows, limit, _TOLD)
 
 
 @ROUTER.get("/sources/{source}")

@@ -21,9 +21,11 @@ from shoal.server.text_acts import (
     text_file,
 )
 from shoal.server.web.answers import attachment, file_to_keep, tagged
+from shoal.server.web.once import IdempotencyKey, OnceRoute
+from shoal.server.web.paging import Before, Limit, latest
 from shoal.server.web.permits import Permit, parts_of
 
-ROUTER = APIRouter(prefix="/api/v1/texts", tags=["texts"])
+ROUTER = APIRouter(prefix="/api/v1/texts", tags=["texts"], route_class=OnceRoute)
 _TOLD = ("id", "name", "size", "choices", "job", "created")
 
 
@@ -56,15 +58,20 @@ async def add_document(
     request: Request,
     name: Annotated[str, Query(min_length=1, max_length=300)],
     who: Annotated[Principal, Depends(Permit("text.add"))],
+    key: IdempotencyKey = None,
 ) -> dict[str, str]:
     """A document as the body of the request, with its file name; a job reads it, in a process with limits."""
-    return await take_in_document(parts_of(request), who, name, request.stream())
+    return await take_in_document(parts_of(request), who, name, request.stream(), key)
 
 
 @ROUTER.get("")
-def list_texts(request: Request, who: Annotated[Principal, Depends(Permit("text.read"))]) -> Response:
-    rows = parts_of(request).all_own(TEXTS, who)
-    return tagged(request, {"items": [{name: row[name] for name in _TOLD} for row in rows]})
+def list_texts(
+    request: Request,
+    who: Annotated[Principal, Depends(Permit("text.read"))],
+    limit: Limit = 50,
+    before: Before = None,
+) -> Response:
+    return latest(request, parts_of(request).all_own(TEXTS, who, most=limit, before=before), limit, _TOLD)
 
 
 @ROUTER.get("/{text}")

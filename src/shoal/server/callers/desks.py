@@ -20,11 +20,11 @@ from shoal.errors import InputError
 from shoal.randomness import now
 from shoal.server.access.sessions import Principal
 from shoal.server.callers.claim_index import ClaimIndex, plain
-from shoal.server.home import IDENTIFIER
 from shoal.server.jobs.job_queue import JobKind
 from shoal.server.store.database import new_id
-from shoal.server.store.tables import ACCOUNTS, CALLER_QUESTIONS, DESKS, SOURCES
+from shoal.server.store.tables import CALLER_QUESTIONS, DESKS, SOURCES
 from shoal.server.web.parts import StudioParts
+from shoal.server.web.shared_rows import SharedRows
 
 HOUR: Final = 3600.0
 DAY: Final = 24 * HOUR
@@ -73,10 +73,8 @@ class CallerDesks:
         identifier, names = new_id(), sorted({one.strip().lower() for one in wanted.answered_by if one.strip()})
         if not names:
             raise InputError("names nobody", field="answered by")
-        self.parts.home.desk(identifier).mkdir(mode=0o700, parents=True)
         told = {"desk": identifier, "person": wanted.person, "columns": columns}
-        with self.parts.home.database.transaction() as connection:
-            self._refuse_unknown(connection, names)
+        with self.rows.making(self.parts.home.desk(identifier), names) as connection:
             job = self.parts.queue.add(connection, who.account.id, JobKind.DESK, wanted.source, told)
             row = {"id": identifier, "owner": who.account.id, "source": wanted.source, "name": wanted.name.strip()}
             kept = {"person": wanted.person, "columns": columns, "at_least": wanted.at_least, "answered_by": names}
@@ -84,36 +82,26 @@ class CallerDesks:
             connection.execute(insert(DESKS).values(**made))
         return {"desk": identifier, "job": job}
 
-    def _refuse_unknown(self, connection: Connection, names: list[str]) -> None:
-        known = set(connection.execute(select(ACCOUNTS.c.name).where(ACCOUNTS.c.name.in_(names))).scalars())
-        if unknown := [name for name in names if name not in known]:
-            raise InputError(f"names no account: {', '.join(unknown)}", field="answered by")
+    @property
+    def rows(self) -> SharedRows:
+        return SharedRows(self.parts, DESKS, "answered_by")
 
-    def of(self, who: Principal) -> list[dict[str, Any]]:
+    def of(self, who: Principal, *, most: int = 50, before: float | None = None) -> list[dict[str, Any]]:
         """Those that they own or answer at, the latest first."""
-        with self.parts.home.database.reading() as connection:
-            rows = connection.execute(select(DESKS).order_by(DESKS.c.created.desc())).mappings()
-            return [self._told(who, row) for row in map(dict, rows) if _lets_in(who, row)]
+        return [self._told(who, row) for row in self.rows.of(who, most=most, before=before)]
 
     def get(self, who: Principal, desk: str) -> dict[str, Any]:
-        return self._told(who, self._row(who, desk))
-
-    def _row(self, who: Principal, desk: str) -> dict[str, Any]:
-        if IDENTIFIER.fullmatch(desk):
-            with self.parts.home.database.reading() as connection:
-                row = connection.execute(select(DESKS).where(DESKS.c.id == desk)).mappings().first()
-            if row is not None and _lets_in(who, dict(row)):
-                return dict(row)
-        raise HTTPException(404, "there is nothing here")
+        return self._told(who, self.rows.row(who, desk))
 
     def _told(self, who: Principal, row: Mapping[str, Any]) -> dict[str, Any]:
         names = ("id", "name", "person", "columns", "at_least", "per_hour", "created")
         told = {name: row[name] for name in names}
-        owned = {name: row[name] for name in ("source", "answered_by", "job")} if _owns(who, row) else {}
-        return {**told, **owned, "yours": _owns(who, row), "ready": ClaimIndex(self.parts.home.desk(row["id"])).ready}
+        yours = self.rows.owns(who, row)
+        owned = {name: row[name] for name in ("source", "answered_by", "job")} if yours else {}
+        return {**told, **owned, "yours": yours, "ready": ClaimIndex(self.parts.home.desk(row["id"])).ready}
 
     def answer(self, who: Principal, desk: str, asked: CallerQuestion) -> bool:
-        row = self._row(who, desk)
+        row = self.rows.row(who, desk)
         claims = {name: said for name, said in asked.claims.items() if said.strip()}
         if any(name not in row["columns"] for name in claims):
             raise InputError("holds a column that is not asked about here", field="claims")
@@ -142,14 +130,15 @@ class CallerDesks:
         ):
             raise HTTPException(429, TOO_MANY, {"Retry-After": str(int(HOUR))})
 
-    def log(self, who: Principal, desk: str, most: int = 200) -> list[dict[str, Any]]:
+    def log(self, who: Principal, desk: str, *, most: int = 200, before: int | None = None) -> list[dict[str, Any]]:
         """For who owns the desk: what was asked and answered, the latest first; no value, and nobody by name."""
-        if not _owns(who, self._row(who, desk)):
-            raise HTTPException(404, "there is nothing here")
+        self.parts.own(DESKS, who, desk)
         wanted = select(CALLER_QUESTIONS).where(CALLER_QUESTIONS.c.desk == desk)
+        if before is not None:
+            wanted = wanted.where(CALLER_QUESTIONS.c.number < before)
         with self.parts.home.database.reading() as connection:
             rows = connection.execute(wanted.order_by(CALLER_QUESTIONS.c.number.desc()).limit(most)).mappings()
-            return [{name: row[name] for name in ("at", "account", "columns", "matched")} for row in rows]
+            return [{name: row[name] for name in ("number", "at", "account", "columns", "matched")} for row in rows]
 
     def close(self, who: Principal, desk: str) -> None:
         """What it knew is gone; what was asked stays on the log of the database until the studio's end."""
@@ -157,11 +146,3 @@ class CallerDesks:
         with self.parts.home.database.transaction() as connection:
             connection.execute(delete(DESKS).where(DESKS.c.id == desk, DESKS.c.owner == who.account.id))
         shutil.rmtree(self.parts.home.desk(desk), ignore_errors=True)
-
-
-def _owns(who: Principal, row: Mapping[str, Any]) -> bool:
-    return bool(row["owner"] == who.account.id)
-
-
-def _lets_in(who: Principal, row: Mapping[str, Any]) -> bool:
-    return _owns(who, row) or who.account.name in row["answered_by"]

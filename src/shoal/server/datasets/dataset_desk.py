@@ -6,7 +6,6 @@ asks is who is signed in; nobody asks without a budget of their own beside the d
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -19,11 +18,12 @@ from sqlalchemy import insert, select
 from shoal.errors import InputError
 from shoal.randomness import now
 from shoal.server.access.sessions import Principal
-from shoal.server.home import IDENTIFIER, StudioHome
+from shoal.server.home import StudioHome
 from shoal.server.jobs.job_queue import JobKind
 from shoal.server.store.database import new_id
-from shoal.server.store.tables import ACCOUNTS, DATASETS, JOBS, SOURCES
+from shoal.server.store.tables import DATASETS, JOBS, SOURCES
 from shoal.server.web.parts import StudioParts
+from shoal.server.web.shared_rows import SharedRows
 
 if TYPE_CHECKING:
     from shoal.curator.curator import Curator
@@ -91,37 +91,23 @@ class DatasetDesk:
         identifier = new_id()
         row = {"id": identifier, "owner": who.account.id, "source": wanted.source, "analysts": analysts}
         row |= {"description": yaml.safe_dump(told, allow_unicode=True, sort_keys=False), "name": str(told.get("name"))}
-        self.parts.home.dataset(identifier).mkdir(mode=0o700, parents=True)
-        try:
-            self._begin(row)
-        except BaseException:
-            shutil.rmtree(self.parts.home.dataset(identifier), ignore_errors=True)
-            raise
-        return {"dataset": identifier}
-
-    def _begin(self, row: Mapping[str, Any]) -> None:
-        curator, analysts = curator_of(self.parts.home, row), row["analysts"]
+        curator = curator_of(self.parts.home, row)
         if not curator.description.analysts:
             raise InputError("names nobody who may ask", field="analysts")
-        with self.parts.home.database.transaction() as connection:
-            known = set(connection.execute(select(ACCOUNTS.c.name).where(ACCOUNTS.c.name.in_(analysts))).scalars())
-            if unknown := [name for name in analysts if name not in known]:
-                raise InputError(f"names no account: {', '.join(unknown)[:200]}", field="analysts")
+        with self.rows.making(self.parts.home.dataset(identifier), analysts) as connection:
             curator.begin()
             connection.execute(insert(DATASETS).values(**row, created=now().timestamp()))
+        return {"dataset": identifier}
 
-    def of(self, who: Principal) -> list[dict[str, Any]]:
-        with self.parts.home.database.reading() as connection:
-            rows = connection.execute(select(DATASETS).order_by(DATASETS.c.created.desc())).mappings()
-            return [_told(who, row) for row in map(dict, rows) if _lets_in(who, row)]
+    @property
+    def rows(self) -> SharedRows:
+        return SharedRows(self.parts, DATASETS, "analysts")
+
+    def of(self, who: Principal, *, most: int = 50, before: float | None = None) -> list[dict[str, Any]]:
+        return [_told(who, row) for row in self.rows.of(who, most=most, before=before)]
 
     def row(self, who: Principal, dataset: str) -> dict[str, Any]:
-        if IDENTIFIER.fullmatch(dataset):
-            with self.parts.home.database.reading() as connection:
-                row = connection.execute(select(DATASETS).where(DATASETS.c.id == dataset)).mappings().first()
-            if row is not None and _lets_in(who, dict(row)):
-                return dict(row)
-        raise HTTPException(404, "there is nothing here")
+        return self.rows.row(who, dataset)
 
     def get(self, who: Principal, dataset: str) -> dict[str, Any]:
         """With its columns, which are public, and the budgets that the asker may see."""
@@ -155,7 +141,7 @@ class DatasetDesk:
 
     def _asking(self, who: Principal, dataset: str) -> dict[str, Any]:
         row = self.row(who, dataset)
-        if who.account.name not in row["analysts"]:
+        if not self.rows.names(who, row):
             raise HTTPException(403, "the description names you as no analyst")
         return row
 
@@ -188,10 +174,6 @@ def _read(text: str) -> dict[str, Any]:
 def _told(who: Principal, row: Mapping[str, Any]) -> dict[str, Any]:
     told = {name: row[name] for name in ("id", "name", "created")}
     return told | ({"analysts": row["analysts"], "source": row["source"]} if row["owner"] == who.account.id else {})
-
-
-def _lets_in(who: Principal, row: Mapping[str, Any]) -> bool:
-    return row["owner"] == who.account.id or who.account.name in row["analysts"]
 
 
 def as_bars(answer: Mapping[str, Any] | None) -> list[dict[str, Any]]:

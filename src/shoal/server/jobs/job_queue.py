@@ -2,6 +2,9 @@
 to another when the lease has run out; what a worker says that has lost its job is not heard.
 
 A claim has a number that grows with every claim of the job: who comes with an older one changes nothing.
+
+What a job needs and nobody is told, such as a login, is sealed with the server's key, which is in no backup, and is
+gone with the transaction that ends the job, however it ends.
 """
 
 from __future__ import annotations
@@ -11,13 +14,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Insert, Row, and_, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Insert, Row, Select, and_, delete, func, insert, or_, select, update
 
+from shoal.crypto.aead import seal, unseal
+from shoal.crypto.keys import Key
 from shoal.errors import InputError
 from shoal.randomness import now
 from shoal.server.home import StudioHome
 from shoal.server.store.database import new_id
-from shoal.server.store.tables import EVENTS, JOBS
+from shoal.server.store.tables import EVENTS, JOB_SECRETS, JOBS
 
 GAVE_UP = {"code": "SHOAL-900", "message": "the worker ended unexpectedly, several times"}
 
@@ -70,9 +75,17 @@ class JobClaim:
 
 class JobQueue:
     def __init__(self, home: StudioHome) -> None:
-        self._database, self._settings = home.database, home.settings
+        self._home, self._database, self._settings = home, home.database, home.settings
 
-    def add(self, connection: Connection, owner: str, kind: JobKind, source: str, request: Mapping[str, Any]) -> str:
+    def add(  # noqa: PLR0913, PLR0917  # whose it is, what it is, and what it is told
+        self,
+        connection: Connection,
+        owner: str,
+        kind: JobKind,
+        source: str,
+        request: Mapping[str, Any],
+        secret: str | None = None,
+    ) -> str:
         """Within a transaction of the caller, so that the job and what it is about come together."""
         waiting = select(func.count()).select_from(JOBS).where(JOBS.c.owner == owner, JOBS.c.state.in_(OPEN_STATES))
         if connection.execute(waiting).scalar_one() >= self._settings.jobs_per_account:
@@ -82,13 +95,36 @@ class JobQueue:
         identifier = new_id()
         made = {"id": identifier, "owner": owner, "kind": kind, "source": source, "request": dict(request)}
         connection.execute(insert(JOBS).values(**made, state=JobState.QUEUED, created=now().timestamp()))
+        if secret is not None:
+            sealed = seal(self._sealing, secret.encode(), identifier.encode()).hex()
+            connection.execute(insert(JOB_SECRETS).values(job=identifier, sealed=sealed))
         return identifier
+
+    @property
+    def _sealing(self) -> Key:
+        return self._home.key.derive("secrets of jobs")
+
+    def secret(self, claim: JobClaim) -> str | None:
+        """None once it is not needed any more."""
+        mine = select(JOB_SECRETS.c.sealed).where(JOB_SECRETS.c.job == claim.id)
+        with self._database.reading() as connection:
+            sealed = connection.execute(mine).scalar()
+        return None if sealed is None else unseal(self._sealing, bytes.fromhex(sealed), claim.id.encode()).decode()
+
+    def forget_secret(self, claim: JobClaim) -> None:
+        with self._database.transaction() as connection:
+            _forget_secrets(connection, JOB_SECRETS.c.job == claim.id)
+
+    def forget_secrets_about(self, connection: Connection, source: str) -> None:
+        """Within a transaction of the caller that takes away what the jobs are about."""
+        about = select(JOBS.c.id).where(JOBS.c.source == source)
+        _forget_secrets(connection, JOB_SECRETS.c.job.in_(about))
 
     def claim(self, worker: str) -> JobClaim | None:
         moment = now().timestamp()
         lost = and_(JOBS.c.state == JobState.RUNNING, JOBS.c.lease_until < moment)
         ready = select(JOBS).where(or_(JOBS.c.state == JobState.QUEUED, lost)).order_by(JOBS.c.created).limit(1)
-        while True:
+        while self._any(ready):
             with self._database.transaction() as connection:
                 row = connection.execute(ready).first()
                 if row is None:
@@ -103,8 +139,16 @@ class JobQueue:
                     "lease_until": moment + self._settings.lease_seconds,
                 }
                 connection.execute(update(JOBS).where(JOBS.c.id == row.id).values(**taken, crashes=crashes))
+                if ended is not None:
+                    _forget_secrets(connection, JOB_SECRETS.c.job == row.id)
             if ended is None:
                 return JobClaim(row.id, row.attempt + 1, row.owner, JobKind(row.kind), row.source, row.request)
+        return None
+
+    def _any(self, wanted: Select[Any]) -> bool:
+        """Seen by reading: who finds nothing to do keeps nobody from writing."""
+        with self._database.reading() as connection:
+            return connection.execute(wanted).first() is not None
 
     def _ended_unclaimed(self, row: Row[Any], crashes: int) -> dict[str, Any] | None:
         finished = now().timestamp()
@@ -164,6 +208,7 @@ class JobQueue:
             if row.state == JobState.QUEUED:
                 ended = {"cancel": True, "state": JobState.CANCELLED, "finished": now().timestamp()}
                 connection.execute(update(JOBS).where(mine).values(**ended))
+                _forget_secrets(connection, JOB_SECRETS.c.job == identifier)
             elif row.state == JobState.RUNNING:
                 connection.execute(update(JOBS).where(mine).values(cancel=True))
         return True
@@ -185,3 +230,9 @@ class JobQueue:
         )
         if connection.execute(update(JOBS).where(held).values(**values)).rowcount != 1:
             raise LeaseLostError
+        if values.get("state", JobState.RUNNING) not in OPEN_STATES:
+            _forget_secrets(connection, JOB_SECRETS.c.job == claim.id)
+
+
+def _forget_secrets(connection: Connection, which: ColumnElement[bool]) -> None:
+    connection.execute(delete(JOB_SECRETS).where(which))

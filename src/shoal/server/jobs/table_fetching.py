@@ -1,21 +1,21 @@
 """A table of a database server that the operator named, taken in as a source.
 
-Nobody types an address: who fetches picks one of the servers, so a form leads to no other. Name and password are kept
-beside the upload until the table is there, or can't be had, and are shown to nobody.
+Nobody types an address: who fetches picks one of the servers, so a form leads to no other. Name and password are the
+secret of the job that fetches, and gone with its end or as soon as the table is there; they are shown to nobody.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from shoal.errors import InputError
 
-LOGIN: Final = "login.json"
 TABLE: Final = "table.parquet"
 _KINDS: Final = ("postgresql", "mysql", "mariadb")
 _BLOCK: Final = 1024 * 1024
@@ -34,8 +34,10 @@ class TableWish(BaseModel):
     table: str = Field(min_length=1, max_length=100)
     db_schema: str = Field("", max_length=100)
 
-    def kept(self) -> dict[str, Any]:
-        return {**self.model_dump(), "password": self.password.get_secret_value()}
+    @property
+    def secret(self) -> str:
+        """As JSON, with the password."""
+        return json.dumps({**self.model_dump(), "password": self.password.get_secret_value()})
 
     @property
     def setting(self) -> dict[str, str]:
@@ -57,20 +59,13 @@ def checked_server(address: str) -> str:
     return address
 
 
-def fetch(folder: Path, most: int) -> tuple[int, str]:
-    """The table as a file of the upload: its size and checksum. The login is gone afterwards, whatever came of it."""
-    from shoal.errors import ShoalError
-
-    login, path = folder / LOGIN, folder / "data" / TABLE
+def fetch(folder: Path, login: str | None, most: int) -> tuple[int, str]:
+    """The table as a file of the upload, unless an attempt before this one has left it: its size and checksum."""
+    path = folder / "data" / TABLE
     if not path.exists():
-        if not login.exists():
+        if login is None:
             raise InputError("the login is not kept any more: ask for the table again")
-        try:
-            _write(TableWish.model_validate_json(login.read_text(encoding="utf-8")), path, most)
-        except ShoalError:
-            login.unlink(missing_ok=True)
-            raise
-    login.unlink(missing_ok=True)
+        _write(TableWish.model_validate_json(login), path, most)
     return path.stat().st_size, _checksum(path)
 
 
@@ -79,12 +74,14 @@ def _write(wish: TableWish, path: Path, most: int) -> None:
     from shoal.io.frames import source_at
 
     source, part = source_at(wish.setting), path.with_suffix(".part")
-    with explained(source):
-        source.scan().sink_parquet(part)
-    if part.stat().st_size > most:
-        part.unlink()
-        raise InputError("the table would take more room than you have", advice="delete an upload first")
-    part.replace(path)
+    try:
+        with explained(source):
+            source.scan().sink_parquet(part)
+        if part.stat().st_size > most:
+            raise InputError("the table would take more room than you have", advice="delete an upload first")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _checksum(path: Path) -> str:

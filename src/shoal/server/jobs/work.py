@@ -110,7 +110,9 @@ def fetch_table(job: JobContext) -> JobOutcome:
     with job.home.database.reading() as connection:
         stored = connection.execute(select(func.coalesce(func.sum(SOURCES.c.size), 0)).where(mine)).scalar_one()
     with job.monitor.phase("fetch"):
-        size, sha256 = fetch(job.home.upload(job.claim.source), settings.stored_bytes - int(stored))
+        login = job.queue.secret(job.claim)
+        size, sha256 = fetch(job.home.upload(job.claim.source), login, settings.stored_bytes - int(stored))
+    job.queue.forget_secret(job.claim)
     with job.home.database.transaction() as connection:
         connection.execute(update(SOURCES).where(SOURCES.c.id == job.claim.source).values(size=size, sha256=sha256))
     return inspect(job)

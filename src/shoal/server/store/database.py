@@ -16,6 +16,7 @@ from shoal.server.store.tables import (
     DATASETS,
     DESKS,
     IDENTITIES,
+    JOB_SECRETS,
     METADATA,
     SCHEMA,
     SESSIONS,
@@ -43,7 +44,16 @@ def _add_sign_ins(connection: Connection) -> None:
     connection.execute(insert(SIGN_INS).from_select(["account", "last"], last))
 
 
-MIGRATIONS: Final[Sequence[Migration]] = (_add_texts, _add_desks_identities_datasets, _add_sign_ins)
+def _add_job_secrets(connection: Connection) -> None:
+    JOB_SECRETS.create(connection, checkfirst=True)
+
+
+MIGRATIONS: Final[Sequence[Migration]] = (
+    _add_texts,
+    _add_desks_identities_datasets,
+    _add_sign_ins,
+    _add_job_secrets,
+)
 """Number *n*, from 0, takes a database of version *n* + 1 to the next. Version 1 is the first that was published."""
 
 

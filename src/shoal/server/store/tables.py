@@ -116,6 +116,13 @@ JOBS = Table(
     _moment("finished", optional=True),
 )
 
+JOB_SECRETS = Table(
+    "job_secrets",
+    METADATA,
+    _id("job"),
+    Column("sealed", Text, nullable=False),
+)
+
 EVENTS = Table(
     "job_events",
     METADATA,

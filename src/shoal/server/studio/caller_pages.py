@@ -13,6 +13,7 @@ from shoal.server.access.sessions import Principal
 from shoal.server.callers.desks import CallerDesks, CallerQuestion, DeskRequest
 from shoal.server.store.tables import SOURCES
 from shoal.server.studio.page_rendering import page
+from shoal.server.web.paging import SHOWN, Before, following
 from shoal.server.web.permits import Permit, parts_of
 
 ROUTER = APIRouter(prefix="/callers", include_in_schema=False)
@@ -28,8 +29,9 @@ async def said_by_caller(request: Request) -> dict[str, str]:
 
 
 @ROUTER.get("")
-def desks(request: Request, who: Answerer) -> Response:
-    return page(request, "callers/desks.html", desks=CallerDesks(parts_of(request)).of(who))
+def desks(request: Request, who: Answerer, before: Before = None) -> Response:
+    found = CallerDesks(parts_of(request)).of(who, most=SHOWN, before=before)
+    return page(request, "callers/desks.html", desks=found, more=following(found))
 
 
 @ROUTER.get("/new/{source}")

@@ -19,6 +19,7 @@ from shoal.server.datasets.dataset_desk import (
 )
 from shoal.server.store.tables import SOURCES
 from shoal.server.studio.page_rendering import page
+from shoal.server.web.paging import SHOWN, Before, following
 from shoal.server.web.permits import Permit, parts_of
 
 ROUTER = APIRouter(prefix="/query", include_in_schema=False)
@@ -27,8 +28,9 @@ Analyst = Annotated[Principal, Depends(Permit("dataset.ask"))]
 
 
 @ROUTER.get("")
-def datasets(request: Request, who: Analyst) -> Response:
-    return page(request, "datasets/list.html", datasets=DatasetDesk(parts_of(request)).of(who))
+def datasets(request: Request, who: Analyst, before: Before = None) -> Response:
+    found = DatasetDesk(parts_of(request)).of(who, most=SHOWN, before=before)
+    return page(request, "datasets/list.html", datasets=found, more=following(found))
 
 
 @ROUTER.get("/new/{source}")

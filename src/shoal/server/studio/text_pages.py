@@ -16,6 +16,7 @@ from shoal.server.jobs.text_scrubbing import TextChoices
 from shoal.server.store.tables import JOBS, TEXTS
 from shoal.server.studio.page_rendering import page
 from shoal.server.text_acts import FILES, decide, forget_text, found_in_text, scrubbed_document, take_in_text
+from shoal.server.web.paging import SHOWN, Before, following
 from shoal.server.web.parts import StudioParts
 from shoal.server.web.permits import Permit, parts_of
 
@@ -31,14 +32,17 @@ _GROUP_OF: Final = {kind: group for group, kinds in _GROUPS.items() for kind in 
 
 
 @ROUTER.get("")
-def texts(request: Request, who: Annotated[Principal, Depends(Permit("text.read"))]) -> Response:
-    return _texts(request, who)
+def texts(request: Request, who: Annotated[Principal, Depends(Permit("text.read"))], before: Before = None) -> Response:
+    return _texts(request, who, before=before)
 
 
-def _texts(request: Request, who: Principal, *, problem: str | None = None, entered: str = "") -> Response:
+def _texts(
+    request: Request, who: Principal, *, problem: str | None = None, entered: str = "", before: float | None = None
+) -> Response:
     from shoal.documents.registry import endings
 
-    told = {"texts": parts_of(request).all_own(TEXTS, who), "endings": ",".join(sorted(endings()))}
+    found = parts_of(request).all_own(TEXTS, who, most=SHOWN, before=before)
+    told = {"texts": found, "more": following(found), "endings": ",".join(sorted(endings()))}
     return page(request, "texts.html", status=200 if problem is None else 422, problem=problem, entered=entered, **told)
 
 

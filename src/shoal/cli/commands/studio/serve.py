@@ -17,6 +17,8 @@ from shoal.errors import InputError, install_advice
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 SHUTDOWN: Final = 5
 """Seconds that requests have to end once the server was asked to."""
+PATIENCE: Final = 60
+"""Seconds that one of several processes may be silent: on a machine that is busy it is slow, and not dead."""
 
 
 def serve(
@@ -108,6 +110,7 @@ def serve(
             "server_header": False,
             "proxy_headers": behind_tls,
             "timeout_graceful_shutdown": SHUTDOWN,
+            "timeout_worker_healthcheck": PATIENCE,
             "ssl_certfile": certificate,
             "ssl_keyfile": key,
         }
