@@ -1,4 +1,4 @@
-"""A column is read as it is described or refused by name, wherever it lies; who keeps the data is told what does not fit."""
+"""A column is read as it is described or refused by name, wherever it lies; its keeper is told what does not fit."""
 
 from __future__ import annotations
 

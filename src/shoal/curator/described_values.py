@@ -1,4 +1,4 @@
-"""What of a table is not as its description says, counted: for whoever keeps the data, since exact counts are not private.
+"""What of a table is not as its description says, counted: for whoever keeps the data. Exact counts are not private.
 
 An answer can't say any of this. There a value that is not as described counts as missing, one beyond the bounds as the
 bound, and of a person with too many rows some are used.
@@ -7,7 +7,6 @@ bound, and of a person with too many rows some are used.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Final
 
 import polars as pl
@@ -44,7 +43,7 @@ class TableFit(ResultModel):
     """Who have more rows than are used."""
 
 
-def described_values(dataset: Path | str) -> tuple[TableFit, ...]:
+def described_values(dataset: object) -> tuple[TableFit, ...]:
     """Of each table, compared with its description. A DataError where a column is not there, or of another type."""
     description = DatasetDescription.of(dataset)
     sources = OpenedSources(description.folder)

@@ -71,9 +71,7 @@ def describe(
 def check(
     dataset: Annotated[Path | None, typer.Argument(metavar="DATASET", help="The description (YAML).")] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of descriptions.")] = False,  # noqa: FBT002
-    data: Annotated[
-        bool, typer.Option("--data", help="Count what is not as described; exact, so for who keeps the data.")
-    ] = False,  # noqa: FBT002
+    data: Annotated[bool, typer.Option("--data", help="Read the data too: count what does not fit.")] = False,  # noqa: FBT002
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Check a description: every problem at once, with line numbers.
