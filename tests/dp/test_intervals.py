@@ -165,6 +165,14 @@ def test_intervals_cover_on_other_tables(shape: str, share: float, epsilon: str,
     assert quantile_coverage(FRESH[shape], share, accounting, 2000, epsilon) >= 0.935
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("accounting", ["approximate", "zcdp"])
+@pytest.mark.parametrize(("share", "epsilon"), [(0.5, "0.5"), (0.25, "0.3"), (0.95, "0.5")])
+@pytest.mark.parametrize("shape", ROUNDED)
+def test_intervals_cover_on_rounded_tables(shape: str, share: float, epsilon: str, accounting: str) -> None:
+    assert quantile_coverage(ROUNDED[shape], share, accounting, 2000, epsilon) >= 0.935
+
+
 def test_intervals_of_whole_numbers_hold_the_quantile_nearly_always() -> None:
     """Where the value is the quantile itself more often than not, no interval misses in 5 % of cases."""
     plan = plan_of("SELECT MEDIAN(age) AS x FROM t", described(1), "1")
