@@ -206,10 +206,11 @@ def test_any_text_in_a_column_is_a_value_within_bounds_or_null(name: str) -> Non
 def test_one_row_does_not_choose_how_others_are_read() -> None:
     """A format of dates that is guessed from the first row would tell what stands there."""
     days = ["2026-03-01", "2026-03-02"]
-    for first in ("01/03/2026", "nonsense", "2026-03-01T10:00:00", "01.03.2026"):
+    day = datetime.date(2026, 3, 1)
+    for first, known in (("01/03/2026", None), ("nonsense", None), ("2026-03-01T10:00:00", day), ("01.03.2026", None)):
         frame = table([{"seen": text} for text in (first, *days)])
         read = frame.select(row_type("seen", COLUMNS["seen"], pl.String())).collect()["seen"].to_list()
-        assert read == [None, datetime.date(2026, 3, 1), datetime.date(2026, 3, 2)]
+        assert read == [known, day, datetime.date(2026, 3, 2)]
     written = DatasetColumn(type=ColumnKind.DATE, format="%d/%m/%Y")
     read = table([{"seen": "31/12/2025"}]).select(row_type("seen", written, pl.String())).collect()["seen"].to_list()
     assert read == [datetime.date(2025, 12, 31)]

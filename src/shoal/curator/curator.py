@@ -428,6 +428,8 @@ class Curator:
             yield f"at most {most} of {whose} may count, drawn by chance where there are more"
             if plan.per is not None:
                 yield f"what a person does in one {plan.per} is protected, not all that they do"
+        if any(one.used for one in asked.plans):
+            yield "values that are not as described count as missing"
         bounded = sorted({name for one in asked.plans for name in one.used if one.columns[name].bounds is not None})
         if bounded:
             yield f"values beyond the bounds of {', '.join(bounded)} are taken as the bound"

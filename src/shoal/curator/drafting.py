@@ -17,6 +17,7 @@ import yaml
 
 from shoal.curator.curator import positive_amount
 from shoal.dp.description import ColumnKind
+from shoal.dp.scalars import ISO_DATE, ISO_MOMENT
 from shoal.errors import InputError
 from shoal.io import Source, explained
 from shoal.policy import Policy
@@ -116,7 +117,7 @@ def _kind(values: pl.Series) -> ColumnKind:
 def _readings(text: pl.Series) -> Iterator[tuple[ColumnKind, pl.Series]]:
     yield ColumnKind.INTEGER, text.cast(pl.Int64, strict=False)
     yield ColumnKind.NUMBER, text.cast(pl.Float64, strict=False)
-    yield ColumnKind.DATE, text.str.to_date("%Y-%m-%d", strict=False)
+    yield ColumnKind.DATE, text.str.replace(ISO_MOMENT, "$1").str.to_date(ISO_DATE, strict=False)
 
 
 def _listed(codebook: Path) -> dict[str, tuple[str, ...]]:

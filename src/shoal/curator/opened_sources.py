@@ -17,8 +17,11 @@ from typing import Final
 import polars as pl
 
 from shoal.dp.description import ColumnKind, DatasetColumn, TableDescription
+from shoal.dp.scalars import readable
+from shoal.dp.tabulation import missing_columns, unlike_described
 from shoal.errors import DataError, SourceError
 from shoal.io import FileSource, Source, open_source
+from shoal.io.databases.base import declared_columns
 from shoal.io.formats import arrow, parquet
 from shoal.io.formats.base import format_named
 from shoal.io.formats.columnar import open_columnar
@@ -33,8 +36,6 @@ _CLOCK: Final = r"^1899-12-3[01](?: (\d\d:\d\d:\d\d.*))?$"
 _MIDNIGHT: Final = r"^(\d{4}-\d\d-\d\d) 00:00:00$"
 _DATED: Final = {one.KEY: one.KIND for one in (parquet, arrow)}
 """Formats in which any number can stand for a date. One that is none is no date, and no error that tells of it."""
-_DAY: Final = 10
-"""Letters of a day, as 2026-01-31, at the beginning of a moment."""
 
 
 @contextmanager
@@ -77,7 +78,8 @@ class OpenedSources:
     def _read_by_value(self, table: TableDescription) -> Source:
         options = table.source
         if isinstance(options, DatabaseOptions):
-            return open_source(_as_texts(options, table), base=self._folder)
+            declared = declared_columns(options, self._folder)
+            return open_source(_as_texts(options, _there(table, declared)), base=self._folder)
         decimal = options.decimal
         source = self._opened_file(options if decimal is None else options.model_copy(update={"decimal": None}))
         if isinstance(source, ExcelSource):
@@ -101,7 +103,21 @@ class OpenedSources:
         return open_columnar(path, options, _DATED[file_format], any_date=True)
 
 
-def _as_texts(options: DatabaseOptions, table: TableDescription) -> DatabaseOptions:
+def _there(table: TableDescription, declared: dict[str, pl.DataType]) -> dict[str, DatasetColumn | None]:
+    """What is read of a table of a database: what is described and there. Who asks for another column is told so."""
+    person: dict[str, DatasetColumn | None] = {} if table.person is None else {table.person: None}
+    described = {**person, **table.columns}
+    found = {name: one for name, one in described.items() if name in declared}
+    if not found:
+        raise missing_columns(described)
+    for name, one in found.items():
+        if one is None or readable(one.type, declared[name]):
+            continue
+        raise unlike_described(name, one, declared[name])
+    return found
+
+
+def _as_texts(options: DatabaseOptions, columns: dict[str, DatasetColumn | None]) -> DatabaseOptions:
     """Text is had of each value by itself.
 
     SQLite has a kind with every value, whatever the column is declared as. PostgreSQL's numbers would be shown with as
@@ -109,9 +125,7 @@ def _as_texts(options: DatabaseOptions, table: TableDescription) -> DatabaseOpti
     none would be an error. Columns are named with their table, since SQLite takes an unknown name by itself for a text.
     """
     mark = "`" if options.kind == "mysql" else '"'
-    person = {} if table.person is None else {table.person: None}
-    columns: dict[str, DatasetColumn | None] = {**person, **table.columns}
-    texts = ", ".join(f"{_text(name, column, mark)} AS {_quoted(name, mark)}" for name, column in columns.items())
+    texts = ", ".join(f"{_text(name, one, options.kind)} AS {_quoted(name, mark)}" for name, one in columns.items())
     if options.query is not None:
         inner = f"({options.query.strip().rstrip(';')}\n)"
     else:
@@ -120,11 +134,13 @@ def _as_texts(options: DatabaseOptions, table: TableDescription) -> DatabaseOpti
     return options.model_copy(update={"query": asked, "table": None, "db_schema": None})
 
 
-def _text(name: str, column: DatasetColumn | None, mark: str) -> str:
-    """Of a moment that is asked about as a day, the day."""
-    text = f"CAST(told.{_quoted(name, mark)} AS {'CHAR' if mark == '`' else 'TEXT'})"
-    is_day = column is not None and column.type is ColumnKind.DATE and column.format is None
-    return f"SUBSTR({text}, 1, {_DAY})" if is_day else text
+def _text(name: str, column: DatasetColumn | None, kind: str) -> str:
+    """Codes and truths that SQLite has as floating-point numbers are whole numbers where they can be: 1, not 1.0."""
+    value = f"told.{_quoted(name, '`' if kind == 'mysql' else chr(34))}"
+    if kind == "sqlite" and column is not None and column.type in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN):
+        whole = f"CAST({value} AS INTEGER)"
+        value = f"CASE WHEN TYPEOF({value}) = 'real' AND {value} = {whole} THEN {whole} ELSE {value} END"
+    return f"CAST({value} AS {'CHAR' if kind == 'mysql' else 'TEXT'})"
 
 
 def _quoted(name: str, mark: str) -> str:

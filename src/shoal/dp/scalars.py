@@ -184,7 +184,23 @@ def readable(kind: ColumnKind, given: pl.DataType) -> bool:
         return given.is_numeric()
     if kind is ColumnKind.DATE:
         return given in (pl.Date, pl.Datetime)
-    return given.is_numeric() or given in (pl.Date, pl.Datetime, pl.Time, pl.Boolean, pl.Categorical, pl.Enum)
+    if given.is_numeric() or given in (pl.Boolean, pl.Categorical, pl.Enum):
+        return True
+    return kind is ColumnKind.CATEGORY and given in (pl.Date, pl.Datetime, pl.Time)
+
+
+def held(given: pl.DataType) -> str:
+    """What a column of the source holds, in words: of its type, never of its values."""
+    if given.is_numeric():
+        return "numbers"
+    words = {
+        pl.Boolean: "truths",
+        pl.Date: "days",
+        pl.Datetime: "moments",
+        pl.Time: "times",
+        pl.Duration: "spans of time",
+    }
+    return next((said for dtype, said in words.items() if given == dtype), "lists, records or bytes")
 
 
 def typed(name: str, column: DatasetColumn, given: pl.DataType) -> pl.Expr:
@@ -194,11 +210,20 @@ def typed(name: str, column: DatasetColumn, given: pl.DataType) -> pl.Expr:
         return (raw.str.strip_chars() if given == pl.String else raw).cast(pl.Float64, strict=False)
     if column.type is ColumnKind.DATE:
         if given == pl.String:  # never by a format that is guessed, since one row would choose it for all
-            return raw.str.strip_chars().str.to_date(column.format or ISO_DATE, strict=False)
+            text = raw.str.strip_chars()
+            return (text if column.format else text.str.replace(ISO_MOMENT, "$1")).str.to_date(
+                column.format or ISO_DATE, strict=False
+            )
         return raw.cast(pl.Date, strict=False)
+    text = _written_out(raw) if given in (pl.Float32, pl.Float64) else raw.cast(pl.String)
     if column.type is ColumnKind.BOOLEAN:
-        return raw if given == pl.Boolean else raw.cast(pl.String).str.to_lowercase()
-    return raw.cast(pl.String)
+        return raw if given == pl.Boolean else text.str.strip_chars().str.to_lowercase()
+    return text
+
+
+def _written_out(number: pl.Expr) -> pl.Expr:
+    """Codes and truths that are stored as floating-point numbers, as they are where a column has gaps: 1, not 1.0."""
+    return number.fill_nan(None).cast(pl.String).str.strip_suffix(".0")
 
 
 def as_described(value: pl.Expr, column: DatasetColumn, given: pl.DataType) -> pl.Expr:
@@ -228,6 +253,10 @@ def row_type(name: str, column: DatasetColumn, given: pl.DataType) -> pl.Expr:
 
 
 ISO_DATE: Final = "%Y-%m-%d"
+ISO_MOMENT: Final = (
+    r"^(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|UTC|[+-]\d\d(?::?\d\d(?::\d\d)?)?))?$"
+)
+"""A moment as text; its day is the one that is written, whatever the zone."""
 _TRUE: Final = ["true", "yes", "1", "t", "y"]
 _FALSE: Final = ["false", "no", "0", "f", "n"]
 _DTYPES: Final = {

@@ -5,7 +5,7 @@ They exist in memory until noise is added, and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shoal.dp.contribution_bounds import bounded_rows
 from shoal.dp.description import BudgetPeriod, ColumnKind, DatasetColumn, TableDescription
 from shoal.dp.query_plan import QueryPlan
-from shoal.dp.scalars import ScalarColumn, as_described, columns_in, expression, readable, row_type, typed
+from shoal.dp.scalars import ScalarColumn, as_described, columns_in, expression, held, readable, row_type, typed
 from shoal.dp.statistics import GroupSums, StatisticKind
 from shoal.errors import DataError
 from shoal.kernels.calendar import on_calendar
@@ -43,6 +43,14 @@ class Tabulation:
     """By group, where keys are not public: how many people are in each; the groups stand in ``keys`` in this order."""
 
 
+def missing_columns(names: Iterable[str]) -> DataError:
+    return DataError(f"the data has no column {', '.join(repr(name) for name in names)}, which is described")
+
+
+def unlike_described(name: str, column: DatasetColumn, given: pl.DataType) -> DataError:
+    return DataError(f"the column '{name}' is described as {column.type.value}, and the data has {held(given)}")
+
+
 def checked_frame(plan: QueryPlan, table: TableDescription, frame: pl.LazyFrame, prefix: str) -> pl.LazyFrame:
     """The columns that are asked about, as they were described. What can't be is said by name, never by value."""
     used, listed = plan.used, _looked_up(plan)
@@ -50,10 +58,10 @@ def checked_frame(plan: QueryPlan, table: TableDescription, frame: pl.LazyFrame,
     needed = {name: one for name, one in table.columns.items() if f"{prefix}{name}" in used}
     missing = [name for name in (*needed, *([table.person] if table.person else ())) if name not in schema]
     if missing:
-        raise DataError(f"the data has no column {', '.join(repr(name) for name in missing)}, which is described")
+        raise missing_columns(missing)
     for name, one in needed.items():
         if not readable(one.type, schema[name]):
-            raise DataError(f"the column '{name}' is described as {one.type.value}, and the data has something else")
+            raise unlike_described(name, one, schema[name])
     read = [typed(name, one, schema[name]).alias(f"{prefix}{name}") for name, one in needed.items()]
     checked = [
         as_described(pl.col(f"{prefix}{name}"), one, schema[name]).alias(f"{prefix}{name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json, print_table, say, warn
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.errors import InputError, TargetError
+
+if TYPE_CHECKING:
+    from shoal.curator.described_values import TableFit
 
 dp = typer.Typer(
     name="dp",
@@ -68,6 +71,7 @@ def describe(
 def check(
     dataset: Annotated[Path | None, typer.Argument(metavar="DATASET", help="The description (YAML).")] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of descriptions.")] = False,  # noqa: FBT002
+    data: Annotated[bool, typer.Option("--data", help="Read the data too: count what does not fit.")] = False,  # noqa: FBT002
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Check a description: every problem at once, with line numbers.
@@ -82,12 +86,33 @@ def check(
     if dataset is None:
         raise InputError("which description? (shoal dp check DATASET, or shoal dp check --schema)")
     described = DatasetDescription.load(dataset)
+    tables = _fits(dataset) if data else ()
     if json:
-        print_json({"ok": True, "dataset": described.name})
+        counted = {"tables": [one.to_dict() for one in tables]} if data else {}
+        print_json({"ok": True, "dataset": described.name, **counted})
         return
+    for table in tables:
+        _print_fit(table)
+    if data:
+        say("these counts are exact, which is not private: they are for who keeps the data")
     if described.analysts and not described.analysts_only:
         say("who asks without --analyst pays from the dataset's budget alone; `analysts_only: true` refuses that")
     typer.echo(f"{dataset}: no problems")
+
+
+def _fits(dataset: Path) -> tuple[TableFit, ...]:
+    from shoal.curator.described_values import described_values
+
+    return described_values(dataset)
+
+
+def _print_fit(table: TableFit) -> None:
+    """In an answer, none of it is said: what is not as described counts as missing there."""
+    rows = [[one.column, f"{one.values:,}", f"{one.unlike:,}", f"{one.beyond:,}"] for one in table.columns]
+    print_table(f"{table.table}: {table.rows:,} rows", ("column", "values", "not as described", "beyond bounds"), rows)
+    if table.people_above or table.nameless:
+        typer.echo(f"people with more rows than are used: {table.people_above:,}")
+        typer.echo(f"rows that name nobody, and count for nothing: {table.nameless:,}")
 
 
 @dp.command()

@@ -69,6 +69,10 @@ class Database(ABC):
         """That the database can be reached and the relation be read, without reading it."""
 
     @abstractmethod
+    def columns(self, relation: Relation) -> dict[str, pl.DataType]:
+        """Each column by its name, as what the database declares it; text where values have kinds of their own."""
+
+    @abstractmethod
     def read(self, relation: Relation) -> Iterator[pl.DataFrame]:
         """All rows, in batches, in one read-only snapshot. The first frame may be empty and tells the columns."""
 
@@ -161,6 +165,14 @@ def open_database(options: DatabaseOptions, base: Path | None) -> DatabaseSource
     relation = Relation(options.table, options.db_schema, options.query)
     database.check(relation)
     return DatabaseSource(options.label, database, relation)
+
+
+def declared_columns(options: DatabaseOptions, base: Path | None) -> dict[str, pl.DataType]:
+    """Each column of a table or query by its name, as it is declared: no row is read."""
+    from shoal.io.databases.relations import Relation
+
+    database = _connected(options, options.label, SourceError, base)
+    return database.columns(Relation(options.table, options.db_schema, options.query))
 
 
 def address_of(url: str) -> Address:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 from pymysql.constants import FIELD_TYPE
@@ -85,6 +85,9 @@ class MariaDB(RowDatabase):
         doubtful = [c[0] for c in described if c[1] == FIELD_TYPE.TINY and c[3] == 1]
         truths = _truths(connection, clause, doubtful)
         return {c[0]: _TRUTH if c[0] in truths else _reading(c[1], c[5]) for c in described}
+
+    def declared(self, described: Sequence[Any]) -> pl.DataType:
+        return pl.Time() if described[1] == FIELD_TYPE.TIME else _reading(described[1], described[5]).dtype
 
     def aside(self, connection: Connection, db_schema: str | None, number: int) -> str:
         name = f"_shoal_{connection.execute(select(func.connection_id())).scalar_one()}"

@@ -70,6 +70,19 @@ _SIGNS: Final = {
 """What libpq says where there is no SQLSTATE: when no connection comes about, and among the rows."""
 
 
+_DECLARED: Final[dict[str, pl.DataType]] = {
+    **dict.fromkeys(("int2", "int4", "int8"), pl.Int64()),
+    **dict.fromkeys(("float4", "float8", "numeric"), pl.Float64()),
+    **dict.fromkeys(("timestamp", "timestamptz"), pl.Datetime("us")),
+    **dict.fromkeys(("time", "timetz"), pl.Time()),
+    "interval": pl.Duration(),
+    "date": pl.Date(),
+    "bool": pl.Boolean(),
+    "bytea": pl.Binary(),
+}
+"""What other types hold is told by each value."""
+
+
 class PostgreSQL(Database):
     kind = "postgresql"
 
@@ -107,6 +120,11 @@ class PostgreSQL(Database):
             self.refuse_unknown(relation.table, _tables(cursor, relation.db_schema))
             self._fields(cursor, relation)
 
+    def columns(self, relation: Relation) -> dict[str, pl.DataType]:
+        with self._cursor() as cursor:
+            self.refuse_unknown(relation.table, _tables(cursor, relation.db_schema))
+            return {name: _DECLARED.get(kind, pl.String()) for name, kind in self._kinds(cursor, relation).items()}
+
     def read(self, relation: Relation) -> Iterator[pl.DataFrame]:
         with self._cursor() as cursor:
             for statement in _READING:
@@ -135,14 +153,17 @@ class PostgreSQL(Database):
 
     def _fields(self, cursor: adbc.Cursor, relation: Relation) -> dict[str, str]:
         """Names of the columns and PostgreSQL's names of their types, without running anything."""
-        schema = cursor.adbc_execute_schema(_sql(relation.nothing()))
-        check_names(schema.names, self.label)
-        kinds = {field.name: field.metadata[b"POSTGRESQL:type"].decode() for field in schema}
+        kinds = self._kinds(cursor, relation)
         binary = [name for name, kind in kinds.items() if kind == "bytea"]
         if binary or not kinds:
             said = f"column(s) {', '.join(binary)} hold binary data" if binary else "the query gives no columns"
             raise self.failure(f"{self.label}: {said}")
         return kinds
+
+    def _kinds(self, cursor: adbc.Cursor, relation: Relation) -> dict[str, str]:
+        schema = cursor.adbc_execute_schema(_sql(relation.nothing()))
+        check_names(schema.names, self.label)
+        return {field.name: field.metadata[b"POSTGRESQL:type"].decode() for field in schema}
 
     def _typed(self, data: pa.Table | pa.RecordBatch, scales: dict[str, int]) -> pl.DataFrame:
         """A batch with decimals as numbers. What Polars has no value for (NaN, infinity, 4713 BC) is counted."""

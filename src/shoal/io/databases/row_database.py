@@ -130,6 +130,16 @@ class RowDatabase(Database):
                 for pair in zip(key["constrained_columns"], key["referred_columns"], strict=True)
             ]
 
+    def columns(self, relation: Relation) -> dict[str, pl.DataType]:
+        with self.session(write=False) as connection:
+            if relation.table is not None:
+                self.refuse_unknown(relation.table, self.tables(connection, relation.db_schema))
+            return {one[0]: self.declared(one) for one in self.described(connection, relation)}
+
+    def declared(self, described: Sequence[Any]) -> pl.DataType:
+        """Of a column as the driver tells of it."""
+        return pl.String()
+
     def read(self, relation: Relation) -> Iterator[pl.DataFrame]:
         with self.session(write=False) as connection:
             plan = self.plan(connection, relation)
