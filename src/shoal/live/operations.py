@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -72,6 +72,14 @@ class Live:
     def of(cls, given: object, secrets: Secrets | None = None) -> Live:
         file = LiveFile.of(given)
         return cls(file, file.policies(), secrets)
+
+    @classmethod
+    def unopened(cls, given: object) -> Live:
+        """Without its policies, which removing doesn't need."""
+        return cls(LiveFile.of(given), {})
+
+    def with_secrets(self, secrets: Secrets | None) -> Live:
+        return replace(self, secrets=secrets)
 
     def plan(self) -> LivePlan:
         """Nothing is changed."""
@@ -149,7 +157,7 @@ class Live:
 
     def _design(self, server: LiveServer, connection: Connection) -> LiveDesign:
         known = server.tables(connection)
-        domains = dict.fromkeys(domain for one in self._all_policies() for domain in pseudonym_domains(one))
+        domains = dict.fromkeys(domain for one in self.all_policies() for domain in pseudonym_domains(one))
         keys = {} if self.secrets is None else {one: self.secrets.key(one, "pseudonymise") for one in domains}
         compiler = ViewCompiler(server.words, self.secrets, {one: server.pads(one) for one in keys})
         problems, views = [], []
@@ -181,7 +189,7 @@ class Live:
         rows = role.rows.get(table.name)
         return compiler.compile(name, policy, table, levels, rows=rows, conditions=tuple(conditions))
 
-    def _all_policies(self) -> Iterator[Policy]:
+    def all_policies(self) -> Iterator[Policy]:
         for one in self.policies.values():
             yield from one.tables.values() if isinstance(one, MultiTablePolicy) else (one,)
 
