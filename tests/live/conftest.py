@@ -20,6 +20,7 @@ __all__ = ["mariadb", "mariadb_url", "postgres", "postgres_url"]
 
 SERVERS = ["postgres_url", "mariadb_url"]
 LOGIN = "live-login"
+PASSPHRASE = "seven grey herons at dawn"  # noqa: S105  # of a vault that lives as long as the tests
 DRIVERS = {"postgresql": "postgresql+psycopg", "mariadb": "mysql+pymysql"}
 PATIENTS = """CREATE TABLE patients (id int PRIMARY KEY, name varchar(200), email varchar(200), age int,
     born date, postal varchar(10), salary decimal(12, 2), diagnosis varchar(100), region varchar(20))"""
@@ -122,16 +123,21 @@ class House:
         Live.of(self.write(), self.vault).remove()
         if self.is_postgres:
             self.own("DROP TABLE IF EXISTS patients CASCADE")
-            self.own(*(f"DROP ROLE IF EXISTS {role}" for role in ("analyst", "doctor")))
+            for (role,) in self.ask("SELECT rolname FROM pg_roles WHERE rolname IN ('analyst', 'doctor')"):
+                self.own(f"DROP OWNED BY {role}", f"DROP ROLE {role}")
         else:
             self.own("DROP TABLE IF EXISTS patients")
             self.own(*(f"DROP USER IF EXISTS {role}@'%'" for role in ("analyst", "doctor")))
 
 
 @pytest.fixture(scope="session")
-def live_vault(tmp_path_factory: pytest.TempPathFactory) -> Vault:
-    way = Passphrase("anita", "seven grey herons at dawn")
-    vault = Vault.create(str(tmp_path_factory.mktemp("vault") / "live.vault"), way)
+def vault_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("vault") / "live.vault"
+
+
+@pytest.fixture(scope="session")
+def live_vault(vault_file: Path) -> Vault:
+    vault = Vault.create(str(vault_file), Passphrase("anita", PASSPHRASE))
     vault.add_domain("patients")
     return vault
 
