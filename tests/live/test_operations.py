@@ -82,8 +82,10 @@ def test_a_pseudonym_is_that_of_a_run(house: House) -> None:
     import shoal
 
     house.live().apply()
-    policy = shoal.Policy.of({**ANALYST, "attributes": {**ANALYST["attributes"], "*": "suppress"}, "solve": {"levels": LEVELS}})  # type: ignore[dict-item]
-    names = [*ANALYST["attributes"]]  # type: ignore[misc]
+    policy = shoal.Policy.of(
+        {**ANALYST, "attributes": {**ANALYST["attributes"], "*": "suppress"}, "solve": {"levels": LEVELS}}
+    )
+    names = [*ANALYST["attributes"]]
     table = pl.DataFrame([dict(zip(names, one, strict=True)) for one in PEOPLE])
     table = table.with_columns(pl.col("born").str.to_date())
     released = shoal.anonymise(table, policy, vault=house.vault).data
@@ -170,7 +172,7 @@ def test_a_new_column_is_seen_by_nobody_and_check_says_so(house: House) -> None:
     state = live.check()
     assert not state.whole
     assert "the policy doesn't name column 'phone'" in state.problems[0]
-    assert len(house.ask("SELECT * FROM shoal_analyst.patients", "analyst")[0]) == len(ANALYST["attributes"])  # type: ignore[arg-type]
+    assert len(house.ask("SELECT * FROM shoal_analyst.patients", "analyst")[0]) == len(ANALYST["attributes"])
     with pytest.raises(InputError, match="phone"):
         live.apply()
 
@@ -247,7 +249,7 @@ def test_a_role_that_left_the_live_file_sees_nothing(house: House) -> None:
     assert house.ask("SELECT count(*) FROM shoal_doctor.patients", "doctor") == [(len(PEOPLE),)]
 
 
-@pytest.mark.parametrize("statements", [3, 9, 14])
+@pytest.mark.parametrize("statements", [3, 6, 9])
 def test_a_killed_apply_leaves_all_or_nothing(house: House, vault_file: Path, statements: int) -> None:
     command = [sys.executable, "-c", DYING, str(house.write()), str(vault_file), PASSPHRASE, str(statements)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pymysql
+import yaml
 from sqlalchemy import make_url
 from tests.live.conftest import LOGIN, House
 
-Ways = Mapping[str, Sequence[str]]
+FOLDER = Path(__file__).resolve().parent / "ways"
+
+
+def ways(kind: str) -> dict[str, list[str]]:
+    """By name, what a role tries on one kind of server."""
+    found: dict[str, list[str]] = yaml.safe_load((FOLDER / f"{kind}.yaml").read_text())
+    return found
 
 
 def observed(house: House, user: str | None, statements: Iterable[str]) -> str:
@@ -51,7 +59,13 @@ def _in_mariadb(house: House, user: str | None, statements: Iterable[str]) -> st
     login, password = (user, LOGIN) if user else (url.username, url.password)
     place = {"host": url.host, "port": url.port, "database": f"shoal_{user}" if user else url.database}
     seen: list[str] = []
-    given = {"user": login, "password": password or "", "autocommit": True, "use_unicode": False, "conv": {}}
+    given: dict[str, Any] = {
+        "user": login,
+        "password": password or "",
+        "autocommit": True,
+        "use_unicode": False,
+        "conv": {},
+    }
     connection = pymysql.connect(**place, **given)  # type: ignore[call-overload]
     with connection, connection.cursor() as cursor:
         for statement in statements:
@@ -80,7 +94,9 @@ def dumped(house: House, user: str, *options: str) -> str:
     url = make_url(house.url)
     if house.is_postgres:
         place = ["pg_dump", "-h", "127.0.0.1", "-p", str(url.port), "-U", user, *options, str(url.database)]
-        done = subprocess.run(place, env={"PGPASSWORD": LOGIN, "PATH": "/usr/bin:/bin"}, capture_output=True, check=False)
+        done = subprocess.run(
+            place, env={"PGPASSWORD": LOGIN, "PATH": "/usr/bin:/bin"}, capture_output=True, check=False
+        )
     else:
         place = ["mariadb-dump", "-h", "127.0.0.1", "-P", str(url.port), "-u", user, f"-p{LOGIN}", *options]
         done = subprocess.run(place, capture_output=True, check=False)

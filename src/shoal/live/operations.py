@@ -160,7 +160,8 @@ class Live:
         domains = dict.fromkeys(domain for one in self.all_policies() for domain in pseudonym_domains(one))
         keys = {} if self.secrets is None else {one: self.secrets.key(one, "pseudonymise") for one in domains}
         compiler = ViewCompiler(server.words, self.secrets, {one: server.pads(one) for one in keys})
-        problems, views = [], []
+        problems: list[str] = []
+        views: list[ServedView] = []
         for name, role in self.file.roles.items():
             for table, policy in self._tables_of(name, role, problems).items():
                 if table not in known:
@@ -176,7 +177,9 @@ class Live:
         _refuse_same_schema(grantees)
         return LiveDesign(self.file.name, tuple(views), grantees, keys)
 
-    def _view(self, compiler: ViewCompiler, name: str, role: LiveRole, policy: Policy, table: ServedTable) -> ServedView:
+    def _view(
+        self, compiler: ViewCompiler, name: str, role: LiveRole, policy: Policy, table: ServedTable
+    ) -> ServedView:
         if policy.models and role.accept is None:
             raise InputError(
                 f"role '{name}', table '{table.name}': a view can't count people, so it can't hold the privacy models",

@@ -40,8 +40,6 @@ class ServedView:
     """SQL, by name."""
     conditions: tuple[str, ...] = ()
     """All of them hold of a row that is seen."""
-    kept: frozenset[str] = frozenset()
-    """Columns that are shown as they are."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """In words, by column."""
 
@@ -56,3 +54,14 @@ def whole_column(name: str) -> Column:
 
 def decimal_column(name: str, scale: int) -> Column:
     return Column(name, ValueType.DECIMAL, pl.Float64(), scale=scale)
+
+
+def day_or_other(name: str, declared: str, *, moment: bool, in_utc: bool = False) -> ServedColumn:
+    """A date, a moment, a truth value, or what no technique is compiled for."""
+    if moment:
+        return ServedColumn(Column(name, ValueType.DATETIME, pl.Datetime("us")), declared, in_utc=in_utc)
+    if declared == "date":
+        return ServedColumn(Column(name, ValueType.DATE, pl.Date()), declared)
+    if declared == "boolean":
+        return ServedColumn(Column(name, ValueType.BOOLEAN, pl.Boolean()), declared)
+    return ServedColumn(text_column(name), declared, computable=False)

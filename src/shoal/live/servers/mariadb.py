@@ -1,6 +1,6 @@
 """MariaDB: a database of views for each role.
 
-Here every CREATE and GRANT stands for itself. So a role's right to its views is taken away first and given back last, by
+Here every CREATE and GRANT stands for itself. A role's right to its views is taken away first and given back last, by
 one statement: a run that is killed in between leaves a role that sees nothing, and the next one makes it whole.
 """
 
@@ -10,13 +10,21 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-import polars as pl
 from sqlalchemy import Connection
 
 from shoal.errors import TargetError
-from shoal.live.served_tables import ServedColumn, ServedTable, ServedView, decimal_column, text_column, whole_column
+from shoal.live.served_tables import (
+    ServedColumn,
+    ServedTable,
+    ServedView,
+    day_or_other,
+    decimal_column,
+    text_column,
+    whole_column,
+)
 from shoal.live.servers.base import (
     KEYS,
+    PREFIX,
     Difference,
     LiveDesign,
     LiveServer,
@@ -29,8 +37,6 @@ from shoal.live.servers.base import (
 from shoal.live.servers.mariadb_rights import Grantee, RightsOfRole, grants_on
 from shoal.live.sql.mariadb import MariaDBWords
 from shoal.live.view_compiler import Pads
-from shoal.schema.columns import Column
-from shoal.schema.values import ValueType
 
 _WHOLE: Final = re.compile(r"(tiny|small|medium|big)?int\(\d+\)( unsigned)?")
 _TEXT: Final = re.compile(r"varchar\(\d+\)|(tiny|medium|long)?text")
@@ -167,8 +173,7 @@ class MariaDBServer(LiveServer):
         if KEYS not in there:
             return [Difference("missing", view.role, view.table) for view in design.views]
         found = list(self._key_differences(connection, design))
-        for schema in self._forgotten(connection, design):
-            found.append(Difference("extra", schema.removeprefix("shoal_")))
+        found += [Difference("extra", schema.removeprefix(PREFIX)) for schema in self._forgotten(connection, design)]
         for role in design.grantees:
             found += self._role_differences(connection, design, role)
         return found
@@ -254,8 +259,4 @@ def _served(name: str, declared: str, letters: object) -> ServedColumn:
         return ServedColumn(decimal_column(name, scale), declared, computable=digits <= _MOST_DIGITS)
     if _TEXT.fullmatch(declared):
         return ServedColumn(text_column(name), declared, computable=letters in ("utf8mb4", "utf8mb3", "ascii"))
-    if declared == "date":
-        return ServedColumn(Column(name, ValueType.DATE, pl.Date()), declared)
-    if re.fullmatch(r"datetime(\(\d\))?", declared):
-        return ServedColumn(Column(name, ValueType.DATETIME, pl.Datetime("us")), declared)
-    return ServedColumn(text_column(name), declared, computable=False)
+    return day_or_other(name, declared, moment=bool(re.fullmatch(r"datetime(\(\d\))?", declared)))

@@ -93,7 +93,9 @@ class RightsOfRole:
     def _other_views(self, who: set[Grantee], databases: set[str]) -> Iterator[str]:
         listed = {
             (str(db), str(table))
-            for user, host, db, table in rows(self.connection, "SELECT User, Host, Db, Table_name FROM mysql.tables_priv")
+            for user, host, db, table in rows(
+                self.connection, "SELECT User, Host, Db, Table_name FROM mysql.tables_priv"
+            )
             if Grantee(str(user), str(host)) in who
         }
         mark = f"`{self.base}`."
@@ -106,7 +108,9 @@ class RightsOfRole:
     def _routines(self, who: set[Grantee], databases: set[str]) -> Iterator[str]:
         listed = {
             (str(db), str(name).lower())
-            for user, host, db, name in rows(self.connection, "SELECT User, Host, Db, Routine_name FROM mysql.procs_priv")
+            for user, host, db, name in rows(
+                self.connection, "SELECT User, Host, Db, Routine_name FROM mysql.procs_priv"
+            )
             if Grantee(str(user), str(host)) in who
         }
         asked = "SELECT routine_schema, routine_name FROM information_schema.routines WHERE security_type = 'DEFINER'"

@@ -6,11 +6,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-import polars as pl
 from sqlalchemy import Connection
 
 from shoal.errors import TargetError
-from shoal.live.served_tables import ServedColumn, ServedTable, ServedView, decimal_column, text_column, whole_column
+from shoal.live.served_tables import (
+    ServedColumn,
+    ServedTable,
+    ServedView,
+    day_or_other,
+    decimal_column,
+    text_column,
+    whole_column,
+)
 from shoal.live.servers.base import (
     KEYS,
     PREFIX,
@@ -34,11 +41,9 @@ from shoal.live.servers.postgresql_catalogue import (
 )
 from shoal.live.sql.postgresql import PostgreSQLWords
 from shoal.live.view_compiler import Pads
-from shoal.schema.columns import Column
-from shoal.schema.values import ValueType
 
 _WHOLE: Final = frozenset({"smallint", "integer", "bigint"})
-_FLOATS: Final = frozenset({"real", "double precision"})
+_FLOATS: Final = frozenset({"real", "double precision", "numeric"})
 _FLOAT_SCALE: Final = 6
 """Digits behind the point of a number that has no declared scale."""
 _MOST_DIGITS: Final = 15
@@ -52,10 +57,13 @@ class PostgreSQLServer(LiveServer):
     driver = "postgresql+psycopg"
 
     def pads(self, domain: str) -> Pads:
-        return Pads(*(
-            f"(SELECT k.{half} FROM {self.words.name(KEYS, 'keys')} AS k WHERE k.domain = {self.words.text(domain)})"
-            for half in ("inner_pad", "outer_pad")
-        ))
+        table = self.words.name(KEYS, "keys")
+        return Pads(
+            *(
+                f"(SELECT k.{half} FROM {table} AS k WHERE k.domain = {self.words.text(domain)})"  # noqa: S608  # ours
+                for half in ("inner_pad", "outer_pad")
+            )
+        )
 
     @property
     def base(self) -> str:
@@ -223,19 +231,10 @@ def _served(name: str, declared: str) -> ServedColumn:
         return ServedColumn(whole_column(name), declared)
     if declared in _FLOATS:
         return ServedColumn(decimal_column(name, _FLOAT_SCALE), declared)
-    if declared == "numeric":
-        return ServedColumn(decimal_column(name, _FLOAT_SCALE), declared)
     if exact := re.fullmatch(r"numeric\((\d+),(\d+)\)", declared):
         digits, scale = int(exact[1]), int(exact[2])
         return ServedColumn(decimal_column(name, scale), declared, computable=digits <= _MOST_DIGITS)
     if declared == "text" or declared.startswith("character varying"):
         return ServedColumn(text_column(name), declared)
-    if declared == "boolean":
-        return ServedColumn(Column(name, ValueType.BOOLEAN, pl.Boolean()), declared)
-    if declared == "date":
-        return ServedColumn(Column(name, ValueType.DATE, pl.Date()), declared)
-    if re.fullmatch(r"timestamp(\(\d\))? without time zone", declared):
-        return ServedColumn(Column(name, ValueType.DATETIME, pl.Datetime("us")), declared)
-    if re.fullmatch(r"timestamp(\(\d\))? with time zone", declared):
-        return ServedColumn(Column(name, ValueType.DATETIME, pl.Datetime("us")), declared, in_utc=True)
-    return ServedColumn(text_column(name), declared, computable=False)
+    moment = re.fullmatch(r"timestamp(\(\d\))? (with|without) time zone", declared)
+    return day_or_other(name, declared, moment=bool(moment), in_utc=bool(moment and moment[2] == "with"))

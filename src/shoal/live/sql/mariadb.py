@@ -1,4 +1,4 @@
-"""MariaDB. What a session may set (SQL mode, regular expression flags, precision of divisions, clock) changes nothing."""
+"""MariaDB. What a session may set (SQL mode, flags of regular expressions, clock, precision) changes nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ class MariaDBWords(SqlWords):
         return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
 
     def text(self, value: str) -> Sql:
-        return f"{_LETTERS} X'{value.encode().hex()}' {_EXACT}" if not _plain(value) else f"{_LETTERS} '{value}' {_EXACT}"
+        return (
+            f"{_LETTERS} X'{value.encode().hex()}' {_EXACT}" if not _plain(value) else f"{_LETTERS} '{value}' {_EXACT}"
+        )
 
     def day(self, value: datetime.date) -> Sql:
         return f"DATE '{value.isoformat()}'"

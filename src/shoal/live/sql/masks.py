@@ -11,13 +11,15 @@ from shoal.live.sql.words import Sql, SqlWords
 from shoal.techniques.suppression.mask_formats import EmailMask, EndingMask, NetworkMask, NumberMask
 from shoal.techniques.suppression.mask_positions import SEPARATORS, Masker, PositionMask
 
-_SPACES: Final = (
-    r"\u0009\u000a\u000b\u000c\u000d\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-)
+_SPACES: Final = r"\u0009\u000a\u000b\u000c\u000d\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 """Unicode's white space: what a server takes for it depends on its locale."""
 _NOT_SEPARATOR: Final = rf"[^{SEPARATORS.replace('-', '')}\u002d]"
 _EMAIL: Final = rf"[^@{_SPACES}]+@[^@{_SPACES}.]+([.][^@{_SPACES}.]+)+"
-_FOLDS: Final = {"[A-Z]": r"[A-Za-z\u017f\u212a]", "[STFGM]": r"[STFGMstfgm\u017f]", "[A-Z0-9]": r"[A-Za-z0-9\u017f\u212a]"}
+_FOLDS: Final = {
+    "[A-Z]": r"[A-Za-z\u017f\u212a]",
+    "[STFGM]": r"[STFGMstfgm\u017f]",
+    "[A-Z0-9]": r"[A-Za-z0-9\u017f\u212a]",
+}
 """What a class holds where case doesn't count (Unicode has a long s and a Kelvin sign)."""
 
 

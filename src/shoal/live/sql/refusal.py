@@ -1,4 +1,4 @@
-"""What can't be said in SQL, and why."""
+"""What can't be done to values as they are read, and why."""
 
 from __future__ import annotations
 

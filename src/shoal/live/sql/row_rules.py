@@ -6,6 +6,7 @@ reveal anything else. It is written anew for each dialect, so that text is compa
 
 from __future__ import annotations
 
+import datetime
 import logging
 from collections.abc import Mapping
 from typing import Final
@@ -45,12 +46,13 @@ class RowRule:
         return self._condition(self._tree.this) if self._tree is not None else ""
 
     def _condition(self, node: exp.Expression) -> Sql:
-        if isinstance(node, exp.Paren):
-            return f"({self._condition(node.this)})"
-        if isinstance(node, exp.Not):
-            return f"(NOT {self._condition(node.this)})"
+        if isinstance(node, exp.Paren | exp.Not):
+            return f"({'NOT ' if isinstance(node, exp.Not) else ''}{self._condition(node.this)})"
         if type(node) in _JOINS:
             return f"({self._condition(node.this)} {_JOINS[type(node)]} {self._condition(node.expression)})"
+        return self._comparison(node)
+
+    def _comparison(self, node: exp.Expression) -> Sql:
         if type(node) in _SIGNS:
             return self._compared(node.this, _SIGNS[type(node)], [node.expression])
         if isinstance(node, exp.In) and node.expressions and not node.args.get("query"):
@@ -83,8 +85,6 @@ class RowRule:
         if column.is_number:
             return self._words.number(-float(literal.name) if negative else float(literal.name))
         if column.is_date:
-            import datetime
-
             try:
                 return self._words.day(datetime.date.fromisoformat(literal.name))
             except ValueError:

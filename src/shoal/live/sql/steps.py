@@ -95,7 +95,7 @@ class StepVisitor:
         """A column on a level of its hierarchy; nothing but a suppressed cell reads ``*``."""
         if level == 0:
             return self._escaped(x) if isinstance(self.column.storage, pl.String) and not bound.marked else x
-        if level >= self._height(bound, level):
+        if level >= bound.height:
             return self.words.text(TOP)
         match bound:
             case BoundIntervals():
@@ -121,12 +121,6 @@ class StepVisitor:
         star, slash = self.words.text(TOP), self.words.text("\\")
         bare = self.words.as_text(self.words.without_leading(x, "\\"))
         return self.words.case([(f"{bare} = {star}", self.words.joined([slash, x]))], x)
-
-    def _height(self, bound: BoundHierarchy, level: int) -> int:
-        """That of a redaction depends on the longest value, which a view doesn't know."""
-        if not isinstance(bound, BoundRedact):
-            return bound.height
-        return level + 1 if bound.how.steps is None else len(bound.how.steps) + 1
 
     def _clipped(self, step: CodeStep, x: Sql) -> Sql:
         number = (self.words.as_whole if self._whole else self.words.as_float) if self.column.is_number else None
@@ -171,7 +165,7 @@ class StepVisitor:
         words, how = self.words, bound.how
         if how.align:
             raise NotInSqlError("with `align` a label depends on the longest value of the data")
-        text, step = self._text(x), level if how.steps is None else how.steps[level - 1]
+        text, step = self._text(x), bound.steps[level - 1]
         kept = words.head(text, -step) if how.side is Side.RIGHT else words.tail(text, -step)
         hidden = words.text(how.char)
         if how.keep_length:
@@ -238,4 +232,3 @@ class StepVisitor:
 
 def _never_top(label: str) -> str:
     return str(escape_top(pl.Series([label])).item())
-
