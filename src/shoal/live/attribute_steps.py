@@ -130,7 +130,9 @@ def _bound_step(technique: Technique, attribute: Attribute, column: Column, secr
     if technique.key in REASONS:
         raise NotInSqlError(f"{technique.key}: {REASONS[technique.key]}")
     if isinstance(technique, Round) and technique.method is not RoundingMethod.NEAREST:
-        raise NotInSqlError(f"round: {technique.method} rounding is drawn anew for each query, or takes the whole table")
+        raise NotInSqlError(
+            f"round: {technique.method} rounding is drawn anew for each query, or takes the whole table"
+        )
     bound, domain, given = None, None, technique
     if isinstance(technique, Generalise):
         if technique.output is not GeneralisedOutput.RANGE:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -55,7 +55,7 @@ def masked_connection(
         views = set()
         for table, policy in policies.items():
             columns = _columns(connection, table)
-            _make_view(connection, table, policy, _shown(table, policy, columns, levels or {}, secrets))
+            _make_view(connection, table, _shown(table, policy, columns, levels or {}, secrets))
             views.add(table)
         connection.set_authorizer(_authorizer(views))
         yield connection
@@ -100,9 +100,7 @@ def _shown(
     return bound
 
 
-def _make_view(
-    connection: sqlite3.Connection, table: str, policy: Policy, attributes: Mapping[str, LiveAttribute]
-) -> None:
+def _make_view(connection: sqlite3.Connection, table: str, attributes: Mapping[str, LiveAttribute]) -> None:
     cells = []
     for place, (name, attribute) in enumerate(attributes.items()):
         cell = _quoted(name)
@@ -115,10 +113,10 @@ def _make_view(
     connection.execute(f"CREATE TEMP VIEW {view} AS SELECT {', '.join(cells)} FROM main.{view}")  # noqa: S608  # quoted
 
 
-def _one_by_one(attribute: LiveAttribute) -> Callable[[object], object]:
+def _one_by_one(attribute: LiveAttribute) -> Callable[[object], Any]:
     dtype = attribute.column.storage
 
-    def shown(value: object) -> object:
+    def shown(value: object) -> Any:
         """A value that is none of its column's type is seen by nobody."""
         try:
             (found,) = attribute.shown(pl.Series([value], dtype=dtype, strict=True)).to_list()

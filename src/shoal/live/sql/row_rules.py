@@ -33,17 +33,18 @@ class RowRule:
         self._columns, self._words, self._read = columns, words, read
         logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
         try:
-            self._tree = sqlglot.parse_one(f"SELECT 1 WHERE {text}").find(exp.Where)
-        except SqlglotError:
+            (tree,) = sqlglot.parse(f"SELECT 1 WHERE {text}")
+        except (SqlglotError, ValueError):
             raise _refused("it is no condition") from None
-        if self._tree is None:
+        where = tree.args.get("where") if isinstance(tree, exp.Select) else None
+        if tree is None or where is None:
             raise _refused("it is no condition")
+        if {key for key, value in tree.args.items() if value} - {"expressions", "where", "kind"}:
+            raise _refused("it is more than a condition")
+        self._condition_tree = where.this
 
     def sql(self) -> Sql:
-        parent = self._tree.parent if self._tree is not None else None
-        if parent is None or {key for key, value in parent.args.items() if value} - {"expressions", "where", "kind"}:
-            raise _refused("it is more than a condition")
-        return self._condition(self._tree.this) if self._tree is not None else ""
+        return self._condition(self._condition_tree)
 
     def _condition(self, node: exp.Expression) -> Sql:
         if isinstance(node, exp.Paren | exp.Not):
