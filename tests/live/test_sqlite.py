@@ -1,4 +1,4 @@
-"""A SQLite file through the authorizer: one role's version, and no other way to read."""
+"""A SQLite file with each access checked: one role's version, and no other way to read."""
 
 from __future__ import annotations
 
