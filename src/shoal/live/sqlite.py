@@ -1,4 +1,4 @@
-"""One role's version of a SQLite file, for a program of one's own: views over functions, and a check of each access before them.
+"""One role's version of a SQLite file, for a program of one's own: views over functions, each access checked before it.
 
 SQLite has no roles. A connection that is opened here reads nothing but its views: the tables under them, the schema and
 every statement but SELECT are denied. Who has the file, or the process, has the data: this is for programs that pass on

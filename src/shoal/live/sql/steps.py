@@ -70,11 +70,10 @@ class StepVisitor:
     def _round(self, step: NearestRoundStep, x: Sql) -> Sql:
         words, digits, base = self.words, step.digits, step.base_units
         unit = words.as_whole(x) if self._whole else words.units(x, digits, cut=False)
-        rest = words.rest(unit, base)
-        gap = f"({base} - {rest})"
-        up = f"({rest} > {gap} OR ({rest} = {gap} AND {unit} >= 0))"
-        down = f"({unit} - {rest})"
-        rounded = words.case([(up, f"({down} + {base})")], down)
+        up, down = f"({unit} + {base // 2})", f"({base // 2} - {unit})"
+        # Ties go away from nought: upwards from half of the base on, and the same mirrored below.
+        above = f"({up} - MOD({up}, {base}))"
+        rounded = words.case([(f"{unit} >= 0", above)], f"(MOD({down}, {base}) - {down})")
         most = LARGEST // 10**digits
         if not self._whole:
             rounded = words.as_float(f"{rounded} * {10**-digits:.{digits}f}" if digits else rounded)
