@@ -85,10 +85,10 @@ def test_a_password_is_in_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
     ("attributes", "said"),
     [
         ({"pay": {"role": "insensitive", "technique": {"noise": {"laplace": {"scale": 3}}}}}, "averages out"),
-        ({"pay": {"role": "insensitive", "technique": {"round": {"base": 10, "method": "random"}}}}, "drawn anew"),
+        ({"pay": {"role": "insensitive", "technique": {"round": {"base": 10, "method": "random"}}}}, "averages out"),
         ({"age": {"role": "insensitive", "technique": {"code": {"top_quantile": 0.9}}}}, "depends on the values"),
-        ({"age": {"role": "insensitive", "technique": {"microaggregate": {"k": 3}}}}, "whole table"),
-        ({"age": {"role": "insensitive", "technique": {"permute": {}}}}, "belong to one copy"),
+        ({"age": {"role": "insensitive", "technique": {"microaggregate": {"k": 3}}}}, "microaggregate: "),
+        ({"age": {"role": "insensitive", "technique": {"permute": {}}}}, "permute: "),
         ({"name": {"role": "direct", "technique": {"scrub": {}}}}, "more than SQL"),
         ({"name": {"role": "direct", "technique": {"mask": {"kind": "plate"}}}}, "what a letter is"),
         ({"name": {"role": "direct", "technique": {"mask": {"kind": "ipv6"}}}}, "IPv6"),

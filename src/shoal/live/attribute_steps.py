@@ -16,7 +16,7 @@ from shoal.errors import SourceError
 from shoal.hierarchy import BoundHierarchy, Hierarchy
 from shoal.hierarchy.kinds.flat import FlatHierarchy
 from shoal.hierarchy.kinds.redact import MOST_LEVELS, RedactionHierarchy
-from shoal.live.sql.refusal import REASONS, NotInSqlError
+from shoal.live.sql.refusal import NotInSqlError
 from shoal.policy import Attribute, Policy
 from shoal.policy.default_attribute import EVERYTHING_ELSE
 from shoal.pseudonyms.secrets import Secrets
@@ -24,7 +24,7 @@ from shoal.randomness import Randomness
 from shoal.schema.columns import Column
 from shoal.schema.registry import did_you_mean
 from shoal.schema.roles import Role
-from shoal.schema.steps import Step
+from shoal.schema.steps import Scope, Step
 from shoal.schema.values import ValueType
 from shoal.techniques import Context, Technique
 from shoal.techniques.generalisation.generalise import Generalise, GeneralisedOutput
@@ -127,12 +127,7 @@ def unknown_levels(policy: Policy, levels: Mapping[str, int]) -> Iterator[str]:
 def _bound_step(technique: Technique, attribute: Attribute, column: Column, secrets: Secrets | None) -> LiveStep:
     if reason := technique.refuse(column):
         raise NotInSqlError(reason)
-    if technique.key in REASONS:
-        raise NotInSqlError(f"{technique.key}: {REASONS[technique.key]}")
-    if isinstance(technique, Round) and technique.method is not RoundingMethod.NEAREST:
-        raise NotInSqlError(
-            f"round: {technique.method} rounding is drawn anew for each query, or takes the whole table"
-        )
+    _refuse_beyond_values(technique)
     bound, domain, given = None, None, technique
     if isinstance(technique, Generalise):
         if technique.output is not GeneralisedOutput.RANGE:
@@ -146,7 +141,21 @@ def _bound_step(technique: Technique, attribute: Attribute, column: Column, secr
     if given.wants(column.name):
         raise NotInSqlError(f"{technique.key}: it depends on the values of the whole table")
     context = Context({column.name: column}, Randomness().stream("live"), hierarchy=bound, secrets=secrets)
-    return LiveStep(given.bind(column, context), column, technique.key, domain)
+    step = given.bind(column, context)
+    if step.scope is Scope.TABLE:
+        raise NotInSqlError(f"{technique.key}: it takes the whole table")
+    return LiveStep(step, column, technique.key, domain)
+
+
+def _refuse_beyond_values(technique: Technique) -> None:
+    """By what the technique says of itself: whether equal values become equal ones, whatever stands beside them."""
+    nearest = isinstance(technique, Round) and technique.method is RoundingMethod.NEAREST
+    if technique.facts.random and not nearest:
+        raise NotInSqlError(f"{technique.key}: what is drawn anew for each query averages out over many of them")
+    if technique.searches_text:
+        raise NotInSqlError(f"{technique.key}: finding names in free text takes more than SQL; suppress the column")
+    if technique.also_reads() or technique.creates():
+        raise NotInSqlError(f"{technique.key}: it reads or makes other columns")
 
 
 def _bound(hierarchy: Hierarchy, column: Column) -> BoundHierarchy:
