@@ -56,8 +56,8 @@ def shot(  # noqa: PLR0913  # one argument per wish
     kept_small(Image.open(IMAGES / f"{name}.png"), name)
 
 
-def kept_small(image: Image.Image, name: str) -> None:
-    image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
+def kept_small(image: Image.Image, name: str, colours: int = COLOURS) -> None:
+    image.convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
 
 
 def terminal(name: str, folder: Path, *commands: str, columns: int = 112, keep: Keep = list) -> None:

@@ -2,13 +2,15 @@
 
     python scripts/studio_pictures.py
 
-It needs Chromium (Debian's, or `playwright install chromium`) and takes about two minutes.
+It needs Chromium (Debian's, or `playwright install chromium`), a font with Devanagari letters (fonts-lohit-deva), and
+takes about two minutes.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import signal
 import socket
@@ -22,6 +24,8 @@ from playwright.sync_api import Page, sync_playwright
 from pictures import kept_small
 
 PATIENCE = 300_000
+COLOURS = 200
+"""Gauges are told apart by theirs."""
 LETTER = (
     "Dear Ms. Meera Iyer,\n\nDr. Asha Rao saw Ravi Lim, 34 years old, on 5 March 2024 in Pune.\n"
     "Write to ravi.lim@shop.in or call +91 98765 43210 about the blue lagoon.\n"
@@ -66,7 +70,15 @@ def _shoot(address: str, token: str) -> None:
         page.get_by_role("button", name="Make the account").click()
         page.get_by_role("button", name="Load the demo hospital").click()
         page.get_by_role("link", name="Know its columns").click()
+        _picture(page, "studio-singles")
+        page.locator("table.columns").evaluate("one => one.scrollIntoView()")
         _picture(page, "studio-know")
+        page.evaluate("scrollTo(0, 0)")
+        page.get_by_role("link", name="Levels of age").click()
+        page.get_by_role("radio", name=re.compile("^Intervals")).check()
+        page.locator("#preview mark").first.wait_for()
+        _picture(page, "studio-levels")
+        page.get_by_role("link", name="Back to the columns").click()
         page.get_by_role("link", name="Choose the privacy").click()
         page.get_by_role("button", name="Try what privacy costs").click()
         page.get_by_role("heading", name="What privacy costs", exact=True).wait_for()
@@ -75,6 +87,13 @@ def _shoot(address: str, token: str) -> None:
         page.get_by_role("button", name="Make the release").click()
         page.get_by_role("heading", name="Release of hospital").wait_for()
         _picture(page, "studio", "studio-dark")
+        page.get_by_role("heading", name="Each column before and after").evaluate("one => one.scrollIntoView()")
+        _picture(page, "studio-columns")
+        page.evaluate("scrollTo(0, 0)")
+        page.get_by_role("button", name="हिन्दी").click()
+        page.locator("html[lang=hi]").wait_for()
+        _picture(page, "studio-hindi")
+        page.get_by_role("button", name="English").click()
         page.goto(f"{address}/texts")
         page.fill("#text", LETTER)
         page.fill("#name", "A letter")
@@ -88,7 +107,7 @@ def _picture(page: Page, light: str, dark: str | None = None) -> None:
     for scheme, name in (("light", light), ("dark", dark)):
         if name is not None:
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            kept_small(Image.open(io.BytesIO(page.screenshot())), name)
+            kept_small(Image.open(io.BytesIO(page.screenshot())), name, COLOURS)
     page.emulate_media(color_scheme="light")
 
 

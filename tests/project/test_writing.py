@@ -23,6 +23,7 @@ INSIDE = {
     "examples/practice.py": "into memory, which the mechanism writes",
     "examples/hospital.py": "under the hidden name that the mechanism gives",
     "release/destinations.py": "into a folder in the making",
+    "streaming/sinks/files.py": "appended to behind a journal, which the mechanism writes; and into memory",
     "release/membership.py": "under the hidden name that the mechanism gives",
     "release/multi_table/run.py": "into a folder in the making",
     "synthetic_release/output.py": "into a folder in the making",

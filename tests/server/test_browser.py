@@ -3,84 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import signal
-import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.server.browsing import Studio, Walk, serving
 from tests.server.conftest import PASSWORD
+from tests.support.commands import Call, in_process
+
+from shoal.examples import hospital
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
-PICTURES = os.environ.get("SHOAL_PICTURES")
-"""A folder, where somebody wants to look at the pages."""
 MOST_CLICKS = 12
 PROGRESS = re.compile("/progress$")
-WAIT = 120_000
-
-
-@dataclass
-class Studio:
-    address: str
-    token: str
 
 
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    """Started by its command, stopped by Ctrl-C."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    home = tmp_path_factory.mktemp("browser") / "home"
-    command = [sys.executable, "-m", "shoal", "serve", "--port", str(port), "--home", str(home), "--workers", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdout is not None
-        said = process.stdout.readline() + process.stdout.readline()
-        token = re.search(r"account: (\w+)", said)
-        assert token is not None, said
-        yield Studio(f"http://127.0.0.1:{port}", token.group(1))
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) in (0, 130)
-
-
-@dataclass
-class Walk:
-    """A person at a browser, whose clicks are counted."""
-
-    page: Page
-    clicks: int = 0
-    complaints: list[str] = field(default_factory=list)
-
-    def click(self, name: str, role: str = "button") -> None:
-        self.clicks += 1
-        self.page.get_by_role(role, name=name, exact=True).click()  # type: ignore[arg-type]
-
-    def look(self, name: str) -> None:
-        """What axe finds wrong with the page, and a picture where one is wanted."""
-        for scheme in ("light", "dark"):
-            self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            self.page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-            found: list[dict[str, Any]] = self.page.evaluate("axe.run().then(result => result.violations)")
-            told = [f"{one['id']}: {one['nodes'][0]['html'][:150]}" for one in found]
-            self.complaints += [f"{name} ({scheme}): {text}" for text in told]
-            for width in (1280, 390):
-                self.page.set_viewport_size({"width": width, "height": 900})
-                wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-                if wide > 0:
-                    self.complaints.append(f"{name}: {wide} pixels stick out at {width}")
-                if PICTURES:
-                    self.page.screenshot(path=f"{PICTURES}/{name}-{width}-{scheme}.png", full_page=True)
-        self.page.set_viewport_size({"width": 1280, "height": 900})
-        self.page.emulate_media(color_scheme="light")
+    with serving(tmp_path_factory.mktemp("browser") / "home") as studio:
+        assert studio.token
+        yield studio
 
 
 @pytest.fixture(scope="module")
@@ -91,18 +37,21 @@ def chromium(browsers: Callable[..., Browser]) -> Iterator[Browser]:
 
 
 @pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    monkeypatch.chdir(tmp_path)
+    return in_process(monkeypatch, capfd)
+
+
+@pytest.fixture
 def walk(chromium: Browser) -> Iterator[Walk]:
     page = chromium.new_page(accept_downloads=True)
-    page.set_default_timeout(WAIT)
-    walk = Walk(page)
-    page.on("console", lambda message: walk.complaints.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: walk.complaints.append(str(error)))
-    yield walk
+    yield Walk(page)
     page.close()
 
 
 @pytest.mark.requirement("G-08")
-def test_newcomer_makes_a_release_of_the_demo_hospital(studio: Studio, walk: Walk):
+def test_newcomer_makes_a_release_of_the_demo_hospital(studio: Studio, walk: Walk, tmp_path: Path, call: Call):
+    """In few clicks; and the exported policy makes the same bytes again on the command line."""
     page = walk.page
     page.goto(studio.address)
     walk.look("1-setup")
@@ -123,6 +72,9 @@ def test_newcomer_makes_a_release_of_the_demo_hospital(studio: Studio, walk: Wal
     walk.look("4-know")
     walk.click("Choose the privacy", "link")
     assert page.input_value("#k") == "5"
+    walk.clicks += 1
+    page.get_by_text("For tests: a run that can be repeated").click()
+    page.fill("#seed", "7")
     walk.look("5-choose")
     page.route(PROGRESS, lambda _: None)  # unanswered, so that the page stays while it is looked at
     walk.click("Make the release")
@@ -143,6 +95,8 @@ def test_newcomer_makes_a_release_of_the_demo_hospital(studio: Studio, walk: Wal
     manifest = page.evaluate("fetch(location.pathname.replace('/releases', '/api/v1/releases')).then(a => a.json())")
     assert hashlib.sha256(content).hexdigest() == manifest["data"]["sha256"]
     assert "k_anonymity: {k: 5}" in Path(policy.value.path()).read_text(encoding="utf-8")
+    policy.value.save_as(tmp_path / "policy.yaml")
+    assert made_again(call, tmp_path, manifest["data"]["path"]) == content
     for path, name in (("/account", "8-account"), ("/accounts", "9-accounts"), ("/api/v1/docs", "10-api")):
         page.goto(studio.address + path)
         walk.look(name)
@@ -150,6 +104,13 @@ def test_newcomer_makes_a_release_of_the_demo_hospital(studio: Studio, walk: Wal
     page.get_by_role("heading", name="Sign in").wait_for()
     walk.look("11-sign-in")
     assert walk.complaints == [], walk.complaints
+
+
+def made_again(call: Call, folder: Path, data: str) -> bytes:
+    """By the exported policy on the command line, with the same seed."""
+    (folder / "hospital.csv").write_bytes(hospital.table().write_csv().encode())
+    assert call("run", "policy.yaml", "--seed", "7", "--output", "again").code == 0
+    return (folder / "again" / data).read_bytes()
 
 
 def sign_in(studio: Studio, walk: Walk, name: str = "meera") -> None:
@@ -306,6 +267,7 @@ def test_levels_callers_and_questions(studio: Studio, walk: Walk, tmp_path: Path
     source = page.url
     walk.click("Know its columns", "link")
     page.get_by_role("link", name="Levels of age").click()
+    page.get_by_role("radio", name=re.compile("^Intervals")).check()
     with page.expect_response(re.compile("/preview$")):
         page.locator("#slider").fill("10")
     page.get_by_text("20-29").first.wait_for()
@@ -318,6 +280,51 @@ def test_levels_callers_and_questions(studio: Studio, walk: Walk, tmp_path: Path
 
     answer_a_caller(studio, walk, source)
     ask_within_a_budget(studio, walk, source)
+    assert walk.complaints == [], walk.complaints
+
+
+TREE_OF_PEOPLE = "town\n" + "".join(f"{('Pune', 'Delhi', 'Kochi')[n % 3]}\n" for n in range(90))
+
+
+@pytest.mark.requirement("G-08")
+def test_tree_is_made_by_dragging_and_by_keys(studio: Studio, walk: Walk, tmp_path: Path):
+    page = walk.page
+    sign_in(studio, walk)
+    file = tmp_path / "towns.csv"
+    file.write_text(TREE_OF_PEOPLE, encoding="utf-8")
+    page.set_input_files("#file", file)
+    walk.click("Upload")
+    walk.click("Know its columns", "link")
+    with page.expect_response(re.compile("/role$")):
+        page.get_by_label("Role of town").select_option("quasi")
+    page.get_by_role("link", name="Levels of town").click()
+    page.get_by_role("radio", name=re.compile("^A tree of your own")).check()
+    rows = page.locator(".outline li")
+    assert rows.all_inner_texts() == ["⠿\nDelhi", "⠿\nKochi", "⠿\nPune"]
+    rows.nth(2).drag_to(rows.nth(0))
+    page.get_by_label("Name of the group").fill("North and west")
+    assert page.input_value("#tree") == "North and west\n  Delhi\n  Pune\nKochi"
+    for key, tree in (
+        ("ArrowRight", "North and west\n  Delhi\n  Pune\n  Kochi"),
+        ("ArrowUp", "North and west\n  Delhi\n  Kochi\n  Pune"),
+        ("ArrowDown", "North and west\n  Delhi\n  Pune\n  Kochi"),
+        ("ArrowUp", "North and west\n  Delhi\n  Kochi\n  Pune"),
+        ("ArrowLeft", "North and west\n  Delhi\n  Pune\nKochi"),
+    ):
+        page.get_by_role("button", name="Move Kochi").press(key)
+        assert page.input_value("#tree") == tree, key
+    walk.click("Add a group")
+    assert page.input_value("#tree") == "Group 1\nNorth and west\n  Delhi\n  Pune\nKochi"
+    page.locator(".outline li", has_text="Kochi").drag_to(page.locator(".outline li").first)
+    with page.expect_response(re.compile("/preview$")):
+        page.get_by_label("Name of the group").first.fill("South")
+    page.locator("#preview").get_by_text("North and west").first.wait_for()
+    tree = page.input_value("#tree")
+    assert tree == "South\n  Kochi\nNorth and west\n  Delhi\n  Pune"
+    walk.look("69-tree")
+    walk.click("Keep these levels")
+    page.get_by_text("They fit all 3 different values.").wait_for()
+    assert page.input_value("#tree") == tree
     assert walk.complaints == [], walk.complaints
 
 

@@ -214,6 +214,7 @@ def test_checklists_are_filled_from_what_is_recorded(project: dict[str, Visitor]
     assert sum(one["answered"] for one in after) > sum(one["answered"] for one in before)
     page = project["asha"].client.get("/govern/projects/hospital/checklists").text
     assert "would close it" in page
+    assert '<a href="/govern/records/source">' in page, "what a command would do, the page leads to"
 
 
 def test_every_role_of_the_studio_is_one_of_the_registry():
@@ -260,6 +261,10 @@ def test_releases_are_entered_and_looked_at_together(two_releases: tuple[Visitor
     record = govern(visitor, "GET", "/records/release/two").json()
     assert "place" not in record["state"]
     assert str(visitor.parts.home.root) not in visitor.client.get("/govern/records/release/two").text
+    only = visitor.post("/govern/compositions", {"entry": "one"}).headers["location"]
+    visitor.finished(only.removeprefix("/jobs/"))
+    for path in ("records/release/one", "records/release", "projects/wards"):
+        assert visitor.client.get(f"/govern/{path}").status_code == 200, "looked at, with nothing beside it"
     asked = visitor.post("/govern/compositions", {"entry": "two"}).headers["location"]
     told = visitor.finished(asked.removeprefix("/jobs/"))
     assert told["state"] == "done", told

@@ -11,6 +11,10 @@ from starlette.testclient import TestClient
 from tests.server.conftest import Visitor
 
 import translations
+from shoal.policy import PRESETS
+from shoal.server.access.rights import studio_roles
+from shoal.server.studio.account_pages import ABOUT
+from shoal.server.web.shown_names import ROLES, USE_CASES
 
 TEMPLATES = sorted((translations.SERVER / "templates").rglob("*.html"))
 HINDI = {"Accept-Language": "hi-IN,hi;q=0.9,en;q=0.5"}
@@ -60,6 +64,13 @@ def test_catalogue_is_as_the_script_makes_it(path: Path):
 def test_percent_signs_are_written_so_that_they_stay():
     for message in translations.texts():
         assert not re.search(r"%(?!\(\w+\)s|%)", re.sub("%%", "", str(message.id))), message.id
+
+
+def test_names_of_other_rooms_are_in_the_catalogues():
+    """They are shown by pages, so a name that is new or changed is marked here, too."""
+    assert set(USE_CASES) == {preset.title for preset in PRESETS.values()}
+    assert set(ROLES) == {rights.title for rights in studio_roles().values()}
+    assert set(studio_roles()) == set(ABOUT)
 
 
 def test_translations_keep_what_is_filled_in():

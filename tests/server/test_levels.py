@@ -100,6 +100,17 @@ def test_nobody_names_a_file_of_the_server(manager: Visitor, source: str, given:
     assert manager.api("PUT", f"/sources/{source}/choices", json={"hierarchies": {"age": given}}).status_code == 422
 
 
+def test_tree_that_was_kept_is_shown_again(manager: Visitor, source: str):
+    place = f"/sources/{source}/levels/{number(manager, source, 'country')}"
+    assert ">France\nIndia\nNepal</textarea>" in manager.client.get(place).text, "it begins with the values"
+    keep(manager, source, "country", kind="taxonomy", tree=TREE)
+    assert f">{TREE}</textarea>" in manager.client.get(place).text
+    refused = keep(manager, source, "country", kind="taxonomy", tree="Asia\n  India\nEurope\n  India")
+    assert (refused.status_code, "Europe\n  India</textarea>" in refused.text) == (422, True), "what was typed stays"
+    ages = manager.client.get(f"/sources/{source}/levels/{number(manager, source, 'seen')}").text
+    assert "2024-01-11" in ages
+
+
 def test_who_sees_no_values_sees_none_here(app: Any):
     visitor = account(app, "ravi", "statistician")
     source = str(visitor.upload("people.csv", PEOPLE).json()["source"])
@@ -109,6 +120,8 @@ def test_who_sees_no_values_sees_none_here(app: Any):
     answer = visitor.post(place, {"kind": "taxonomy", "taxonomy.tree": TREE})
     visitor.work()
     assert "They fit all 3 different values." in visitor.client.get(answer.headers["location"]).text
+    other = f"/sources/{source}/levels/{number(visitor, source, 'ward')}"
+    assert "w1" not in visitor.client.get(other).text
     assert visitor.client.get(f"/sources/{source}/levels/99").status_code == 404
 
 

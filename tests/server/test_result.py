@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.server.conftest import Visitor, account
+
+from shoal.crypto.signing_keys import public_key_in
+from shoal.govern.certificates import verify_release
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +79,12 @@ def test_class_sizes_and_risks_are_on_the_page(manager: Visitor, lonely: bytes):
     assert "How many look alike" in page
     assert "10–19" in page
     assert "How likely somebody is found" in page
+    assert "Each column before and after" in page
+    made = re.search(r'href="(/jobs/\w+)">how it was made', page)
+    assert made is not None
+    told = manager.client.get(made.group(1)).text
+    assert "What was done, and how long it took" in told
+    assert "Find the least loss" in told
 
 
 def test_attacks_are_tried_where_they_are_asked_for(manager: Visitor, lonely: bytes):
@@ -100,3 +110,31 @@ def test_lattice_around_the_best_node(manager: Visitor, lonely: bytes):
     page = manager.client.get(f"/jobs/{job}").text
     assert "Around the best node" in page
     assert 'class="node middle"' in page
+
+
+@pytest.mark.requirement("G-08")
+def test_release_is_certified_and_a_change_is_found(manager: Visitor, lonely: bytes, home: Path):
+    """By the studio, and without it: by the public key that everybody may have."""
+    release = run(manager, lonely)
+    place = f"/releases/{release}/certificate"
+    assert "Certify the release" in manager.client.get(f"/releases/{release}").text
+    early = manager.post(f"{place}/check")
+    assert (early.status_code, str(home) in early.text) == (422, False), "there is none yet"
+    assert manager.post(place).status_code == 303
+    assert "The release is as it was certified" in manager.post(f"{place}/check").text
+    key = home.parent / "studio.pub"
+    key.write_bytes(manager.client.get(f"{place}/key").content)
+    public = public_key_in(key.read_bytes())
+    folder = home / "releases" / release
+    assert verify_release(folder, (public,)).trusted
+    assert (home / "signing-key.pem").stat().st_mode & 0o077 == 0
+    assert [path.name for path in home.iterdir() if path.name.startswith("signing-key")] == ["signing-key.pem"]
+
+    data = next(folder.glob("*.csv"))
+    data.write_bytes(data.read_bytes() + b"\n")
+    told = manager.post(f"{place}/check").text
+    assert "was changed after it was certified" in told
+    assert str(home) not in told
+    other = account(manager.client.app, "dina", "tester", "auditor")
+    assert other.post(f"{place}/check").status_code == 404
+    assert other.post(place).status_code == 403

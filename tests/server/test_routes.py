@@ -108,6 +108,9 @@ ACTS = {
     "/jobs/{job}/progress": {"GET": "job.read"},
     "/jobs/{job}/cancel": {"POST": "job.cancel"},
     "/releases/{release}": {"GET": "release.read"},
+    "/releases/{release}/certificate": {"POST": "release.certify"},
+    "/releases/{release}/certificate/check": {"POST": "release.read"},
+    "/releases/{release}/certificate/key": {"GET": "release.read"},
     "/releases/{release}/rows": {"GET": "source.preview", "POST": "source.preview"},
     "/account": {"GET": "own.read"},
     "/account/single-sign-on": {"POST": "own.password"},
@@ -217,7 +220,7 @@ def test_another_persons_objects_are_not_there(released: tuple[Visitor, dict[str
         for name in named:
             address = address.replace(f"{{{name}}}", objects[name])
         form = {"use_case": "public", "k": "5", "limit": "5", "column": "age", "role": "quasi", "method": "network"}
-        form |= {"name": "desk", "person": "age", "answered_by": "meera", "columns": "sex"}
+        form |= {"name": "desk", "person": "age", "answered_by": "meera", "columns": "sex", "number": "1"}
         told = {"json": {"k": 5}} if method == "PUT" else {"data": form} if method == "POST" else {}
         answer = other.client.request(
             method, address, headers={"X-CSRF-Token": other.csrf}, follow_redirects=False, **told

@@ -17,6 +17,8 @@ from shoal.randomness import now
 from shoal.server import create_app
 from shoal.server.access.accounts import REFUSED, new_secret
 from shoal.server.access.passwords import PasswordKeeper, is_known_bad, refuse_weak
+from shoal.server.store.database import MIGRATIONS, _add_sign_ins
+from shoal.server.store.tables import SCHEMA, SIGN_INS
 
 pytestmark = pytest.mark.requirement("G-08")
 
@@ -258,6 +260,30 @@ def test_disabled_account_is_out_at_once(app: Any, manager: Visitor):
     assert manager.api("POST", f"/accounts/{own}/disable").status_code == 422
     manager.api("POST", f"/accounts/{identifier}/enable")
     assert signed_in(app, "ravi").api("GET", "/me").status_code == 200
+
+
+def test_last_sign_in_is_told_when_the_session_is_gone(app: Any, manager: Visitor):
+    """Whoever looks through the accounts sees who has not been here for months."""
+    app.state.parts.accounts.create("never.came", PASSWORD, ["tester"])
+    tester = account(app, "ravi", "tester")
+    assert tester.post("/sign-out").status_code == 303
+    last = app.state.parts.accounts.last_signed_in()
+    assert len(last) == 2
+    page = manager.client.get("/accounts").text
+    assert page.count("never</span>") == 1
+    assert "Last signed in" in page
+    signed_in(app, "ravi")
+    assert len(app.state.parts.accounts.last_signed_in()) == 2
+
+
+def test_database_of_an_older_version_knows_who_came(app: Any, manager: Visitor):
+    """By the sessions that are kept."""
+    database = app.state.parts.home.database
+    with database.transaction() as connection:
+        SIGN_INS.drop(connection)
+        connection.execute(SCHEMA.update().values(version=MIGRATIONS.index(_add_sign_ins) + 1))
+    database.prepare()
+    assert list(app.state.parts.accounts.last_signed_in()) == [manager.api("GET", "/me").json()["id"]]
 
 
 def test_log_says_what_was_done_and_no_value(app: Any, manager: Visitor, caplog: pytest.LogCaptureFixture):

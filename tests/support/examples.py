@@ -39,6 +39,7 @@ def table() -> pl.DataFrame:
             "bonus": [50 + row * 11 % 40 + row % 2 * 0.5 for row in rows],
             "visits": pl.Series([row * 5 % 48 for row in rows], dtype=pl.UInt8),
             "seen": [datetime.date(2024, 1, 1) + datetime.timedelta(days=row * 17 % 300) for row in rows],
+            "moment": [datetime.datetime(2024, 1, 1, row * 7 % 3, row % 60) for row in rows],  # noqa: DTZ001
             "diagnosis": [("flu", "gout", "cold", "asthma", "migraine", "anaemia")[row * 5 // 4 % 6] for row in rows],
             "had": [";".join(("tea", "cake", "rum", "milk")[row % 3 : row % 3 + 1 + row % 2]) for row in rows],
             "latitude": [18.5 + row % 13 * 0.01 for row in rows],

@@ -7,6 +7,7 @@ hold values.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +20,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from sqlalchemy.pool import NullPool
 
 from shoal.errors import InputError, IntegrityError, ShoalError, SourceError, TargetError, install_advice
+from shoal.io.atomic import unfinished
+from shoal.io.atomic.folder_commit import give_new_name
 from shoal.ledger.db_errors import database_error
 
 PATIENCE_MS: Final = 600_000
@@ -78,27 +81,65 @@ class TransactionalDatabase:
 
         With ``new_file`` a SQLite file must not exist yet; without, the tables may join others in a file.
         """
-        fresh = self.path is not None and (new_file or not self.path.exists())
-        made = fresh and self.path is not None and _new_file(self.path, self.label)
-        try:
-            with self._plainly(), self._engine.connect() as connection:
-                if self.is_file:
-                    connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-                    connection.exec_driver_sql("BEGIN IMMEDIATE")
-                else:
-                    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MAKING})")
-                self._refuse_existing(connection, mark)
+        if self.path is not None and (new_file or not self.path.exists()):
+            with self._new_file(self.path) as engine, self._alone(engine) as connection:
                 metadata.create_all(connection)
                 yield connection
-                if self.is_file:
-                    connection.exec_driver_sql("COMMIT")
-                else:
-                    connection.commit()
-        except BaseException:
-            if made and self.path is not None:
-                for end in ("", "-wal", "-shm"):
-                    Path(f"{self.path}{end}").unlink(missing_ok=True)
-            raise
+            return
+        with self._alone(self._engine) as connection:
+            self._refuse_existing(connection, mark)
+            metadata.create_all(connection)
+            yield connection
+
+    @contextmanager
+    def _alone(self, engine: Engine) -> Iterator[Connection]:
+        """Whoever makes tables, until they are committed."""
+        with self._plainly(), engine.connect() as connection:
+            if not self.is_file:
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MAKING})")
+                yield connection
+                connection.commit()
+                return
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            yield connection
+            connection.exec_driver_sql("COMMIT")
+
+    @contextmanager
+    def _new_file(self, path: Path) -> Iterator[Engine]:
+        """It has its name once it is whole. Who comes meanwhile finds none; nobody can have written to it and lose it.
+
+        It is made in a hidden folder, for its owner's eyes only, and nothing but SQLite has it open: closing it would
+        drop the locks of every connection that this process has to it.
+        """
+        final = unfinished.settled(path)
+        with self._naming():
+            if final.exists():
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            unfinished.sweep(final)
+            folder, lock = unfinished.locked_folder(final)
+        try:
+            made = folder / "made"
+            with self._naming():
+                os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, unfinished.PRIVATE))
+            yield _set_up_engine(URL.create("sqlite+pysqlite", database=str(made)))
+            with self._naming():
+                unfinished.flush(made)
+                unfinished.committing(folder)
+                give_new_name(made, final)
+                unfinished.flush_folder(final.parent)
+        finally:
+            unfinished.remove(folder)
+            unfinished.release(folder, lock)
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        try:
+            yield
+        except FileExistsError:
+            raise TargetError(f"{self.label}: exists already") from None
+        except OSError as error:
+            raise TargetError(f"{self.label}: can't be made ({error.strerror})") from None
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -224,20 +265,13 @@ def _engine(url: URL, **settings: Any) -> Engine:
 @lru_cache(maxsize=64)
 def _file_engine(url: URL) -> Engine:
     """One for each file: it holds no connection, but statements in SQLite's words, which take longer than they run."""
+    return _set_up_engine(url)
+
+
+def _set_up_engine(url: URL) -> Engine:
     engine = _engine(url, isolation_level="AUTOCOMMIT")
     event.listen(engine, "connect", _set_up)
     return engine
-
-
-def _new_file(path: Path, label: str) -> bool:
-    """For its owner's eyes only, from the first byte on."""
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        raise TargetError(f"{label}: exists already") from None
-    except OSError as error:
-        raise TargetError(f"{label}: can't be made ({error.strerror})") from None
-    return True
 
 
 def _set_up(connection: Any, _: object) -> None:

@@ -110,6 +110,11 @@ class PrivacyModel(Parameters, ABC):
     more_is_safer: ClassVar[bool] = True
     """Whether the worst class is the one with the lowest figure."""
 
+    @property
+    def judges_class_alone(self) -> bool:
+        """Whether it needs to know of nothing but the records of a class, not even how the whole table is spread."""
+        return False
+
     @classmethod
     def measured_by(cls) -> tuple[Figure, ...]:
         """The figures under which ``measure`` shows it on tables that no policy asked it of."""

@@ -38,7 +38,7 @@ from shoal.release.notebook_card import release_card, release_figures
 from shoal.report import render, write_pdf
 from shoal.report.facts import ReportFacts
 from shoal.report.pdf import find_browser
-from shoal.results.evidence_facts import ExampleColumn
+from shoal.results.evidence_facts import DistributionFacts, ExampleColumn
 from shoal.results.manifest import DataFile, Manifest, WrittenFile
 from shoal.results.risk_results import ReleasedRisk
 from shoal.schema.notebook_html import short
@@ -62,6 +62,8 @@ class Release:
     """Whether k holds only because no quasi-identifying value tells records apart any more."""
     examples: tuple[ExampleColumn, ...] = ()
     """Rows before and after that are nobody's, as the report shows them."""
+    distributions: tuple[DistributionFacts, ...] = ()
+    """How values are spread before and after, as the report shows it."""
 
     def __repr__(self) -> str:
         where = {} if self.folder is None else {"folder": str(self.folder)}

@@ -257,6 +257,7 @@ class Run:
             solution=rewritten.solution,
             nothing_left=findings.nothing_left,
             examples=facts.examples,
+            distributions=facts.distributions,
         )
 
     @property

@@ -3,6 +3,7 @@
 studio.sqlite       accounts, sessions, jobs; no table's rows. For teams in PostgreSQL instead
 registry.db         the registry, as `shoal register` knows it, once somebody has begun it
 setup-token         until the first account is made
+signing-key.pem     what certificates of releases are signed with, once there is one
 uploads/ID/         a source as it came, what was found in it, its first rows
 texts/ID/           a text as it was given, what was found in it, and without it
 datasets/ID/        the budget of a dataset that is asked
@@ -61,6 +62,10 @@ class StudioHome:
     @property
     def registry(self) -> Path:
         return self.root / "registry.db"
+
+    @property
+    def signing_key(self) -> Path:
+        return self.root / "signing-key.pem"
 
     @property
     def vault_state(self) -> Path:

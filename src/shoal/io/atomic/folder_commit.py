@@ -187,6 +187,16 @@ def _restore(final: Path) -> None:
             path.rename(final)
 
 
+def give_new_name(source: Path, final: Path) -> None:
+    """A whole file gets a name that nothing has yet, in one step. FileExistsError where something has it."""
+    try:
+        os.link(source, final)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        _rename(source, final, _NOREPLACE)
+
+
 def _rename(source: Path, target: Path, flag: int) -> None:
     """Rename to a free name, or exchange two names, in one step where the file system can."""
     code = _renameat2(source, target, flag)

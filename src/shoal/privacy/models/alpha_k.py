@@ -46,6 +46,10 @@ class AlphaK(SensitiveModel):
     alpha: float = Field(gt=0, le=1, description="The largest share of a class that one sensitive value may have.")
     k: int = Field(ge=1, description="The least number of people in a class.")
 
+    @property
+    def judges_class_alone(self) -> bool:
+        return True
+
     def spread(self, block: Integers, histograms: Histograms) -> Figures:
         return np.asarray(block.max(axis=1) / block.sum(axis=1))
 

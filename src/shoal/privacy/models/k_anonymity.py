@@ -48,6 +48,10 @@ class KAnonymity(PrivacyModel):
         return not self.attributes
 
     @property
+    def judges_class_alone(self) -> bool:
+        return self.plain
+
+    @property
     def local(self) -> bool:  # type: ignore[override]  # a model on some of the attributes looks across classes
         return self.plain
 

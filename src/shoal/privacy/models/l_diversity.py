@@ -84,6 +84,10 @@ class LDiversity(SensitiveModel):
         return self
 
     @property
+    def judges_class_alone(self) -> bool:
+        return True
+
+    @property
     def monotone_under_generalisation(self) -> bool:  # type: ignore[override]  # it depends on the estimator
         return self.estimator is not Estimator.GRASSBERGER
 

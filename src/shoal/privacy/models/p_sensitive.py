@@ -42,6 +42,10 @@ class PSensitive(SensitiveModel):
     p: int = Field(ge=1, description="The least number of different sensitive values in a class.")
     k: int = Field(ge=1, description="The least number of people in a class.")
 
+    @property
+    def judges_class_alone(self) -> bool:
+        return True
+
     def spread(self, block: Integers, histograms: Histograms) -> Figures:
         return np.asarray((block > 0).sum(axis=1), dtype=np.float64)
 

@@ -18,7 +18,7 @@ from shoal.server.access.passwords import PasswordKeeper, refuse_weak
 from shoal.server.access.rights import checked_roles
 from shoal.server.home import StudioHome
 from shoal.server.store.database import new_id
-from shoal.server.store.tables import ACCOUNTS, ATTEMPTS, SESSIONS, TOKENS
+from shoal.server.store.tables import ACCOUNTS, ATTEMPTS, SESSIONS, SIGN_INS, TOKENS
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{1,62}")
 SECRET: Final = re.compile("[A-Z2-7]{32}")
@@ -55,11 +55,11 @@ class Accounts:
         with self._database.reading() as connection:
             return [Account.of(row) for row in connection.execute(select(ACCOUNTS).order_by(ACCOUNTS.c.name))]
 
-    def last_seen(self) -> dict[str, float]:
-        """By account, when its browser last asked for a page, as far as sessions that are kept tell."""
-        seen = select(SESSIONS.c.account, func.max(SESSIONS.c.seen)).group_by(SESSIONS.c.account)
+    def last_signed_in(self) -> dict[str, float]:
+        """By account; whoever never came is not in it."""
         with self._database.reading() as connection:
-            return {account: float(at) for account, at in connection.execute(seen)}
+            found = connection.execute(select(SIGN_INS.c.account, SIGN_INS.c.last))
+            return {account: float(at) for account, at in found}
 
     def create(self, name: str, password: str, roles: list[str], *, setup_token: str | None = None) -> Account:
         """``setup_token`` is what the first account needs, and no later one may be made with."""

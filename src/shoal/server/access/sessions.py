@@ -15,7 +15,7 @@ from shoal.server.access.accounts import Account
 from shoal.server.access.rights import allows
 from shoal.server.home import StudioHome
 from shoal.server.store.database import new_id
-from shoal.server.store.tables import ACCOUNTS, SESSIONS, TOKENS
+from shoal.server.store.tables import ACCOUNTS, SESSIONS, SIGN_INS, TOKENS
 
 PREFIX: Final = "shoal_"
 """So that a token that was left in a file is recognised by those who scan for such."""
@@ -66,6 +66,9 @@ class SessionRegister:
             )
             kept = {"digest": digest(secret), "account": account.id, "csrf": random_text()}
             connection.execute(insert(SESSIONS).values(**kept, created=moment, seen=moment))
+            mine = update(SIGN_INS).where(SIGN_INS.c.account == account.id).values(last=moment)
+            if connection.execute(mine).rowcount == 0:
+                connection.execute(insert(SIGN_INS).values(account=account.id, last=moment))
         return secret
 
     def close(self, secret: str) -> None:

@@ -28,8 +28,8 @@ _TOLD = ("id", "kind", "source", "state", "error", "result", "created", "started
 POLL: Final = 0.4
 LONGEST_LOOKS: Final = 1500
 """Ten minutes; then the browser comes again, and whether it may is asked again."""
-UNTOLD: Final = "examples"
-"""Rows that the result page shows; they are no news of progress."""
+UNTOLD: Final = ("examples", "distributions")
+"""What the result page shows; it is no news of progress."""
 
 
 class JobRequest(BaseModel):
@@ -121,7 +121,7 @@ async def _events(parts: StudioParts, who: Principal, job: str, after: int, requ
         row = await run_in_threadpool(parts.own, JOBS, who, job)
         for event in await run_in_threadpool(parts.queue.events, job, after):
             after = event["number"]
-            if event["kind"] != UNTOLD:
+            if event["kind"] not in UNTOLD:
                 yield f"id: {after}\nevent: {event['kind']}\ndata: {json.dumps(event['body'])}\n\n"
         if row["state"] not in OPEN_STATES:
             yield f"event: ended\ndata: {json.dumps({'state': row['state'], 'error': row['error']})}\n\n"

@@ -101,6 +101,20 @@ def _put(tree: dict[str, Any], path: Sequence[str]) -> None:
         tree.setdefault(path[-1], None)
 
 
+def text_of_tree(tree: Any, indent: int = 0) -> str:
+    r"""A tree as lines that are moved in: what ``tree_of_text`` reads.
+
+    >>> text_of_tree({"Asia": {"South Asia": ["India", "Nepal"]}, "Europe": []}).splitlines()
+    ['Asia', '  South Asia', '    India', '    Nepal', 'Europe']
+    """
+    lines = []
+    for name in tree:
+        lines.append(" " * indent + str(name))
+        if isinstance(tree, Mapping) and tree[name]:
+            lines.append(text_of_tree(tree[name], indent + 2))
+    return "\n".join(lines)
+
+
 def setting_of_form(kind: str, sent: Mapping[str, str]) -> Setting | None:
     """What the fields of the page, named ``kind.parameter``, say as a policy says it; None for what is proposed."""
     if kind == "proposed":

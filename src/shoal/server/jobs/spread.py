@@ -14,6 +14,8 @@ STEPS: Final = ((1, 1, "1"), (2, 4, "2–4"), (5, 19, "5–19"), (20, None, "20+
 COMMON: Final = 6
 LONGEST: Final = 60
 MOST_COLUMNS: Final = 200
+MOST_VALUES: Final = 200
+"""Of a column whose values can be put into a tree by hand."""
 MOST_PAIRS: Final = 45
 
 
@@ -36,7 +38,9 @@ def _column(values: pl.Series) -> dict[str, Any]:
     sizes = counted["n"]
     held = [int(counted.filter((sizes >= low) & (sizes <= (high or SEEN)))["n"].sum()) for low, high, _ in STEPS]
     common = counted.head(COMMON) if counted.height and sizes[0] > 1 else counted.head(0)
-    return {"held_by": held, "common": [[str(value)[:LONGEST], int(n)] for value, n in common.iter_rows()]}
+    told = {"held_by": held, "common": [[str(value)[:LONGEST], int(n)] for value, n in common.iter_rows()]}
+    few = counted.height <= MOST_VALUES and counted.height < int(sizes.sum())
+    return told | ({"values": sorted(map(str, counted.to_series(0)))} if few else {})
 
 
 def _alone(seen: pl.DataFrame, quasi: list[str]) -> dict[str, Any] | None:

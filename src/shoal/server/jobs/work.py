@@ -21,11 +21,14 @@ from shoal.server.store.tables import DATASETS, POLICIES, RELEASES, SOURCES, TEX
 
 if TYPE_CHECKING:
     from shoal.io import Source
+    from shoal.results.evidence_facts import DistributionFacts
     from shoal.schema.progress import Monitor
 
 PREVIEW_ROWS: Final = 20
 PREVIEW_COLUMNS: Final = 60
 LONGEST_CELL: Final = 80
+MOST_DRAWN: Final = 24
+MOST_BARS: Final = 16
 EXPLORED_KS: Final = (3, 5, 10, 20)
 EXPLORED_LIMITS: Final = (0.0, 0.02, 0.1)
 """With the one that was chosen; the recoding is the policy's, so that every try can be chosen."""
@@ -171,6 +174,7 @@ def run(job: JobContext) -> JobOutcome:
         with Run(request, job.monitor).staged() as staged:
             examples = {column.name: _example(column.cells) for column in staged.release.examples}
             job.queue.note(job.claim, "examples", {"columns": examples})
+            job.queue.note(job.claim, "distributions", {"columns": _distributions(staged.release.distributions)})
             staged.commit()
     job.queue.note(job.claim, "classes", {"bins": _class_bins(folder)})
     made = {"id": job.claim.id, "owner": job.claim.owner, "source": job.claim.source, "policy": policy}
@@ -190,6 +194,12 @@ def _class_bins(folder: Path) -> list[dict[str, Any]]:
     data = open_upload(Path(found.data))
     names = found.manifest.comparable_quasi(data.scan().collect_schema().names())
     return [asdict(one) for one in class_bins(class_sizes(data, names))]
+
+
+def _distributions(told: tuple[DistributionFacts, ...]) -> list[dict[str, Any]]:
+    """Of columns that changed, with as many bars as can be told apart."""
+    shown = [one for one in told if one.bars and not one.unchanged][:MOST_DRAWN]
+    return [{"name": one.name, "suppressed": one.suppressed, "bars": one.bars[:MOST_BARS]} for one in shown]
 
 
 def _example(cells: tuple[Any, ...]) -> list[dict[str, Any]]:

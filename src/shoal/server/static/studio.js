@@ -66,6 +66,16 @@
       told.textContent = "SHA-256 " + text + ". The file itself is not sent.";
     });
   }
+  /* Roles by their first letter, in whatever language they are shown. */
+  const roles = { d: "direct", q: "quasi", s: "sensitive", i: "insensitive" };
+  document.addEventListener("keydown", event => {
+    const role = roles[event.key];
+    if (!role || event.ctrlKey || event.metaKey || event.altKey || !event.target.matches("select.role")) return;
+    event.preventDefault();
+    if (event.target.value === role) return;
+    event.target.value = role;
+    event.target.dispatchEvent(new Event("change", { bubbles: true }));
+  });
   /* A text file is read here and put into the field. */
   for (const input of document.querySelectorAll("input[data-into]")) {
     input.addEventListener("change", async () => {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, insert, select, update
+from sqlalchemy import Connection, Select, func, insert, select, update
 
 from shoal.errors import IntegrityError, TargetError
 from shoal.ledger.database import TransactionalDatabase
@@ -18,7 +18,9 @@ from shoal.server.store.tables import (
     IDENTITIES,
     METADATA,
     SCHEMA,
+    SESSIONS,
     SIGN_IN_FLOWS,
+    SIGN_INS,
     TEXTS,
 )
 
@@ -34,7 +36,14 @@ def _add_desks_identities_datasets(connection: Connection) -> None:
         table.create(connection, checkfirst=True)
 
 
-MIGRATIONS: Final[Sequence[Migration]] = (_add_texts, _add_desks_identities_datasets)
+def _add_sign_ins(connection: Connection) -> None:
+    """With what sessions still tell."""
+    SIGN_INS.create(connection, checkfirst=True)
+    last = select(SESSIONS.c.account, func.max(SESSIONS.c.created)).group_by(SESSIONS.c.account)
+    connection.execute(insert(SIGN_INS).from_select(["account", "last"], last))
+
+
+MIGRATIONS: Final[Sequence[Migration]] = (_add_texts, _add_desks_identities_datasets, _add_sign_ins)
 """Number *n*, from 0, takes a database of version *n* + 1 to the next. Version 1 is the first that was published."""
 
 

@@ -48,6 +48,9 @@ SESSIONS = Table(
     _moment("seen"),
 )
 
+SIGN_INS = Table("sign_ins", METADATA, _id("account"), _moment("last"))
+"""Sessions end and are forgotten; who looks through the accounts asks who has not been here for months."""
+
 TOKENS = Table(
     "api_tokens",
     METADATA,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Form, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
@@ -13,8 +13,23 @@ from shoal.server.access.accounts import SECRET, new_secret
 from shoal.server.access.rights import studio_roles
 from shoal.server.access.sessions import Principal
 from shoal.server.studio.page_rendering import page
+from shoal.server.web.languages import said
 from shoal.server.web.permits import Permit, parts_of, session_of
 
+ABOUT: Final = {
+    "administrator": said("looks after accounts and begins the registry; sees no data"),
+    "chief-investigator": said("opens projects, reviews and approves requests; opens the vault"),
+    "co-director": said("approves requests as a second person"),
+    "data-manager": said("works with tables, texts and releases; sees first records; opens the vault"),
+    "statistician": said("works with tables and asks questions, without seeing a record"),
+    "manager": said("enters requests, agreements and what becomes of them"),
+    "caller-desk": said("answers callers with yes or no, and sees nothing else"),
+    "tester": said("looks at their releases and measures them"),
+    "validator": said("says whether steps were done well"),
+    "auditor": said("sees that rules are kept, and confirms that data was expunged"),
+    "privacy-officer": said("answers for privacy: incidents, requests of people about themselves; opens the vault"),
+}
+"""What each role is for, as somebody who gives it wants to know."""
 ROUTER = APIRouter(include_in_schema=False)
 Text = Annotated[str, Form(max_length=300)]
 
@@ -110,7 +125,13 @@ def accounts(request: Request, who: Annotated[Principal, Depends(Permit("account
 
 def _accounts(request: Request, *, problem: str | None, status: int = 200) -> Response:
     accounts = parts_of(request).accounts
-    told = {"accounts": accounts.all(), "seen": accounts.last_seen(), "roles": studio_roles(), "problem": problem}
+    told = {
+        "accounts": accounts.all(),
+        "seen": accounts.last_signed_in(),
+        "roles": studio_roles(),
+        "about": ABOUT,
+        "problem": problem,
+    }
     return page(request, "accounts.html", status=status, **told)
 
 

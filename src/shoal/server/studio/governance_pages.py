@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Form, Query, Request
@@ -48,7 +50,9 @@ Sent = Annotated[dict[str, list[str]], Depends(sent_fields)]
 def govern(request: Request, who: Reader) -> Response:
     try:
         with parts_of(request).desk.visit(who.account.name) as visit:
-            return page(request, "govern/overview.html", **overview(visit), may_open=visit.may("project", "open"))
+            about = {kind: record_kind(kind).about for kind in visit.kinds}
+            told = {**overview(visit), "about": about, "may_open": visit.may("project", "open")}
+            return page(request, "govern/overview.html", **told)
     except NoRegistryError:
         return page(request, "govern/none.html", problem=None)
 
@@ -87,7 +91,13 @@ def _project(request: Request, visit: RegistryVisit, identifier: str, **more: An
 def show_checklists(request: Request, identifier: str, who: Reader) -> Response:
     with parts_of(request).desk.visit(who.account.name) as visit:
         filled = checklists(visit, identifier)
-        return page(request, "govern/checklists.html", project=identifier, lists=filled)
+        return page(request, "govern/checklists.html", project=identifier, lists=filled, named=partial(_named, visit))
+
+
+def _named(visit: RegistryVisit, closes: str) -> list[str]:
+    """Kinds of record that commands are about: who reads the page does the same on theirs."""
+    found = dict.fromkeys(re.findall(r"shoal register ([a-z-]+)", closes))
+    return [kind for kind in found if kind in visit.kinds]
 
 
 @ROUTER.get("/records/{kind}")

@@ -12,10 +12,19 @@ from shoal.errors import AccessError
 from shoal.results.release_folder import ReleaseFolder
 from shoal.server.access.sessions import Principal
 from shoal.server.jobs.job_queue import OPEN_STATES, JobKind, JobState
+from shoal.server.release_certificates import (
+    CertificateCheck,
+    certify_release,
+    check_certificate,
+    is_certified,
+    key_fingerprint,
+    public_pem,
+)
 from shoal.server.store.tables import JOBS, RELEASES, SOURCES
 from shoal.server.studio.charts import class_chart, frontier_chart, lattice_chart
 from shoal.server.studio.page_rendering import page
 from shoal.server.studio_acts import ask
+from shoal.server.web.answers import attachment
 from shoal.server.web.languages import said
 from shoal.server.web.parts import StudioParts
 from shoal.server.web.permits import Permit, parts_of
@@ -91,12 +100,44 @@ def cancel(request: Request, job: str, who: Annotated[Principal, Depends(Permit(
 
 @ROUTER.get("/releases/{release}")
 def result(request: Request, release: str, who: Annotated[Principal, Depends(Permit("release.read"))]) -> Response:
+    return _result(request, release, who)
+
+
+@ROUTER.post("/releases/{release}/certificate")
+def make_certificate(
+    request: Request, release: str, who: Annotated[Principal, Depends(Permit("release.certify"))]
+) -> Response:
+    certify_release(parts_of(request), who, release)
+    return RedirectResponse(f"/releases/{release}", 303)
+
+
+@ROUTER.post("/releases/{release}/certificate/check")
+def verify_certificate(
+    request: Request, release: str, who: Annotated[Principal, Depends(Permit("release.read"))]
+) -> Response:
+    """The same page with the answer on it."""
+    return _result(request, release, who, checked=check_certificate(parts_of(request), who, release))
+
+
+@ROUTER.get("/releases/{release}/certificate/key")
+def certificate_key(
+    request: Request, release: str, who: Annotated[Principal, Depends(Permit("release.read"))]
+) -> Response:
+    """With what others check the certificate, whoever they are."""
+    parts = parts_of(request)
+    parts.own(RELEASES, who, release)
+    key = public_pem(parts.home.signing_key)
+    return Response(key, media_type="application/x-pem-file", headers=attachment("studio.pub"))
+
+
+def _result(request: Request, release: str, who: Principal, checked: CertificateCheck | None = None) -> Response:
     parts = parts_of(request)
     row = parts.own(RELEASES, who, release)
     folder = parts.home.release(release)
     manifest = ReleaseFolder.at(str(folder)).manifest
     events = parts.queue.events(release)
     told = [event["body"]["columns"] for event in events if event["kind"] == "examples"]
+    drawn = [event["body"]["columns"] for event in events if event["kind"] == "distributions"]
     bins = [event["body"]["bins"] for event in events if event["kind"] == "classes"]
     files = [{"name": path.name, "size": path.stat().st_size} for path in sorted(folder.iterdir()) if path.is_file()]
     job = parts.own(JOBS, who, release)
@@ -108,10 +149,14 @@ def result(request: Request, release: str, who: Annotated[Principal, Depends(Per
         source=_source(parts, who, row["source"]),
         manifest=manifest,
         examples=told[-1] if told else {},
+        distributions=drawn[-1] if drawn else [],
         classes=class_chart(bins[-1] if bins else []),
         files=files,
         seed=job["request"].get("seed"),
         projects=_open_projects(parts, who),
+        certified=is_certified(folder),
+        checked=checked,
+        fingerprint=key_fingerprint(parts.home.signing_key) if is_certified(folder) else "",
     )
 
 

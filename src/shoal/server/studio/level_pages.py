@@ -12,7 +12,7 @@ from shoal.hierarchy.classifications.classification import classification_names
 from shoal.server.access.sessions import Principal
 from shoal.server.jobs.drafting import PolicyChoices
 from shoal.server.jobs.job_queue import JobKind, JobState
-from shoal.server.jobs.level_choices import kinds_offered, setting_of_form, tried
+from shoal.server.jobs.level_choices import kinds_offered, setting_of_form, text_of_tree, tried
 from shoal.server.store.tables import JOBS, SOURCES
 from shoal.server.studio.page_rendering import page
 from shoal.server.studio_acts import ask, choose
@@ -41,15 +41,26 @@ def show_levels(request: Request, source: str, number: int, who: Reader, job: st
         raise HTTPException(404, "there is nothing here")
     kept = values["choices"].hierarchies.get(values["column"]["name"])
     running = checked is not None and checked["state"] in (JobState.QUEUED, JobState.RUNNING)
-    return page(request, "levels.html", **values, **_fields(kept), checked=checked, running=running, problem=None,
+    fields = _fields(kept, _known_values(request, values, who))
+    return page(request, "levels.html", **values, **fields, checked=checked, running=running, problem=None,
                 preview=_preview(request, values, kept, who))  # fmt: skip
 
 
-def _fields(kept: Any) -> dict[str, Any]:
-    """What the form shows first: what was kept, else nothing."""
+def _fields(kept: Any, known: list[str]) -> dict[str, Any]:
+    """What the form shows first: what was kept, else nothing; a tree begins with the values that are known."""
     kind = "proposed" if kept is None else kept if isinstance(kept, str) else next(iter(kept))
     given = kept[kind] if isinstance(kept, dict) else {}
-    return {"kind": kind, "given": given, "kinds": kinds_offered(), "classifications": classification_names()}
+    tree = text_of_tree(given["tree"] if kind == "taxonomy" else known)
+    told = {"kind": kind, "given": given, "tree": tree, "values": known}
+    return {**told, "kinds": kinds_offered(), "classifications": classification_names()}
+
+
+def _known_values(request: Request, values: dict[str, Any], who: Principal) -> list[str]:
+    """Of a column with few, for those who may see them."""
+    if not who.may("source.preview"):
+        return []
+    spread = parts_of(request).found_in(values["source"]["id"], "spread") or {"columns": {}}
+    return list(spread["columns"].get(values["column"]["name"], {}).get("values", ()))
 
 
 def _column(request: Request, source: str, number: int, who: Principal) -> dict[str, Any]:
@@ -102,6 +113,8 @@ def keep_levels(request: Request, source: str, number: int, who: Chooser, sent: 
         made = ask(parts, who, JobKind.LEVELS, source, {"column": name, "setting": setting, "number": number})
     except ShoalError as error:
         shown = {"checked": None, "running": False, "problem": str(error), "preview": None}
-        fields = _fields(chosen.hierarchies.get(name))
+        fields = _fields(chosen.hierarchies.get(name), _known_values(request, values, who))
+        if sent.get("kind") == "taxonomy":
+            fields |= {"kind": "taxonomy", "given": {}, "tree": sent.get("taxonomy.tree", "")}
         return page(request, "levels.html", status=422, **values, **fields, **shown)
     return RedirectResponse(f"/sources/{source}/levels/{number}?job={made['job']}", 303)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import re
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
@@ -14,6 +15,8 @@ from markupsafe import Markup
 from shoal.server.access.sessions import Principal
 from shoal.server.web.languages import LANGUAGES, language_of, said, translations
 from shoal.server.web.permits import parts_of
+
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
 
 
 @cache
@@ -27,7 +30,7 @@ def _templates(language: str) -> Environment:
         lstrip_blocks=True,
     )
     made.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
-    made.filters |= {"moment": _moment, "bytes": _bytes, "share": _share}
+    made.filters |= {"moment": _moment, "instant": _instant, "bytes": _bytes, "share": _share}
     return made
 
 
@@ -41,6 +44,18 @@ def _moment(seconds: float) -> Markup:
     return Markup('<time datetime="{}">{} {} UTC</time>').format(
         f"{at:%Y-%m-%dT%H:%M:%SZ}", at.day, f"{at:%b %Y, %H:%M}"
     )
+
+
+def _instant(text: Any) -> Any:
+    """A moment as a record keeps it, so that a script can show it by the reader's clock; anything else as it is.
+
+    >>> _instant("2026-11-19T04:22:09.704716Z"), _instant("2026-11-19"), _instant(5)
+    (Markup('<time datetime="2026-11-19T04:22:09Z">19 Nov 2026, 04:22 UTC</time>'), '2026-11-19', 5)
+    """
+    if not isinstance(text, str) or not _MOMENT.fullmatch(text):
+        return text
+    at = datetime.datetime.fromisoformat(text)
+    return _moment((at if at.tzinfo else at.replace(tzinfo=datetime.UTC)).timestamp())
 
 
 def _bytes(size: int) -> str:
@@ -80,7 +95,7 @@ def error_page(request: Request, status: int, detail: str) -> HTMLResponse:
         422: said("That can't be used"),
     }
     heading = headings.get(status, said("Something went wrong"))
-    return page(request, "error.html", status=status, heading=heading, detail=detail)
+    return page(request, "error.html", status=status, heading=heading, detail=detail, status_code=status)
 
 
 def is_secure(request: Request) -> bool:

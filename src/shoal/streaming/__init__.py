@@ -1,0 +1,1 @@
+"""Streams: records that never end, anonymised in windows as they come (L-05)."""
