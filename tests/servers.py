@@ -93,7 +93,7 @@ def start_mariadb(folder: Path, *, port: int) -> Server:
     data, first = folder / "data", folder / "first.sql"
     first.write_text(
         f"CREATE DATABASE {DATABASE};\nCREATE USER {USER}@'127.0.0.1' IDENTIFIED BY '{PASSWORD}';\n"
-        f"GRANT ALL ON *.* TO {USER}@'127.0.0.1';\n"
+        f"GRANT ALL ON *.* TO {USER}@'127.0.0.1' WITH GRANT OPTION;\n"
     )
     owner = ["--user=root"] if os.geteuid() == 0 else []
     install = ["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db", *owner]

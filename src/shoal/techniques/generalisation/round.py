@@ -99,7 +99,7 @@ class RoundStep(ColumnStep):
 
     def apply(self, frame: pl.DataFrame) -> pl.DataFrame:
         units = self._units(self.column.numbers(frame[self.column.name]))
-        parts = pl.DataFrame({"quotient": units // self._base_units, "rest": units % self._base_units})
+        parts = pl.DataFrame({"quotient": units // self.base_units, "rest": units % self.base_units})
         multiples = parts["quotient"] + self._up(parts, frame)
         return frame.with_columns(self._value(multiples).alias(self.column.name))
 
@@ -108,7 +108,7 @@ class RoundStep(ColumnStep):
         """Whether each value goes to its upper neighbour: 1 or 0, null where the value is."""
 
     @property
-    def _digits(self) -> int:
+    def digits(self) -> int:
         """Decimals of a unit: those of the column, as far as the base leaves digits for them."""
         if self.column.type is ValueType.INTEGER:
             return 0
@@ -116,11 +116,11 @@ class RoundStep(ColumnStep):
         return max(_places(self.base), min(self.column.scale, spare))
 
     @property
-    def _base_units(self) -> int:
-        return int(self.base.scaleb(self._digits))
+    def base_units(self) -> int:
+        return int(self.base.scaleb(self.digits))
 
     def _units(self, numbers: pl.Series) -> pl.Series:
-        units = numbers * 10**self._digits if self._digits else numbers
+        units = numbers * 10**self.digits if self.digits else numbers
         huge = int((~units.is_between(-LARGEST, LARGEST)).sum())
         if huge:
             raise DataError(f"column '{self.column.name}': {huge} number(s) are too large to be rounded to this base")
@@ -139,7 +139,7 @@ class RoundStep(ColumnStep):
 @dataclass(frozen=True)
 class NearestRoundStep(RoundStep):
     def _up(self, parts: pl.DataFrame, frame: pl.DataFrame) -> pl.Series:
-        rest, gap = pl.col("rest"), self._base_units - pl.col("rest")
+        rest, gap = pl.col("rest"), self.base_units - pl.col("rest")
         above = (rest > gap) | ((rest == gap) & (pl.col("quotient") >= 0))
         return parts.select(above.cast(pl.Int64)).to_series()
 
@@ -148,7 +148,7 @@ class NearestRoundStep(RoundStep):
 class RandomRoundStep(RoundStep):
     def _up(self, parts: pl.DataFrame, frame: pl.DataFrame) -> pl.Series:
         draws = pl.Series(self.stream.uniform(frame[ROW].to_numpy()))
-        return (draws * self._base_units < parts["rest"]).cast(pl.Int64)
+        return (draws * self.base_units < parts["rest"]).cast(pl.Int64)
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class ControlledRoundStep(RoundStep):
                 f"column '{self.column.name}': controlled rounding has no rule for missing values; "
                 f"there are {parts['rest'].null_count()}"
             )
-        base, rest = self._base_units, pl.col("rest").cast(pl.Int128)
+        base, rest = self.base_units, pl.col("rest").cast(pl.Int128)
         rests = parts.select(rest.sum()).item()
         total = parts.select((pl.col("quotient").cast(pl.Int128) * base).sum()).item() + rests
         to_round_up = _nearest(total, base) - (total - rests) // base

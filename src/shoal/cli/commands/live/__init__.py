@@ -1,0 +1,1 @@
+"""Databases that stay as they are."""

@@ -1,0 +1,1 @@
+"""Servers: what stands in their catalogues, and how views get there whole."""

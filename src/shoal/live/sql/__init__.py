@@ -1,0 +1,1 @@
+"""Steps of techniques as SQL: one visitor for each dialect."""
