@@ -54,7 +54,12 @@ _STATES: Final = {
     "53100": "the database has no room left on its disk",
     "57014": "the database ended the query",
     "2BP01": "other things in the database, such as views, depend on the table",
+    "23502": "a value is missing where there has to be one",
+    "23503": "a row refers to one that is not there",
     "23505": "a row is there already (unique key)",
+    "23514": "a row breaks a rule of the table",
+    "22001": "a text is too long for its column",
+    "42P07": "a table of that name is there already",
 }
 _SIGNS: Final = {
     "password authentication failed": _STATES["28P01"],
@@ -72,6 +77,8 @@ _SIGNS: Final = {
 
 class PostgreSQL(Database):
     kind = "postgresql"
+    snapshot: str | None = None
+    """One that another session has exported: what is read is as it was then, and row rules hide nothing unseen."""
 
     @contextmanager
     def plainly(self) -> Iterator[None]:
@@ -109,7 +116,7 @@ class PostgreSQL(Database):
 
     def read(self, relation: Relation) -> Iterator[pl.DataFrame]:
         with self._cursor() as cursor:
-            for statement in _READING:
+            for statement in (*_READING[:1], *self._joining(), *_READING[1:]):
                 cursor.execute(statement)
             fields = self._fields(cursor, relation)
             scales = _scales(cursor, relation, fields)
@@ -120,6 +127,11 @@ class PostgreSQL(Database):
             yield self._typed(reader.schema.empty_table(), scales)
             for batch in self._arriving(reader):
                 yield self._typed(batch, scales)
+
+    def _joining(self) -> tuple[str, ...]:
+        if self.snapshot is None:
+            return ()
+        return (f"SET TRANSACTION SNAPSHOT '{self.snapshot}'", "SET LOCAL row_security TO off")
 
     def foreign_keys(self, relation: Relation, parent: Relation) -> list[tuple[str, str]]:
         with self._cursor() as cursor:
@@ -269,6 +281,11 @@ def _rows(cursor: adbc.Cursor, statement: str, *parameters: str) -> list[tuple[o
 
 def _sql(element: CompilerElement) -> str:
     return str(element.compile(dialect=_DIALECT, compile_kwargs={"literal_binds": True}))
+
+
+def in_our_words(state: str | None) -> str | None:
+    """What a SQLSTATE means; None where there is none."""
+    return None if state is None else _STATES.get(state, f"the database answers with an error (SQLSTATE {state})")
 
 
 def _explained(error: adbc.Error) -> str:
