@@ -189,6 +189,7 @@ class _RunningCopy:
         self.randomness = Randomness(seed)
         self.secrets: Secrets = request.secrets or RunSecrets(self.randomness)
         self.done = target.done(state.copy) or {}
+        self._empty: dict[str, bool] = {}
 
     def finished(self, *, resumed: bool) -> CopyAccount:
         if ALL_DONE not in self.done:
@@ -221,7 +222,10 @@ class _RunningCopy:
         return sorted(left, key=lambda one: self._is_empty(one))
 
     def _is_empty(self, table: TablePlan) -> bool:
-        return self.source.is_empty(self.source.catalogue.by_name[table.facts.name])
+        name = table.facts.name
+        if name not in self._empty:
+            self._empty[name] = self.source.is_empty(self.source.catalogue.by_name[name])
+        return self._empty[name]
 
     def _copy(self, table: TablePlan, chosen: ChosenRows | None) -> None:
         name = table.facts.name

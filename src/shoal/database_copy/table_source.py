@@ -36,4 +36,4 @@ class TableSource:
 
     @cached_property
     def _schema(self) -> pl.Schema:
-        return next(iter(self.batches())).schema
+        return self.schema_source.schema(self.facts, self.unchanged)

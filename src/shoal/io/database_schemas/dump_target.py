@@ -16,12 +16,12 @@ from shoal.errors import TargetError
 from shoal.io.atomic.file_replacement import atomic_path, write_atomic
 from shoal.io.database_schemas.catalogue import TableFacts
 from shoal.io.database_schemas.row_text import copy_text, inserts
-from shoal.io.database_schemas.schema_target import ALL_DONE, CopiedTable, SchemaTarget
+from shoal.io.database_schemas.schema_target import ALL_DONE, MARIADB_MODE, CopiedTable, SchemaTarget
 from shoal.io.databases.column_types import converted, storable
 
 _HEADS: Final = {
     "postgresql": "SET client_encoding TO 'UTF8';\nSET standard_conforming_strings TO on;\nBEGIN;\n",
-    "mysql": "SET NAMES utf8mb4;\nSET FOREIGN_KEY_CHECKS = 0;\nSTART TRANSACTION;\n",
+    "mysql": f"SET NAMES utf8mb4;\nSET SESSION sql_mode = '{MARIADB_MODE}';\nSET FOREIGN_KEY_CHECKS = 0;\nSTART TRANSACTION;\n",
     "sqlite": "PRAGMA foreign_keys = OFF;\nBEGIN;\n",
 }
 _ENDS: Final = {

@@ -27,6 +27,11 @@ def copy_text(batch: pl.DataFrame, label: str) -> bytes:
     _refuse_zeros(batch, texts, label)
     written = io.BytesIO()
     escaped = batch.with_columns(_escaped(pl.col(name)) for name in texts if _needs_escapes(batch[name]))
+    escaped = escaped.with_columns(
+        pl.format("\\\\x{}", pl.col(name).bin.encode("hex")).alias(name)
+        for name, dtype in batch.schema.items()
+        if isinstance(dtype, pl.Binary)
+    )
     escaped.write_csv(written, separator="\t", quote_style="never", null_value=NULL, include_header=False)
     return written.getvalue()
 

@@ -42,21 +42,36 @@ class SchemaSource:
         """The first frame may be empty and tells the columns. ``unchanged`` ones are read as text where that is exact;
         ``keys`` come once more as text, under the names of ``key_names``.
         """
-        wanted = [table.by_name[name] for name in columns]
-        texts = {one.name for one in wanted if not is_plain_type(one) or one.name in unchanged}
-        binary = [one.name for one in wanted if one.is_binary]
-        database = self.database.labelled(f"{self.label}#{table.name}")
-        _share_moment(self.database, database)
-        for batch in database.read(Relation(query=self._query(table, wanted, texts, keys))):
-            decoded = [pl.col(name).cast(pl.String).str.decode("hex") for name in binary]
-            yield batch.with_columns(*decoded, *(pl.col(name).cast(pl.String) for name in key_names(keys)))
+        relation = self._relation(table, columns, unchanged, keys)
+        for batch in self._database(table).read(relation):
+            yield _finished(batch, table, columns, keys)
+
+    def schema(self, table: TableFacts, unchanged: Collection[str] = ()) -> pl.Schema:
+        """All columns, as they are read."""
+        columns, database = [one.name for one in table.columns], self._database(table)
+        relation = self._relation(table, columns, unchanged, ())
+        if isinstance(database, RowDatabase):
+            first = next(iter(database.read(relation)))
+        else:
+            first = pl.DataFrame(schema=database.schema(relation))  # type: ignore[attr-defined]
+        return _finished(first, table, columns, ()).schema
 
     def is_empty(self, table: TableFacts) -> bool:
         clause = self._clause(table)
         one = sa.select(clause.c[table.columns[0].name].is_(None).label("one")).limit(1)
+        return not any(batch.height for batch in self._database(table).read(Relation(query=self._compiled(one))))
+
+    def _database(self, table: TableFacts) -> Database:
         database = self.database.labelled(f"{self.label}#{table.name}")
-        _share_moment(self.database, database)
-        return not any(batch.height for batch in database.read(Relation(query=self._compiled(one))))
+        database.held = self.database.held  # type: ignore[attr-defined]
+        return database
+
+    def _relation(
+        self, table: TableFacts, columns: Sequence[str], unchanged: Collection[str], keys: Sequence[str]
+    ) -> Relation:
+        wanted = [table.by_name[name] for name in columns]
+        texts = {one.name for one in wanted if not is_plain_type(one) or one.name in unchanged}
+        return Relation(query=self._query(table, wanted, texts, keys))
 
     def _query(
         self, table: TableFacts, wanted: Sequence[TableColumn], texts: Collection[str], keys: Sequence[str]
@@ -87,11 +102,11 @@ def key_names(keys: Sequence[str]) -> list[str]:
     return [f"shoal_key_{number}" for number in range(len(keys))]
 
 
-def _share_moment(held: Database, other: Database) -> None:
-    if isinstance(held, RowDatabase) and isinstance(other, RowDatabase):
-        other.held = held.held
-    else:
-        other.snapshot = getattr(held, "snapshot", None)  # type: ignore[attr-defined]
+def _finished(batch: pl.DataFrame, table: TableFacts, columns: Sequence[str], keys: Sequence[str]) -> pl.DataFrame:
+    """Binary values came as hexadecimal digits; keys are texts."""
+    binary = [name for name in columns if table.by_name[name].is_binary]
+    decoded = [pl.col(name).cast(pl.String).str.decode("hex") for name in binary]
+    return batch.with_columns(*decoded, *(pl.col(name).cast(pl.String) for name in key_names(keys)))
 
 
 @contextmanager
@@ -131,8 +146,8 @@ def _exported_snapshot(database: Database, db_schema: str | None) -> Iterator[tu
             place = connection.dialect.identifier_preparer.quote(db_schema)
             connection.exec_driver_sql(f"SET LOCAL search_path TO {place}")
         moment = connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
-        database.snapshot = str(moment)  # type: ignore[attr-defined]
-        yield connection, "postgresql"
+        with database.holding(str(moment)):  # type: ignore[attr-defined]
+            yield connection, "postgresql"
 
 
 def postgres_locator(database: Database) -> sa.URL:

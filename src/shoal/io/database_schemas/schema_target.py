@@ -29,6 +29,7 @@ from shoal.io.databases.row_database import RowDatabase
 from shoal.io.options import Address
 
 _ROWS: Final = 1_000
+MARIADB_MODE: Final = "TRADITIONAL,NO_AUTO_VALUE_ON_ZERO"
 ALL_DONE: Final = ""
 """Stands for the whole copy in the progress table."""
 
@@ -101,6 +102,8 @@ class DatabaseSchemaTarget(SchemaTarget):
         """Rolled back unless committed. Errors say nothing that the database said."""
         if isinstance(self.database, RowDatabase):
             with self.database.session(write=True) as connection:
+                if self.kind == "mysql":  # else a row numbered 0 would get another number
+                    run(connection, f"SET SESSION sql_mode = '{MARIADB_MODE}'")
                 yield connection
             return
         try:

@@ -77,8 +77,8 @@ _SIGNS: Final = {
 
 class PostgreSQL(Database):
     kind = "postgresql"
-    snapshot: str | None = None
-    """One that another session has exported: what is read is as it was then, and row rules hide nothing unseen."""
+    held: adbc.Connection | None = None
+    """A session in which everything is read, so that all of it is as it was at one moment."""
 
     @contextmanager
     def plainly(self) -> Iterator[None]:
@@ -87,14 +87,39 @@ class PostgreSQL(Database):
         except adbc.Error as error:
             raise self.failure(f"{self.label}: {_explained(error)}") from None
 
-    @contextmanager
-    def _cursor(self) -> Iterator[adbc.Cursor]:
-        """A cursor in a transaction, which ends without a trace unless it is committed."""
+    def connect(self) -> adbc.Connection:
         url = self.url.set(drivername="postgresql")
         if "connect_timeout" not in url.query:
             url = url.update_query_dict({"connect_timeout": _CONNECT_SECONDS})
+        return adbc.connect(url.render_as_string(hide_password=False))
+
+    @contextmanager
+    def holding(self, snapshot: str) -> Iterator[None]:
+        """Everything is read as another session saw it that has exported its snapshot; row rules hide nothing unseen,
+        they stop the reading.
+        """
+        joining = (f"SET TRANSACTION SNAPSHOT '{snapshot}'", "SET LOCAL row_security TO off")
+        with self.plainly(), closing(self.connect()) as connection:
+            with connection.cursor() as cursor:
+                for statement in (_READING[0], *joining, *_READING[1:]):
+                    cursor.execute(statement)
+            self.held = connection
+            try:
+                yield
+            finally:
+                self.held = None
+                with suppress(adbc.Error):
+                    connection.rollback()
+
+    @contextmanager
+    def _cursor(self) -> Iterator[adbc.Cursor]:
+        """A cursor in a transaction, which ends without a trace unless it is committed."""
+        if self.held is not None:
+            with self.plainly(), closing(self.held.cursor()) as cursor:
+                yield cursor
+            return
         with self.plainly():
-            connection = adbc.connect(url.render_as_string(hide_password=False))
+            connection = self.connect()
             with closing(connection):
                 cursor = connection.cursor()
                 try:
@@ -116,7 +141,7 @@ class PostgreSQL(Database):
 
     def read(self, relation: Relation) -> Iterator[pl.DataFrame]:
         with self._cursor() as cursor:
-            for statement in (*_READING[:1], *self._joining(), *_READING[1:]):
+            for statement in _READING if self.held is None else ():
                 cursor.execute(statement)
             fields = self._fields(cursor, relation)
             scales = _scales(cursor, relation, fields)
@@ -128,10 +153,13 @@ class PostgreSQL(Database):
             for batch in self._arriving(reader):
                 yield self._typed(batch, scales)
 
-    def _joining(self) -> tuple[str, ...]:
-        if self.snapshot is None:
-            return ()
-        return (f"SET TRANSACTION SNAPSHOT '{self.snapshot}'", "SET LOCAL row_security TO off")
+    def schema(self, relation: Relation) -> pl.Schema:
+        """The columns as ``read`` gives them, without reading a row."""
+        with self._cursor() as cursor:
+            fields = self._fields(cursor, relation)
+            scales = _scales(cursor, relation, fields)
+            nothing = cursor.adbc_execute_schema(_sql(relation.nothing())).empty_table()
+            return self._typed(nothing, scales).schema
 
     def foreign_keys(self, relation: Relation, parent: Relation) -> list[tuple[str, str]]:
         with self._cursor() as cursor:
