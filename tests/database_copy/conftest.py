@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, create_engine, make_url, text
@@ -22,15 +21,19 @@ def engine_of(url: str) -> Engine:
     return create_engine(parsed.set(drivername=DRIVERS[parsed.drivername]))
 
 
-@pytest.fixture
-def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[str], str]]:
-    """The address of a new, empty database of a kind; gone after the test."""
+Empty = Callable[[str], str]
+
+
+@pytest.fixture(scope="module")
+def empty(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Empty]:
+    """The address of a new, empty database of a kind; gone after the tests."""
     made: list[tuple[str, str]] = []
+    folder = tmp_path_factory.mktemp("databases")
 
     def make(kind: str) -> str:
         name = f"copy_{next(_NUMBERS)}"
         if kind == "sqlite":
-            return f"sqlite:///{tmp_path / name}.db"
+            return f"sqlite:///{folder / name}.db"
         server = request.getfixturevalue(f"{kind}_url")
         _on_server(server, f"CREATE DATABASE {name}")
         made.append((server, name))
@@ -51,17 +54,26 @@ def _on_server(url: str, statement: str) -> None:
 KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.server), pytest.param("mariadb", marks=pytest.mark.server)]
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(scope="module", params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-def hospital(kind: str, empty: Callable[[str], str]) -> str:
-    """The address of the hospital's database."""
-    url = empty(kind)
+@pytest.fixture(scope="module")
+def hospital(kind: str, empty: Empty) -> str:
+    """The address of the hospital's database, which no test changes."""
+    return hospital_at(empty(kind))
+
+
+def hospital_at(url: str) -> str:
     engine = engine_of(url)
     METADATA.create_all(engine)
     fill(engine)
     engine.dispose()
     return url
+
+
+@pytest.fixture
+def small(empty: Empty) -> str:
+    """A hospital of one's own."""
+    return hospital_at(empty("sqlite"))

@@ -100,6 +100,8 @@ class DatabaseCopy:
             with self.monitor.phase(CopyPhase.LOOK):
                 target = self._target(source.kind)
                 plan = self._plan(source, target)
+                if request.sample is not None:
+                    root_of(plan, request.of)
                 begun = _Begun(request, source, target, plan)
                 state, resumed = begun.settled()
             running = _RunningCopy(request, self.monitor, source, target, plan, state)

@@ -36,6 +36,8 @@ _ACTIONS: Final = {
 
 
 def dialect_of(kind: str) -> Dialect:
+    if kind == "mssql":
+        return mssql.dialect(deprecate_large_types=True)  # type: ignore[no-untyped-call]
     return _DIALECTS[kind]()  # type: ignore[no-untyped-call]
 
 
