@@ -29,7 +29,16 @@ PAGE = ROOT / "docs" / "explanation" / "rooms.md"
 PICTURES = ROOT / "docs" / "images"
 FLOORS = {
     "doors": ("cli", "api", "server", "examples"),
-    "use cases": ("govern", "synthetic_release", "release", "curator", "secure_aggregation", "assess", "scan"),
+    "use cases": (
+        "govern",
+        "synthetic_release",
+        "release",
+        "database_copy",
+        "curator",
+        "secure_aggregation",
+        "assess",
+        "scan",
+    ),
     "telling": ("report", "results"),
     "judging": ("measurement", "attack"),
     "acting": ("plan", "synth", "solve", "scrub", "dp"),

@@ -51,7 +51,11 @@ def _on_server(url: str, statement: str) -> None:
     engine.dispose()
 
 
-KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.server), pytest.param("mariadb", marks=pytest.mark.server)]
+KINDS = [
+    "sqlite",
+    pytest.param("postgres", marks=pytest.mark.server),
+    pytest.param("mariadb", marks=pytest.mark.server),
+]
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -182,7 +182,10 @@ def fill(engine: Engine) -> None:
         mails = [f"dr{n}@hospital.example" for n in range(1, 9)]
         put(
             doctors,
-            [{"id": n, "name": f"Doctor Number{n}", "email": mails[n - 1], "department": n % 4 + 1} for n in range(1, 9)],
+            [
+                {"id": n, "name": f"Doctor Number{n}", "email": mails[n - 1], "department": n % 4 + 1}
+                for n in range(1, 9)
+            ],
         )
         for n in range(1, 5):
             connection.execute(departments.update().where(departments.c.id == n).values(head=n))
@@ -195,10 +198,7 @@ def fill(engine: Engine) -> None:
         put(prescriptions, [{"visit": n, "line": m, "drug": "Dipyrone", "dose": 0.1 * m} for n, m in lines])
         put(
             dispensings,
-            [
-                {"id": i, "visit": n, "line": m, "on_day": DAY + datetime.timedelta(i)}
-                for i, (n, m) in enumerate(lines)
-            ],
+            [{"id": i, "visit": n, "line": m, "on_day": DAY + datetime.timedelta(i)} for i, (n, m) in enumerate(lines)],
         )
         put(
             referrals,
@@ -227,7 +227,7 @@ def _visit(n: int) -> dict[str, object]:
         "id": n,
         "patient": n % PATIENTS,
         "doctor": n % 8 + 1 if n % 4 else None,
-        "at": datetime.datetime(2024, 1, 1, 8, 30) + datetime.timedelta(hours=n),
+        "at": datetime.datetime.combine(DAY, datetime.time(8, 30)) + datetime.timedelta(hours=n),
         "note": "" if n % 10 == 0 else f"He called from 98765 4321{n % 10}; \\N is no value",
         "picture": bytes([0, 255, n]) if n % 3 else None,
         "urgent": n % 2 == 0,

@@ -48,9 +48,7 @@ def killed(source: str, target: str, folder: Path, at: int) -> bool:
     """Whether the copy died at its n-th statement; else it came to its end before."""
     (folder / "policy.yaml").write_text(POLICY)
     given = [source, target, str(folder / "account.json"), str(at), str(folder / "policy.yaml")]
-    ran = subprocess.run(
-        [sys.executable, "-c", KILLED, *given], capture_output=True, check=False, env={**os.environ}
-    )
+    ran = subprocess.run([sys.executable, "-c", KILLED, *given], capture_output=True, check=False, env={**os.environ})
     assert ran.returncode in {0, -signal.SIGKILL}, ran.stderr.decode()
     return ran.returncode != 0
 

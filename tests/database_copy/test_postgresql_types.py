@@ -20,7 +20,7 @@ MADE = (
         mood clinic.mood, weight numeric, born date, seen timestamptz, span interval, address inet, photo bytea,
         rate double precision, "Odd Name" text, age int CHECK (age >= 0), tag char(4))""",
     "CREATE INDEX aged ON clinic.people (age)",
-    "CREATE INDEX lowered ON clinic.people (lower(\"Odd Name\"))",
+    'CREATE INDEX lowered ON clinic.people (lower("Odd Name"))',
     "COMMENT ON TABLE clinic.people IS 'Who comes to the clinic'",
     "COMMENT ON COLUMN clinic.people.age IS 'e.g. \"Asha, 30\"'",
     "CREATE VIEW clinic.grown AS SELECT id, age FROM clinic.people WHERE age >= 18",
@@ -28,7 +28,8 @@ MADE = (
     """INSERT INTO clinic.people (code, about, moods, mood, weight, born, seen, span, address, photo, rate, "Odd Name",
         age, tag) VALUES
         ('0b8f3c1e-7a4b-4c55-9d5e-1f2a3b4c5d6e', '{"a": [1, "x\\ty"]}', '{sad,glad}', 'glad', 71.250, '1980-02-29',
-         '2024-05-01 10:00:00.123456+02', '1 day 02:03', '10.0.0.1/8', '\\x00ff', 'NaN', E'tab\\t, line\\n, \\\\ end', 30,
+         '2024-05-01 10:00:00.123456+02', '1 day 02:03', '10.0.0.1/8', '\\x00ff', 'NaN',
+         E'tab\\t, line\\n, \\\\ end', 30,
          'ab'),
         ('1b8f3c1e-7a4b-4c55-9d5e-1f2a3b4c5d6e', NULL, NULL, NULL, 'NaN', 'infinity', '-infinity', NULL, NULL, NULL,
          0.1, '', 40, NULL)""",
@@ -92,7 +93,7 @@ def test_rows_that_a_rule_hides_stop_it(empty: Empty, tmp_path: Path) -> None:
         "GRANT SELECT ON clinic.people TO reader",
     )
     address = source.replace(source.partition("//")[2].partition("@")[0], "reader:reading")
-    with pytest.raises(InputError, match="the user has no right|SQLSTATE"):
+    with pytest.raises(InputError, match=r"the user has no right|SQLSTATE"):
         copied(address, str(tmp_path / "copy.sql"), tmp_path, POLICY, schema_name="clinic")
     assert not (tmp_path / "copy.sql").exists()
     execute(source, "DROP OWNED BY reader", "DROP ROLE reader")

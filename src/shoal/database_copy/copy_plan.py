@@ -197,7 +197,7 @@ def _comment(comment: str | None, what: str, left: Lost) -> str | None:
 
 def _not_for_copies(policy: Policy, *, lasting: bool) -> Iterator[str]:
     if policy.models:
-        yield "privacy models are reached by `shoal run`; a copy changes values only (no `privacy`, or use_case: test-data)"
+        yield "privacy models are for a release; a copy changes values only (leave `privacy` out; use_case: test-data)"
     for key in policy.table_steps:
         yield f"{key} changes which rows there are; a copy keeps every row of the tables"
     if any(rule.suppresses for rule in policy.rules):

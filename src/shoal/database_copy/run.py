@@ -31,6 +31,7 @@ from shoal.io.database_schemas.dump_target import DumpTarget
 from shoal.io.database_schemas.schema_source import SchemaSource, open_schema
 from shoal.io.database_schemas.schema_target import ALL_DONE, CopiedTable, DatabaseSchemaTarget, SchemaTarget
 from shoal.io.database_schemas.target_types import changed_type, kept_type
+from shoal.plan import Plan
 from shoal.plan.binder import PlanBinder
 from shoal.pseudonyms import Secrets
 from shoal.pseudonyms.run_secrets import RunSecrets
@@ -105,8 +106,7 @@ class DatabaseCopy:
                 begun = _Begun(request, source, target, plan)
                 state, resumed = begun.settled()
             running = _RunningCopy(request, self.monitor, source, target, plan, state)
-            account = running.finished(resumed=resumed)
-        return account
+            return running.finished(resumed=resumed)
 
     def _plan(self, source: SchemaSource, target: SchemaTarget) -> CopyPlan:
         secrets = self.request.secrets
@@ -221,7 +221,7 @@ class _RunningCopy:
     def _waiting(self) -> list[TablePlan]:
         """Those without rows last: what their keys have become is seen in the tables that they refer to."""
         left = [one for one in self.plan.tables if one.facts.name not in self.done]
-        return sorted(left, key=lambda one: self._is_empty(one))
+        return sorted(left, key=self._is_empty)
 
     def _is_empty(self, table: TablePlan) -> bool:
         name = table.facts.name
@@ -248,14 +248,11 @@ class _RunningCopy:
         source = TableSource(f"{self.source.label}#{name}", self.source, of_source, unchanged, chosen)
         engine = PolarsEngine(progress=self.monitor.progress(f"table {name}"), cancel=self.monitor.cancel)
         policy = table.without_idle_roles
-        binder = PlanBinder(
-            policy, engine, engine.scan(source), self.randomness.derived("table", name), self.secrets
-        )
+        binder = PlanBinder(policy, engine, engine.scan(source), self.randomness.derived("table", name), self.secrets)
         try:
             binder.bind_techniques()
             binder.bind_ending()
-            if any(planned.step.sidecar_files for planned in binder.plan):
-                raise DataError("techniques that write further files are for a release")
+            _refuse_further_files(binder.plan)
             rewritten = binder.planned.execute()
             schema = pl.Schema({n: t for n, t in engine.schema(rewritten).items() if not n.startswith(HIDDEN)})
             facts = self._declared(table, schema)
@@ -270,7 +267,8 @@ class _RunningCopy:
         facts, kinds = table.facts, (self.source.kind, self.target.kind)
         parents = {own: kind for own, kind in self._types_of_parents(facts).items() if own not in table.unchanged}
         keyed = {name for key in facts.keys for name in key.columns}
-        keyed |= {name for key in (*facts.foreign_keys, *facts.indexes) for name in key.columns}
+        keyed |= {name for key in facts.foreign_keys for name in key.columns}
+        keyed |= {name for index in facts.indexes for name in index.columns}
         columns = []
         for name in schema or facts.by_name:
             own = facts.by_name.get(name)
@@ -337,12 +335,19 @@ class _TableWriter:
         self.rows = self.target.fill(self.copy, self.facts, frame)
 
 
+def _refuse_further_files(plan: Plan) -> None:
+    if any(planned.step.sidecar_files for planned in plan):
+        raise DataError("techniques that write further files are for a release")
+
+
 def _retyped(facts: TableFacts, done: CopiedTable) -> TableFacts:
     """As the table was created, also by an earlier run."""
     known = facts.by_name
     first = facts.columns[0]
     columns = tuple(
-        replace(known.get(name) or replace(first, name=name, nullable=True, default=None, numbered=False), declared=kind)
+        replace(
+            known.get(name) or replace(first, name=name, nullable=True, default=None, numbered=False), declared=kind
+        )
         for name, kind in done.types.items()
     )
     return replace(facts, columns=columns)

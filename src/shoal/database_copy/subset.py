@@ -52,9 +52,7 @@ def root_of(plan: CopyPlan, named: str | None) -> TablePlan:
             raise InputError(f"there is no table '{named}'{did_you_mean(named, tuple(plan.by_name))}", field="of")
         found = plan.by_name[named]
     else:
-        people = [
-            one for one in plan.tables if one.policy.person and (one.policy.person,) in _keys(one.facts)
-        ]
+        people = [one for one in plan.tables if one.policy.person and (one.policy.person,) in _keys(one.facts)]
         if len(people) != 1:
             raise InputError("say of which table a share is copied", field="of", advice="the one with the people")
         (found,) = people
@@ -113,7 +111,10 @@ class SubsetSearch:
         key = self.facts[table].primary_key
         names = self._named(table, key.columns if key else ())
         return pl.concat(
-            [self._none(table), *(batch.filter(self._drawn(batch.select(names), share)) for batch in self._batches(table))]
+            [
+                self._none(table),
+                *(batch.filter(self._drawn(batch.select(names), share)) for batch in self._batches(table)),
+            ]
         ).unique(maintain_order=True)
 
     def _drawn(self, keys: pl.DataFrame, share: float) -> pl.Series:
@@ -180,4 +181,3 @@ class SubsetSearch:
             reached |= fresh
             waiting += sorted(fresh)
         return sorted(reached)
-

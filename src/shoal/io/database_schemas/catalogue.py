@@ -276,7 +276,9 @@ def _further(connection: Connection, seen: Inspector, db_schema: str | None) -> 
             statement = statement.replace(":place", "CAST(:place AS text)")
         for (told,) in connection.execute(text(statement), {"place": db_schema}):
             yield str(told)
-    for name in seen.get_sequence_names(schema=db_schema) if seen.dialect.name in {"oracle", "mssql", "mariadb"} else ():
+    for name in (
+        seen.get_sequence_names(schema=db_schema) if seen.dialect.name in {"oracle", "mssql", "mariadb"} else ()
+    ):
         yield f"sequence {name}"
 
 

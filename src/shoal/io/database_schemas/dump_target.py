@@ -21,13 +21,19 @@ from shoal.io.databases.column_types import converted, storable
 
 _HEADS: Final = {
     "postgresql": "SET client_encoding TO 'UTF8';\nSET standard_conforming_strings TO on;\nBEGIN;\n",
-    "mysql": f"SET NAMES utf8mb4;\nSET SESSION sql_mode = '{MARIADB_MODE}';\nSET FOREIGN_KEY_CHECKS = 0;\nSTART TRANSACTION;\n",
+    "mysql": f"SET NAMES utf8mb4;\nSET SESSION sql_mode = '{MARIADB_MODE}';\n"
+    "SET FOREIGN_KEY_CHECKS = 0;\nSTART TRANSACTION;\n",
     "sqlite": "PRAGMA foreign_keys = OFF;\nBEGIN;\n",
+    "oracle": "ALTER SESSION SET NLS_DATE_FORMAT = 'YYYY-MM-DD';\n"
+    "ALTER SESSION SET NLS_TIMESTAMP_FORMAT = 'YYYY-MM-DD HH24:MI:SS.FF';\n",
+    "mssql": "SET DATEFORMAT ymd;\nBEGIN TRANSACTION;\n",
 }
 _ENDS: Final = {
     "postgresql": "COMMIT;\n",
     "mysql": "COMMIT;\nSET FOREIGN_KEY_CHECKS = 1;\n",
     "sqlite": "COMMIT;\n",
+    "oracle": "COMMIT;\n",
+    "mssql": "COMMIT TRANSACTION;\n",
 }
 
 

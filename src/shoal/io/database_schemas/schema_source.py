@@ -77,7 +77,9 @@ class SchemaSource:
         self, table: TableFacts, wanted: Sequence[TableColumn], texts: Collection[str], keys: Sequence[str]
     ) -> str:
         clause, order = self._clause(table), table.primary_key.columns if table.primary_key else ()
-        parts = [self._part(clause.c[one.name], one, as_text=one.name in texts).label(quoted(one.name)) for one in wanted]
+        parts = [
+            self._part(clause.c[one.name], one, as_text=one.name in texts).label(quoted(one.name)) for one in wanted
+        ]
         for name, column in zip(key_names(keys), keys, strict=True):
             parts.append(self._part(clause.c[column], table.by_name[column], as_text=True).label(quoted(name)))
         return self._compiled(sa.select(*parts).order_by(*(clause.c[name] for name in order)))
@@ -86,12 +88,10 @@ class SchemaSource:
         place = quoted(self.catalogue.db_schema) if self.catalogue.db_schema else None
         return sa.table(quoted(table.name), *(sa.column(quoted(one.name)) for one in table.columns), schema=place)
 
-    def _compiled(self, query: sa.Select[Any]) -> str:
+    def _compiled(self, query: sa.Select[*tuple[Any, ...]]) -> str:
         return str(query.compile(dialect=dialect_of(self.kind), compile_kwargs={"literal_binds": True}))
 
-    def _part(
-        self, column: sa.ColumnElement[object], facts: TableColumn, *, as_text: bool
-    ) -> sa.ColumnElement[object]:
+    def _part(self, column: sa.ColumnElement[object], facts: TableColumn, *, as_text: bool) -> sa.ColumnElement[object]:
         if facts.is_binary:
             code = sa.func.encode(column, "hex") if self.kind == "postgresql" else sa.func.hex(column)
             return sa.case((column.is_(None), sa.null()), else_=code)
@@ -115,7 +115,7 @@ def open_schema(address: Address, db_schema: str | None = None) -> Iterator[Sche
     database = connected(address, address.place, SourceError)
     opened = _row_session(database) if isinstance(database, RowDatabase) else _exported_snapshot(database, db_schema)
     with opened as (connection, kind):
-        with _plainly(database, connection):
+        with _plainly(database):
             catalogue = read_catalogue(connection, None if kind == "postgresql" else db_schema)
         if kind == "postgresql" and db_schema:
             catalogue = Catalogue(kind, catalogue.tables, catalogue.views, catalogue.further, db_schema)
@@ -140,7 +140,7 @@ def _row_session(database: RowDatabase) -> Iterator[tuple[Connection, str]]:
 def _exported_snapshot(database: Database, db_schema: str | None) -> Iterator[tuple[Connection, str]]:
     """Another session of PostgreSQL can join a moment that one holds."""
     engine = create_engine(postgres_locator(database), poolclass=NullPool)
-    with _plainly(database, None), engine.connect() as connection:
+    with _plainly(database), engine.connect() as connection:
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         if db_schema:
             place = connection.dialect.identifier_preparer.quote(db_schema)
@@ -156,7 +156,7 @@ def postgres_locator(database: Database) -> sa.URL:
 
 
 @contextmanager
-def _plainly(database: Database, connection: Connection | None) -> Iterator[None]:
+def _plainly(database: Database) -> Iterator[None]:
     """What SQLAlchemy says of PostgreSQL, without what the database said."""
     from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -167,7 +167,9 @@ def _plainly(database: Database, connection: Connection | None) -> Iterator[None
     try:
         yield
     except SQLAlchemyError as error:
-        raise database.failure(f"{database.label}: {said_by(error.orig if isinstance(error, DBAPIError) else None)}") from None
+        raise database.failure(
+            f"{database.label}: {said_by(error.orig if isinstance(error, DBAPIError) else None)}"
+        ) from None
 
 
 def said_by(error: BaseException | None) -> str:

@@ -29,6 +29,7 @@ from shoal.io.databases.row_database import RowDatabase
 from shoal.io.options import Address
 
 _ROWS: Final = 1_000
+_MOMENT: Final = "%Y-%m-%d %H:%M:%S%.6f"
 MARIADB_MODE: Final = "TRADITIONAL,NO_AUTO_VALUE_ON_ZERO"
 ALL_DONE: Final = ""
 """Stands for the whole copy in the progress table."""
@@ -152,7 +153,9 @@ class DatabaseSchemaTarget(SchemaTarget):
             batches = converted(frame, stored).collect_batches(maintain_order=True, engine="streaming")
             for number in self._insert(connection, table, batches):
                 rows += number
-            self._note(connection, copy, table.name, CopiedTable(rows, {one.name: one.declared for one in table.columns}))
+            self._note(
+                connection, copy, table.name, CopiedTable(rows, {one.name: one.declared for one in table.columns})
+            )
             connection.commit()
         return rows
 
@@ -289,8 +292,9 @@ def _plain(batch: pl.DataFrame, kind: str) -> pl.DataFrame:
     if kind != "sqlite":
         return batch
     return batch.with_columns(
-        pl.col(name).dt.to_string("%Y-%m-%d %H:%M:%S%.6f") if isinstance(dtype, pl.Datetime) else pl.col(name).cast(pl.String)
+        pl.col(name).dt.to_string("%Y-%m-%d %H:%M:%S%.6f")
+        if isinstance(dtype, pl.Datetime)
+        else pl.col(name).cast(pl.String)
         for name, dtype in batch.schema.items()
         if dtype.is_temporal() or dtype.is_decimal()
     )
-

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy.dialects import mssql, mysql, oracle, postgresql, sqlite
 from sqlalchemy.engine.interfaces import Dialect
 
 from shoal.io.database_schemas.catalogue import ForeignKey, TableColumn, TableFacts, UniqueKey
 
-_DIALECTS: Final = {
+_DIALECTS: Final[dict[str, Any]] = {
     "postgresql": postgresql.dialect,
     "mysql": mysql.dialect,
     "sqlite": sqlite.dialect,
@@ -26,7 +26,7 @@ _DIALECTS: Final = {
 }
 KINDS: Final = tuple(_DIALECTS)
 """The dialects that are written."""
-_ACTIONS: Final = {
+_ACTIONS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "oracle": {"ondelete": ("CASCADE", "SET NULL")},
     "mssql": {
         "ondelete": ("CASCADE", "SET NULL", "SET DEFAULT", "NO ACTION"),
@@ -36,9 +36,9 @@ _ACTIONS: Final = {
 
 
 def dialect_of(kind: str) -> Dialect:
-    if kind == "mssql":
-        return mssql.dialect(deprecate_large_types=True)  # type: ignore[no-untyped-call]
-    return _DIALECTS[kind]()  # type: ignore[no-untyped-call]
+    given = {"deprecate_large_types": True} if kind == "mssql" else {}
+    made: Dialect = _DIALECTS[kind](**given)
+    return made
 
 
 @dataclass(frozen=True)

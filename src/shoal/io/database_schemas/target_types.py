@@ -17,7 +17,7 @@ _KEY_LENGTH: Final = 255
 """Characters of a text that is a key, where a key can't be longer."""
 _SHORT_KEYS: Final = {"mysql", "mssql", "oracle"}
 _MOMENTS: Final[dict[str, sql_types.TypeEngine[Any]]] = {
-    "mssql": mssql.DATETIME2(),
+    "mssql": mssql.DATETIME2(),  # type: ignore[no-untyped-call]
     "oracle": sql_types.TIMESTAMP(),
     "mysql": mysql.DATETIME(fsp=6),
 }

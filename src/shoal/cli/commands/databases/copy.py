@@ -26,9 +26,13 @@ def copy(
         str | None, typer.Option("--to", metavar="URL|FILE", help="An empty database, or a new file of SQL.")
     ] = None,
     schema: Annotated[str | None, typer.Option(help="The schema that is copied, if not the usual one.")] = None,
-    to_schema: Annotated[str | None, typer.Option(help="The empty schema that is filled, if not the usual one.")] = None,
+    to_schema: Annotated[
+        str | None, typer.Option(help="The empty schema that is filled, if not the usual one.")
+    ] = None,
     sample: Annotated[str | None, typer.Option(help="1% or 0.01: so many people, and all that is theirs.")] = None,
-    of: Annotated[str | None, typer.Option(help="The table that the share is of, if not the one with the people.")] = None,
+    of: Annotated[
+        str | None, typer.Option(help="The table that the share is of, if not the one with the people.")
+    ] = None,
     dialect: Annotated[
         str | None, typer.Option(help="Of a file: postgresql, mysql, sqlite, oracle, mssql; else the source's.")
     ] = None,
