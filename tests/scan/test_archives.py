@@ -6,7 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
-import shutil
+import os
 import sqlite3
 import subprocess
 import tarfile
@@ -16,10 +16,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from sqlalchemy import create_engine, make_url
+from tests.servers import Server
 
 from shoal.scan import Scan, ScanGate, scan_places
 from shoal.scan.annotators import annotate_by
-from shoal.scan.archives import MOST_LAYERS, archive_kind
+from shoal.scan.archives import MOST_LAYERS, archive_kind, unpacking_folder
 from shoal.scan.gates import unread_verdict
 
 MAILS = "name,mail\n" + "".join(f"Person {n},person{n}@clinic.example\n" for n in range(20))
@@ -136,9 +137,11 @@ def test_names_lead_nowhere(tmp_path: Path) -> None:
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
     (tmp_path / "people.zip").write_bytes(PACKED["people.zip"])
-    before = {path.name for path in Path("/dev/shm").glob(".shoal-scan*")}
+    with unpacking_folder() as folder:
+        assert folder.stat().st_mode & 0o077 == 0
+    before = {path.name for path in folder.parent.glob(".shoal-scan*")}
     scanned(tmp_path)
-    assert {path.name for path in Path("/dev/shm").glob(".shoal-scan*")} <= before
+    assert {path.name for path in folder.parent.glob(".shoal-scan*")} <= before
 
 
 def test_documents_are_no_archives() -> None:
@@ -147,17 +150,17 @@ def test_documents_are_no_archives() -> None:
 
 @pytest.mark.server
 @pytest.mark.requirement("D-02")
-def test_a_backup_by_pg_dump(tmp_path: Path, postgres_url: str) -> None:
-    if shutil.which("pg_dump") is None or shutil.which("pg_restore") is None:
-        pytest.skip("PG_DUMP ABSENT: no backup of a real server is scanned (apt-get install postgresql-client)")
-    engine = create_engine(make_url(postgres_url).set(drivername="postgresql+psycopg"))
+def test_a_backup_by_pg_dump(tmp_path: Path, postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = Path(postgres.process.args[0]).parent  # type: ignore[index,arg-type]  # they are of the server's version
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    engine = create_engine(make_url(postgres.url()).set(drivername="postgresql+psycopg"))
+    rows = "INSERT INTO backed_up SELECT 'p' || n || '@clinic.example' FROM generate_series(1, 9) n"
     with engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE backed_up (mail text)")
-        connection.exec_driver_sql("INSERT INTO backed_up SELECT 'p' || n || '@clinic.example' FROM generate_series(1, 9) n")
+        connection.exec_driver_sql(rows)
     path = tmp_path / "clinic.backup"
-    dumped = subprocess.run(
-        ["pg_dump", "-Fc", "-t", "backed_up", "-f", str(path), postgres_url], capture_output=True, check=False
-    )
+    given = ["-Fc", "-t", "backed_up", "-f", str(path), postgres.url()]
+    dumped = subprocess.run([programs / "pg_dump", *given], capture_output=True, check=False)
     with engine.begin() as connection:
         connection.exec_driver_sql("DROP TABLE backed_up")
     engine.dispose()

@@ -1,8 +1,8 @@
 """Backups and archives: what is inside is unpacked for a while and scanned as if it lay there.
 
-Zip and tar files, files packed by gzip, bzip2, xz or Zstandard, backups of ``pg_dump`` in its custom form; one inside the
-other to a stated depth. What a file says of its own size is not believed: bytes are counted as they come. Whatever can't
-be opened, a part that is encrypted, too large, too deep or damaged, is listed as unread, and shuts the gate.
+Zip and tar files, files packed by gzip, bzip2, xz or Zstandard, backups of ``pg_dump`` in its custom form; one inside
+the other to a stated depth. What a file says of its own size is not believed: bytes are counted as they come. Whatever
+can't be opened, a part that is encrypted, too large, too deep or damaged, is listed as unread, and shuts the gate.
 
 The parts lie in a folder that nobody else can read, in memory where the system has a place for that. It is gone
 afterwards, and a killed scan's folder is removed by the next one.
@@ -160,7 +160,7 @@ class Unpacking:
         if program is None:
             self.unread.append(UnreadSource(self.label, "a backup by pg_dump; pg_restore, which reads it, is not here"))
             return
-        with subprocess.Popen(
+        with subprocess.Popen(  # noqa: S603  # no shell; the path can't be taken for an option
             [program, "--file=-", "--", str(self.path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         ) as restoring:
             if restoring.stdout is not None:
