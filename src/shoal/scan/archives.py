@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -172,14 +172,14 @@ class Unpacking:
         if restoring.returncode:
             raise ValueError("pg_restore can't read it")
 
-    def _write(self, name: str, file: BinaryIO | object, packed: int) -> None:
+    def _write(self, name: str, file: Any, packed: int) -> None:
         """A part under its own name, with nothing in it that could lead out of the folder."""
         self.limit.part()
         place = self._place(name)
         place.parent.mkdir(parents=True, exist_ok=True)
         unpacked = 0
         with place.open("xb") as out:
-            while piece := file.read(_PIECE):  # type: ignore[union-attr]
+            while piece := file.read(_PIECE):
                 unpacked += len(piece)
                 try:
                     self.limit.take(len(piece), unpacked, packed)
@@ -203,12 +203,12 @@ class Unpacking:
 
 
 @contextmanager
-def _opened(path: Path, kind: str) -> Iterator[BinaryIO | object]:
+def _opened(path: Path, kind: str) -> Iterator[Any]:
     if kind == "zstd":
         with pa.OSFile(str(path)) as raw, pa.CompressedInputStream(raw, "zstd") as stream:
             yield stream
         return
-    openers = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+    openers: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
     with openers[kind](path, "rb") as file:
         yield file
 
