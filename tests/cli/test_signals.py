@@ -37,7 +37,8 @@ from shoal.cli import main
 main()
 """
 SCRUB = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may be run where it is ignored
 sys.path.insert(0, {root!r})
 from tests.text.known_forms import annotator
 from shoal.scrub import scrubber

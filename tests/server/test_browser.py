@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PICTURES = os.environ.get("SHOAL_PICTURES")
 """A folder, where somebody wants to look at the pages."""
 MOST_CLICKS = 12
+PROGRESS = re.compile("/progress$")
 WAIT = 120_000
 
 
@@ -123,9 +124,12 @@ def test_newcomer_makes_a_release_of_the_demo_hospital(studio: Studio, walk: Wal
     walk.click("Choose the privacy", "link")
     assert page.input_value("#k") == "5"
     walk.look("5-choose")
+    page.route(PROGRESS, lambda _: None)  # unanswered, so that the page stays while it is looked at
     walk.click("Make the release")
     page.get_by_role("heading", name="Making the release").wait_for()
     walk.look("6-run")
+    page.unroute(PROGRESS)
+    page.reload()
     page.get_by_role("heading", name="Release of hospital").wait_for()
     walk.look("7-result")
     with page.expect_download() as data:

@@ -113,6 +113,8 @@ KEYS_OF_OURS = {
     "shoal.synth.test_data.generators.addresses._tables": "a country",
     "shoal.synth.test_data.generators.names._sets": "a community",
     "shoal.synth.test_data.generators.names.faker_names": "a locale",
+    "shoal.server.web.languages.translations": "a language of the studio",
+    "shoal.server.studio.page_rendering._templates": "a language of the studio",
     "shoal.synth.test_data.generators.tax_numbers._gstin_layout": "a kind of holder",
     "shoal.synth.test_data.generators.tax_numbers._pan_layout": "a kind of holder",
     "shoal.synth.test_data.generators.text._layout": "a pattern of a schema",
@@ -135,6 +137,7 @@ CONTAINERS = {"dict", "list", "set", "defaultdict", "OrderedDict", "Counter", "d
 KEPT_BY_MODULES = {
     "shoal.attack.registry._REGISTERED": "attacks, by their names",
     "shoal.schema.registry._loading": "packages whose plug-ins are being imported",
+    "shoal.kernels.early_checksums._begun": "states and checksums of files that a command is about",
     "shoal.io.atomic.unfinished._unfinished": "paths of files that are being written, until they are whole",
 }
 """What grows in a module while the program runs, and holds no value of any data."""
