@@ -31,7 +31,7 @@ FLOORS = {
     "doors": ("cli", "api", "server", "examples"),
     "use cases": (
         *("govern", "synthetic_release", "release", "streaming", "curator"),
-        *("live", "secure_aggregation", "assess", "scan"),
+        *("live", "database_copy", "secure_aggregation", "assess", "scan"),
     ),
     "telling": ("report", "results"),
     "judging": ("measurement", "attack"),

@@ -23,6 +23,7 @@ FLAG = re.compile(r"(?<![\w-])--[a-z]")
 OTHERS = {
     "engine/spark/session.py": "the options of Java",
     "report/pdf.py": "the options of Chromium",
+    "scan/archives.py": "the options of pg_restore",
     "results/schemas.py": "for the page of results: which command prints what",
 }
 """Files with such words that are no flags of ours."""

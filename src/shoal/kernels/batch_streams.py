@@ -54,6 +54,36 @@ def streamed(batches: Batches, schema: pl.Schema) -> pl.LazyFrame:
     return register_io_source(produce, schema=schema, is_pure=True)
 
 
+ColumnBatches = Callable[[list[str] | None], Iterator[pl.DataFrame]]
+
+
+def streamed_columns(batches: ColumnBatches, schema: pl.Schema) -> pl.LazyFrame:
+    """The same where columns can be left unread: ``batches`` is told which a pass needs, None for all.
+
+    >>> def read(columns):
+    ...     yield pl.DataFrame({"a": [1, 2], "b": [3, 4]}).select(columns or ["a", "b"])
+    >>> streamed_columns(read, pl.Schema({"a": pl.Int64(), "b": pl.Int64()})).select("b").collect()["b"].to_list()
+    [3, 4]
+    """
+
+    def produce(
+        columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _batch_size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        read = columns if columns is None or predicate is None else list({*columns, *predicate.meta.root_names()})
+        left = n_rows
+        for batch in batches(read):
+            frame = batch if left is None else batch.head(left)
+            if left is not None:
+                left -= frame.height
+            if predicate is not None:
+                frame = frame.filter(predicate)
+            yield frame if columns is None else frame.select(columns)
+            if left == 0:
+                return
+
+    return register_io_source(produce, schema=schema, is_pure=True)
+
+
 def ahead(batches: Iterator[pl.DataFrame], most: int = 2) -> Generator[pl.DataFrame]:
     """The same batches, made in a thread of their own while the last ones are being used; at most ``most`` wait.
 

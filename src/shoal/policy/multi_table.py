@@ -111,6 +111,7 @@ class SeveralEntry(Parameters):
     solve: Solve = Field(default_factory=Solve)
     assess: Assess = Field(default_factory=Assess)
     references: tuple[ReferenceEntry, ...] = ()
+    leave_out: tuple[str, ...] = Field(default=(), description="Tables of the database that are not to be copied.")
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,8 @@ class MultiTablePolicy:
     folder: Path = field(default_factory=Path)
     privacy: tuple[PrivacyModel, ...] = ()
     """What stands at the top: it is asked of the joined tables, and of tables that say nothing else."""
+    leave_out: tuple[str, ...] = ()
+    """Tables that are there and are not to be copied; any other that is not named stops a copy."""
     joined: JoinedTablesRule = field(default_factory=JoinedTablesRule)
 
     @property
@@ -185,7 +188,9 @@ def _read(tree: YamlTree, data: dict[str, object]) -> tuple[list[PolicyFinding],
     references = tuple(
         Reference(ReferenceEnd.parse(one.child), ReferenceEnd.parse(one.parent), one.keep) for one in entry.references
     )
-    several = MultiTablePolicy(entry.name, tables, references, privacy=entry.privacy, joined=entry.joined)
+    several = MultiTablePolicy(
+        entry.name, tables, references, privacy=entry.privacy, joined=entry.joined, leave_out=entry.leave_out
+    )
     unread = set(entry.tables) - set(tables)
     found += [*_wrong_targets(tables), *_wrong_references(tables, references, unread), *_wrong_joined(several)]
     found += [((TABLES_KEY, name), ONE_TABLE) for name, policy in tables.items() if policy.guarantee is not None]

@@ -10,7 +10,7 @@ from shoal.policy.yaml_tree import TreePath, YamlTree
 from shoal.schema import Role
 
 NAME_LENGTH = 100
-_OF_THE_WHOLE = ("shoal", "name", "tables", "references", "vault", "joined")
+_OF_THE_WHOLE = ("shoal", "name", "tables", "references", "vault", "joined", "leave_out")
 _BY_KEY = ("solve", "assess")
 """Defaults of these are taken key by key."""
 _FOR_QUASI = ("privacy", "solve")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from shoal.io.failures import no_panic
 from shoal.io.formats.base import FileFormat, all_formats, format_of_suffix, table_suffixes
 from shoal.io.frames import source_at
 from shoal.scan.annotators import Annotate
+from shoal.scan.archives import MOST_LAYERS, Unpacking, UnpackingLimit, archive_kind, unpacking_folder
 from shoal.scan.findings import Scan, ScanFinding, ScannedSource, UnreadSource
 from shoal.scan.table_findings import scan_table
 from shoal.scan.text_findings import MOST, UTF_8, TextBlock, general_place, scan_pieces, scan_text
@@ -49,6 +50,9 @@ class SourceWalk:
     looked: list[ScannedSource] = field(default_factory=list)
     unread: list[UnreadSource] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    layers: int = 0
+    """How many archives what is walked lies in."""
+    limit: UnpackingLimit | None = None
     _task: str = "scan"
 
     def over(self, places: Sequence[str]) -> Scan:
@@ -129,10 +133,36 @@ class SourceWalk:
             yield from self._tables_in(path, format_of_suffix(suffix))
         elif suffix in documents.endings() and suffix not in TEXTS | LOGS:
             yield self._carried(path)
+        elif (kind := archive_kind(opening)) is not None:
+            yield self._inside(path, kind)
         elif "\0" in opening.decode(self.reader.encoding or UTF_8, errors="ignore"):
             raise SourceError(f"{path}: nothing here reads this kind of file")
         else:
             yield self._text(path)
+
+    def _inside(self, path: Path, kind: str) -> SourceFindings:
+        """What an archive or a backup holds, each part named after it."""
+        if self.layers >= MOST_LAYERS:
+            raise SourceError(f"{path}: lies in {MOST_LAYERS} others already")
+        limit = self.limit or UnpackingLimit()
+        with unpacking_folder() as folder:
+            unpacking = Unpacking(path, str(path), folder, limit)
+            unpacking.unpack(kind)
+            inner = SourceWalk(
+                self.annotate,
+                self.everything,
+                Monitor(cancel=self.monitor.cancel),
+                self.recognisers,
+                self.reader,
+                layers=self.layers + 1,
+                limit=limit,
+            )
+            found = inner.over([str(folder)])
+        found = _renamed(found, str(folder), str(path))
+        self.looked += found.looked
+        self.unread += [*unpacking.unread, *found.unread]
+        self.skipped += [*unpacking.skipped, *found.skipped]
+        return list(found.findings), ScannedSource(str(path), kind, f"{unpacking.parts:,} parts")
 
     def _text(self, path: Path) -> SourceFindings:
         size = path.stat().st_size
@@ -204,6 +234,20 @@ class SourceWalk:
                 )
             else:
                 yield piece
+
+
+def _renamed(found: Scan, folder: str, archive: str) -> Scan:
+    """With the places in the archive instead of those where it was unpacked."""
+
+    def named(text: str) -> str:
+        return text.replace(f"sqlite:///{folder}/", f"{archive}!").replace(f"{folder}/", f"{archive}!")
+
+    return Scan(
+        tuple(replace(one, source=named(one.source)) for one in found.findings),
+        tuple(replace(one, source=named(one.source)) for one in found.looked),
+        tuple(UnreadSource(named(one.source), named(one.why)) for one in found.unread),
+        tuple(named(one) for one in found.skipped),
+    )
 
 
 def title_of(places: Sequence[str]) -> str:

@@ -159,7 +159,7 @@ def write_in_databases(given: Sequence[tuple[DatabaseTarget, pl.LazyFrame]]) -> 
 
 
 def open_database(options: DatabaseOptions, base: Path | None) -> DatabaseSource:
-    database = _connected(options, options.label, SourceError, base)
+    database = connected(options, options.label, SourceError, base)
     from shoal.io.databases.relations import Relation
 
     relation = Relation(options.table, options.db_schema, options.query)
@@ -186,16 +186,17 @@ def address_of(url: str) -> Address:
 
 def tables_in(address: Address, *, db_schema: str | None = None, base: Path | None = None) -> tuple[str, ...]:
     """The names of the tables and views of a whole database."""
-    return _connected(address, address.place, SourceError, base).names(db_schema)
+    return connected(address, address.place, SourceError, base).names(db_schema)
 
 
 def open_database_target(options: DatabaseTargetOptions, base: Path | None) -> DatabaseTarget:
-    database = _connected(options, options.label, TargetError, base)
+    database = connected(options, options.label, TargetError, base)
     database.check_write(options.table, options.db_schema, options.if_exists)
     return DatabaseTarget(options.label, options.table, options.db_schema, options.if_exists, database)
 
 
-def _connected(address: Address, label: str, failure: type[InputError], base: Path | None) -> Database:
+def connected(address: Address, label: str, failure: type[InputError], base: Path | None = None) -> Database:
+    """A database that has not been spoken to yet."""
     try:
         from sqlalchemy.engine import make_url
 

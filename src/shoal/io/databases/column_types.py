@@ -64,12 +64,12 @@ def table_of(name: str, db_schema: str | None, stored: pl.Schema, *, temporary: 
 
     from shoal.io.databases.relations import quoted
 
-    columns = [Column(quoted(column), _column_type(dtype)) for column, dtype in stored.items()]
+    columns = [Column(quoted(column), column_type(dtype)) for column, dtype in stored.items()]
     place = quoted(db_schema) if db_schema else None
     return Table(quoted(name), MetaData(), *columns, schema=place, prefixes=["TEMPORARY"] if temporary else [])
 
 
-def _column_type(dtype: pl.DataType) -> TypeEngine[Any]:
+def column_type(dtype: pl.DataType) -> TypeEngine[Any]:
     import sqlalchemy as sa
     from sqlalchemy.dialects import mysql
 

@@ -54,7 +54,12 @@ _STATES: Final = {
     "53100": "the database has no room left on its disk",
     "57014": "the database ended the query",
     "2BP01": "other things in the database, such as views, depend on the table",
+    "23502": "a value is missing where there has to be one",
+    "23503": "a row refers to one that is not there",
     "23505": "a row is there already (unique key)",
+    "23514": "a row breaks a rule of the table",
+    "22001": "a text is too long for its column",
+    "42P07": "a table of that name is there already",
 }
 _SIGNS: Final = {
     "password authentication failed": _STATES["28P01"],
@@ -85,6 +90,8 @@ _DECLARED: Final[dict[str, pl.DataType]] = {
 
 class PostgreSQL(Database):
     kind = "postgresql"
+    held: adbc.Connection | None = None
+    """A session in which everything is read, so that all of it is as it was at one moment."""
 
     @contextmanager
     def plainly(self) -> Iterator[None]:
@@ -93,14 +100,39 @@ class PostgreSQL(Database):
         except adbc.Error as error:
             raise self.failure(f"{self.label}: {_explained(error)}") from None
 
-    @contextmanager
-    def _cursor(self) -> Iterator[adbc.Cursor]:
-        """A cursor in a transaction, which ends without a trace unless it is committed."""
+    def connect(self) -> adbc.Connection:
         url = self.url.set(drivername="postgresql")
         if "connect_timeout" not in url.query:
             url = url.update_query_dict({"connect_timeout": _CONNECT_SECONDS})
+        return adbc.connect(url.render_as_string(hide_password=False))
+
+    @contextmanager
+    def holding(self, snapshot: str) -> Iterator[None]:
+        """Everything is read as another session saw it that has exported its snapshot; row rules hide nothing unseen,
+        they stop the reading.
+        """
+        joining = (f"SET TRANSACTION SNAPSHOT '{snapshot}'", "SET LOCAL row_security TO off")
+        with self.plainly(), closing(self.connect()) as connection:
+            with connection.cursor() as cursor:
+                for statement in (_READING[0], *joining, *_READING[1:]):
+                    cursor.execute(statement)
+            self.held = connection
+            try:
+                yield
+            finally:
+                self.held = None
+                with suppress(adbc.Error):
+                    connection.rollback()
+
+    @contextmanager
+    def _cursor(self) -> Iterator[adbc.Cursor]:
+        """A cursor in a transaction, which ends without a trace unless it is committed."""
+        if self.held is not None:
+            with self.plainly(), closing(self.held.cursor()) as cursor:
+                yield cursor
+            return
         with self.plainly():
-            connection = adbc.connect(url.render_as_string(hide_password=False))
+            connection = self.connect()
             with closing(connection):
                 cursor = connection.cursor()
                 try:
@@ -127,7 +159,7 @@ class PostgreSQL(Database):
 
     def read(self, relation: Relation) -> Iterator[pl.DataFrame]:
         with self._cursor() as cursor:
-            for statement in _READING:
+            for statement in _READING if self.held is None else ():
                 cursor.execute(statement)
             fields = self._fields(cursor, relation)
             scales = _scales(cursor, relation, fields)
@@ -138,6 +170,14 @@ class PostgreSQL(Database):
             yield self._typed(reader.schema.empty_table(), scales)
             for batch in self._arriving(reader):
                 yield self._typed(batch, scales)
+
+    def schema(self, relation: Relation) -> pl.Schema:
+        """The columns as ``read`` gives them, without reading a row."""
+        with self._cursor() as cursor:
+            fields = self._fields(cursor, relation)
+            scales = _scales(cursor, relation, fields)
+            nothing = cursor.adbc_execute_schema(_sql(relation.nothing())).empty_table()
+            return self._typed(nothing, scales).schema
 
     def foreign_keys(self, relation: Relation, parent: Relation) -> list[tuple[str, str]]:
         with self._cursor() as cursor:
@@ -290,6 +330,11 @@ def _rows(cursor: adbc.Cursor, statement: str, *parameters: str) -> list[tuple[o
 
 def _sql(element: CompilerElement) -> str:
     return str(element.compile(dialect=_DIALECT, compile_kwargs={"literal_binds": True}))
+
+
+def in_our_words(state: str | None) -> str | None:
+    """What a SQLSTATE means; None where there is none."""
+    return None if state is None else _STATES.get(state, f"the database answers with an error (SQLSTATE {state})")
 
 
 def _explained(error: adbc.Error) -> str:

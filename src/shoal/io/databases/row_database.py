@@ -52,6 +52,8 @@ class Swap:
 
 
 class RowDatabase(Database):
+    held: Connection | None = None
+    """A session in which everything is read, so that all of it is as it was at one moment."""
     read_only: ClassVar[tuple[str, ...]]
     """Statements that make the session's transactions read-only snapshots."""
     writable: ClassVar[tuple[str, ...]] = ()
@@ -86,6 +88,10 @@ class RowDatabase(Database):
     @contextmanager
     def session(self, *, write: bool) -> Iterator[Connection]:
         """A connection of its own, rolled back unless committed."""
+        if self.held is not None and not write:
+            with self.plainly():
+                yield self.held
+            return
         with self.plainly(), create_engine(self.locator(write=write), poolclass=NullPool).connect() as connection:
             for statement in self.writable if write else self.read_only:
                 connection.exec_driver_sql(statement)
