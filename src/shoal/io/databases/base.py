@@ -171,7 +171,7 @@ def declared_columns(options: DatabaseOptions, base: Path | None) -> dict[str, p
     """Each column of a table or query by its name, as it is declared: no row is read."""
     from shoal.io.databases.relations import Relation
 
-    database = _connected(options, options.label, SourceError, base)
+    database = connected(options, options.label, SourceError, base)
     return database.columns(Relation(options.table, options.db_schema, options.query))
 
 
