@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.support.commands import Call, in_process
 
-from shoal.errors import InputError, IntegrityError, SourceError, TargetError
+from shoal.errors import InputError, IntegrityError, ShoalError, SourceError, TargetError
 from shoal.policy import Policy
 from shoal.streaming.places import open_feed, open_sink
 from shoal.streaming.report import StreamReport
@@ -32,6 +32,9 @@ attributes:
   number: {role: insensitive, type: integer}
 privacy: [{k_anonymity: {k: 5}}]
 """
+
+UNFIT = POLICY.replace("k_anonymity: {k: 5}", "average_risk: {threshold: 0.1}")
+"""A model that is judged by the whole table."""
 
 
 @pytest.fixture
@@ -57,9 +60,9 @@ def numbers(path: Path) -> list[int]:
     return [json.loads(line)["number"] for line in path.read_text().splitlines()]
 
 
-def flow(source: Path, target: Path, delay: int = 40, policy: str = POLICY) -> StreamReport:
+def flow(source: Path, target: Path, delay: int = 40, policy: str = POLICY, *, force: bool = False) -> StreamReport:
     request = StreamRequest(Policy.from_text(policy), delay=StreamDelay(delay))
-    with closing(open_feed(str(source))) as feed, closing(open_sink(str(target))) as sink:
+    with closing(open_feed(str(source))) as feed, closing(open_sink(str(target), force=force)) as sink:
         return StreamRun(request, feed, sink).execute()
 
 
@@ -133,6 +136,31 @@ def test_a_file_that_no_stream_left_is_not_touched(tmp_path):
     with pytest.raises(TargetError, match="no stream left it"):
         flow(source, target)
     assert target.read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "link.jsonl", "hard.jsonl"])
+def test_what_is_read_is_not_replaced(tmp_path, name):
+    source = tmp_path / "in.jsonl"
+    source.write_text(lines(0, 10))
+    (tmp_path / "link.jsonl").symlink_to(source)
+    (tmp_path / "hard.jsonl").hardlink_to(source)
+    with pytest.raises(InputError, match="is what is read"):
+        flow(source, tmp_path / name, force=True)
+    assert source.read_text() == lines(0, 10)
+
+
+def test_what_is_there_is_replaced_only_by_a_stream_that_begins(tmp_path):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text(lines(0, 10))
+    target.write_text("mine\n")
+    with pytest.raises(ShoalError):
+        flow(source, target, force=True, policy=UNFIT)
+    assert target.read_text() == "mine\n"
+    with pytest.raises(ShoalError):
+        flow(source, tmp_path / "new.jsonl", policy=UNFIT)
+    assert not (tmp_path / "new.jsonl").exists()
+    flow(source, target, force=True)
+    assert "mine" not in target.read_text()
 
 
 def test_two_streams_do_not_write_to_one_file(tmp_path):

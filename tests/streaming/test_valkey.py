@@ -57,10 +57,12 @@ def numbers(server: Redis, name: str = "safe") -> list[int]:
     return [int(fields[b"number"]) for _, fields in found]
 
 
-def flow(valkey: Server, delay: int = 20, target: str | None = None, policy: str = POLICY) -> StreamReport:
+def flow(
+    valkey: Server, delay: int = 20, target: str | None = None, policy: str = POLICY, *, force: bool = False
+) -> StreamReport:
     request = StreamRequest(Policy.from_text(policy), delay=StreamDelay(delay))
     to = target or place(valkey, "safe")
-    with closing(open_feed(place(valkey, "visits"))) as feed, closing(open_sink(to)) as sink:
+    with closing(open_feed(place(valkey, "visits"))) as feed, closing(open_sink(to, force=force)) as sink:
         return StreamRun(request, feed, sink).execute()
 
 
@@ -172,6 +174,14 @@ def test_a_server_that_does_not_answer_is_told_without_its_password():
     with pytest.raises(SourceError) as refused:
         open_feed("redis://:secret@127.0.0.1:1/0#visits")
     assert "secret" not in str(refused.value)
+
+
+def test_what_is_read_is_not_replaced(valkey, server):
+    fill(server, 0, 10)
+    other_name = f"redis://localhost:{valkey.port}/0#visits"
+    with pytest.raises(InputError, match="is what is read"):
+        flow(valkey, target=other_name, force=True)
+    assert server.xlen("visits") == 10
 
 
 def test_what_is_there_is_not_touched(valkey, server):

@@ -32,6 +32,8 @@ class StreamRun:
 
     def __init__(self, request: StreamRequest, source: StreamSource, sink: StreamSink) -> None:
         self.request, self.source, self.sink = request, source, sink
+        if source.identity is not None and source.identity == sink.identity:
+            raise InputError("is what is read", field="to", advice="take another name")
         plan = bind_stream(request.policy, Randomness(request.seed), request.secrets, request.event_time)
         self.room = WaitingRoom(plan, request.delay, request.event_time, request.late)
         self._counts = StreamCounts()

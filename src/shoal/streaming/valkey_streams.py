@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from shoal.errors import InputError, SourceError, TargetError, install_advice
@@ -44,6 +44,17 @@ class StreamPlace:
             return Redis.from_url(self.server, socket_connect_timeout=10)
         except ValueError:
             raise InputError(f"{self.shown}: is no address of a server") from None
+
+    def identity(self, server: Redis) -> str:
+        """By the number that a server gives itself at its start; by the address where it may not be asked."""
+        from redis.exceptions import RedisError
+
+        try:
+            told: Any = server.info("server")
+            name = str(told["run_id"])
+        except (RedisError, KeyError):
+            name = self.server
+        return f"{name} {server.get_connection_kwargs().get('db', 0)} {self.key}"
 
 
 @contextmanager

@@ -14,9 +14,17 @@ class StreamSink(ABC):
     lasting: ClassVar[bool] = True
     """Whether it remembers how far the stream is."""
 
+    @property
+    def identity(self) -> str | None:
+        """The same as that of a source which would read what is written here."""
+        return None
+
     @abstractmethod
     def load(self) -> StreamState | None:
-        """How far the stream is by what is here; None at its beginning. What was not committed is gone afterwards."""
+        """How far the stream is by what is here; None at its beginning. What was not committed is gone afterwards.
+
+        Only here does a sink replace what was there, when all else is known to be right.
+        """
 
     @abstractmethod
     def commit(self, frame: pl.DataFrame, state: StreamState) -> StreamState:

@@ -18,6 +18,7 @@ import polars as pl
 from shoal.errors import FieldName, FieldText, IntegrityError, TargetError
 from shoal.io import write_atomic, writing
 from shoal.streaming.sinks.base import StreamSink
+from shoal.streaming.sources.base import file_identity
 from shoal.streaming.sources.decoding import SEPARATORS
 from shoal.streaming.state import StreamState
 
@@ -28,12 +29,14 @@ class FileSink(StreamSink):
     def __init__(self, path: Path, *, force: bool = False) -> None:
         self.path, self.journal = path, path.with_name(path.name + JOURNAL)
         self._separator = SEPARATORS.get(path.suffix.lower())
+        self._force, self._unused = force, not path.exists()
         with writing(str(path)):
             self._file: BinaryIO = path.open("ab")
         self._lock()
-        if force:
-            self.journal.unlink(missing_ok=True)
-            self._cut(0)
+
+    @property
+    def identity(self) -> str | None:
+        return file_identity(self._file.fileno())
 
     def _lock(self) -> None:
         try:
@@ -43,6 +46,10 @@ class FileSink(StreamSink):
             raise TargetError(f"{self.path}: another stream writes to it") from None
 
     def load(self) -> StreamState | None:
+        self._unused = False
+        if self._force:
+            self.journal.unlink(missing_ok=True)
+            self._cut(0)
         size = os.fstat(self._file.fileno()).st_size
         if not self.journal.exists():
             if size:
@@ -78,6 +85,8 @@ class FileSink(StreamSink):
         return frame.write_ndjson().encode()
 
     def close(self) -> None:
+        if self._unused:
+            self.path.unlink(missing_ok=True)
         self._file.close()
 
 

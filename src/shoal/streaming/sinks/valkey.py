@@ -24,13 +24,18 @@ class ValkeySink(StreamSink):
         self.journal = self.place.key + JOURNAL
         self._server = self.place.connect()
         self._kept: bytes | None = None
+        self._force = force
         with told_by_server(self.place, TargetError):
             self._server.ping()
-            if force:
-                self._server.delete(self.place.key, self.journal)
+
+    @property
+    def identity(self) -> str | None:
+        return self.place.identity(self._server)
 
     def load(self) -> StreamState | None:
         with told_by_server(self.place, TargetError):
+            if self._force:
+                self._server.delete(self.place.key, self.journal)
             kept: Any = self._server.get(self.journal)
             there = bool(self._server.exists(self.place.key))
         self._kept = kept

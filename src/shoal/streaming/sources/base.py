@@ -7,6 +7,8 @@ stands in the upper bits, as ``position_in`` puts it. With these few methods any
 
 from __future__ import annotations
 
+import os
+import stat
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,9 +48,20 @@ class RecordBatch:
     """Whether no more will come."""
 
 
+def file_identity(handle: int) -> str | None:
+    """Of an open file, by whatever name; None of what is no file, such as a pipe."""
+    found = os.fstat(handle)
+    return f"file {found.st_dev} {found.st_ino}" if stat.S_ISREG(found.st_mode) else None
+
+
 class StreamSource(ABC):
     replayable: ClassVar[bool] = True
     """Whether it can be read again from a position."""
+
+    @property
+    def identity(self) -> str | None:
+        """The same as a sink's that would write where this reads, whatever both are called; None where none could."""
+        return None
 
     @abstractmethod
     def start(self, heads: Mapping[str, int], waiting: Sequence[int]) -> None:

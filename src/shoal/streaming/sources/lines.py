@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from shoal.errors import SourceError
-from shoal.streaming.sources.base import LARGEST_RECORD, RecordBatch, StreamSource
+from shoal.streaming.sources.base import LARGEST_RECORD, RecordBatch, StreamSource, file_identity
 from shoal.streaming.sources.decoding import SEPARATORS, DelimitedDecoder, JsonLinesDecoder, LineDecoder
 
 PARTITION: Final = "lines"
@@ -109,6 +109,10 @@ class FileFeed(_LineSource):
         except OSError as error:
             raise SourceError(f"{path}: {os.strerror(error.errno or 0)}") from None
 
+    @property
+    def identity(self) -> str | None:
+        return file_identity(self._file.fileno())
+
     def start(self, heads: Mapping[str, int], waiting: Sequence[int]) -> None:
         head = heads.get(PARTITION, 0)
         if os.fstat(self._file.fileno()).st_size < head:
@@ -147,6 +151,10 @@ class InputFeed(_LineSource):
         super().__init__(separator)
         self._input = sys.stdin.buffer.fileno()
         self._over = False
+
+    @property
+    def identity(self) -> str | None:
+        return file_identity(self._input)
 
     def start(self, heads: Mapping[str, int], waiting: Sequence[int]) -> None:
         """What was read before is not there any more: positions go on from it."""

@@ -26,6 +26,10 @@ class ValkeyFeed(StreamSource):
         with told_by_server(self.place, SourceError):
             self._server.ping()
 
+    @property
+    def identity(self) -> str | None:
+        return self.place.identity(self._server)
+
     def start(self, heads: Mapping[str, int], waiting: Sequence[int]) -> None:
         self._next = min((*waiting, heads.get(PARTITION, 0)))
         if waiting:
