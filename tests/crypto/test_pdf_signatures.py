@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import re
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
 import pikepdf
 import pytest
+from tests.support.event_loops import in_own_loop
 
 from shoal.crypto import Key
 from shoal.crypto.pdf_signatures import check_signed_pdf, signed_pdf
@@ -53,9 +52,7 @@ def test_in_a_notebook_too(page: bytes) -> None:
     async def both() -> bool:
         return check_signed_pdf(signed_pdf(page, KEY, "Devi"), TRUSTED).trusted
 
-    # In a thread of its own: the browser's driver may leave a loop running in this one.
-    with ThreadPoolExecutor(1) as elsewhere:
-        assert elsewhere.submit(asyncio.run, both()).result()
+    assert in_own_loop(both())
 
 
 def test_somebody_else_does_not_pass_for_the_signer(page: bytes, signed: bytes) -> None:

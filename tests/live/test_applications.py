@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 import logging
@@ -13,6 +12,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
+from tests.support.event_loops import in_own_loop
 
 from shoal.errors import DataError, InputError, ShoalError
 from shoal.live.applications.accessors import register_accessors
@@ -139,7 +139,7 @@ def through_asgi(masks: ResponseMasks, role: str | None, kind: str, body: bytes,
         return {"type": "http.request"}
 
     scope = {"type": "http", "user": role}
-    asyncio.run(MaskedResponses(app, masks, lambda given: given["user"])(scope, receive, send))
+    in_own_loop(MaskedResponses(app, masks, lambda given: given["user"])(scope, receive, send))
     start, end = sent
     return start["status"], {name.decode(): value.decode() for name, value in start["headers"]}, end["body"]
 

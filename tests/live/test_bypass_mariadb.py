@@ -58,6 +58,12 @@ def test_a_dump_holds_nothing(masked: House, options: list[str]) -> None:
     assert not [secret for secret in HIDDEN if secret in seen]
 
 
+def test_a_dump_of_the_owner_holds_everything(masked: House) -> None:
+    """So the program works, and the others' dumps are refused by the server."""
+    seen = dumped(masked, None, "--no-tablespaces", "shoal")
+    assert all(secret in seen for secret in SECRETS)
+
+
 def test_the_clock_of_a_session_doesnt_give_time_back(masked: House) -> None:
     """The role's time is over; NOW can be set, what the view goes by can't."""
     masked.live(until="2020-01-01").apply()

@@ -62,6 +62,12 @@ def test_a_dump_holds_nothing(masked: House, options: list[str]) -> None:
     assert not [secret for secret in HIDDEN if secret in seen]
 
 
+def test_a_dump_of_the_owner_holds_everything(masked: House) -> None:
+    """So the program works, and the others' dumps are refused by the server."""
+    seen = dumped(masked, None)
+    assert all(secret in seen for secret in SECRETS)
+
+
 def test_the_keys_are_in_no_definition(masked: House) -> None:
     seen = observed(masked, "analyst", WAYS["definitions and keys"])
     key = masked.vault.key("patients", "pseudonymise").material.hex()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pymysql
 import yaml
 from sqlalchemy import make_url
 from tests.live.conftest import LOGIN, House
+from tests.servers import postgres_programs
 
 FOLDER = Path(__file__).resolve().parent / "ways"
 
@@ -89,15 +91,15 @@ def _plain(cell: object) -> object:
         return cell.decode("latin-1")
 
 
-def dumped(house: House, user: str, *options: str) -> str:
-    """What the server's own program for backups writes as this user."""
+def dumped(house: House, user: str | None, *options: str) -> str:
+    """What the server's own program for backups writes as this user; without one, as whoever applied the views."""
     url = make_url(house.url)
+    name, password = (str(url.username), str(url.password)) if user is None else (user, LOGIN)
+    given = ["-h", "127.0.0.1", "-p" if house.is_postgres else "-P", str(url.port)]
     if house.is_postgres:
-        place = ["pg_dump", "-h", "127.0.0.1", "-p", str(url.port), "-U", user, *options, str(url.database)]
-        done = subprocess.run(
-            place, env={"PGPASSWORD": LOGIN, "PATH": "/usr/bin:/bin"}, capture_output=True, check=False
-        )
+        command = [str(postgres_programs() / "pg_dump"), *given, "-U", name, *options, str(url.database)]
+        done = subprocess.run(command, env=os.environ | {"PGPASSWORD": password}, capture_output=True, check=False)
     else:
-        place = ["mariadb-dump", "-h", "127.0.0.1", "-P", str(url.port), "-u", user, f"-p{LOGIN}", *options]
-        done = subprocess.run(place, capture_output=True, check=False)
+        command = ["mariadb-dump", *given, "-u", name, f"-p{password}", *options]
+        done = subprocess.run(command, capture_output=True, check=False)
     return (done.stdout + done.stderr).decode()

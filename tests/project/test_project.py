@@ -204,3 +204,12 @@ def test_no_test_asserts_what_a_clock_says() -> None:
         for line in clocked(path.read_text(encoding="utf-8"))
     }
     assert found == set()
+
+
+def test_coroutines_run_where_no_loop_does() -> None:
+    """A test that starts a loop in its own thread fails in whichever process has had a browser before."""
+    starts = re.compile(r"asyncio\.run\(|run_until_complete\(")
+    found = {
+        str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("*.py") if starts.search(path.read_text("utf-8"))
+    }
+    assert found - {"tests/project/test_project.py"} == set()

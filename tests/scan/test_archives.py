@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from sqlalchemy import create_engine, make_url
-from tests.servers import Server
+from tests.servers import Server, postgres_programs
 
 from shoal.scan import Scan, ScanGate, scan_places
 from shoal.scan.annotators import annotate_by
@@ -151,7 +151,7 @@ def test_documents_are_no_archives() -> None:
 @pytest.mark.server
 @pytest.mark.requirement("D-02")
 def test_a_backup_by_pg_dump(tmp_path: Path, postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    programs = Path(postgres.process.args[0]).parent  # type: ignore[index,arg-type]  # they are of the server's version
+    programs = postgres_programs()
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     engine = create_engine(make_url(postgres.url()).set(drivername="postgresql+psycopg"))
     rows = "INSERT INTO backed_up SELECT 'p' || n || '@clinic.example' FROM generate_series(1, 9) n"
