@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from sqlalchemy import inspect, make_url
 from tests.database_copy.conftest import Empty, engine_of
 from tests.database_copy.hospital import PATIENTS, VISITS
 from tests.database_copy.runs import copied, rows
+from tests.servers import postgres_programs
 
 from shoal.database_copy.account import CopyAccount
 from shoal.errors import InputError
@@ -121,16 +123,14 @@ def _run_sql(url: str, path: Path) -> None:
     server = ["-h", str(place.host), f"-P{place.port}", "-u", str(place.username), f"-p{place.password}"]
     commands = {
         "sqlite": ["sqlite3", "-bail", str(place.database)],
-        "postgresql": ["psql", "-q", "-v", "ON_ERROR_STOP=1", url],
+        "postgresql": [str(postgres_programs() / "psql"), "-q", "-v", "ON_ERROR_STOP=1", url],
         "mariadb": ["mariadb", *server, str(place.database)],
     }
+    command = commands[place.drivername]
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"NO {command[0]} HERE, SO THIS IS NOT TESTED")
     with path.open("rb") as file:
-        ran = subprocess.run(
-            commands[place.drivername],
-            stdin=file,
-            capture_output=True,
-            check=False,
-        )
+        ran = subprocess.run(command, stdin=file, capture_output=True, check=False)
     assert ran.returncode == 0, ran.stderr.decode()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from itertools import pairwise
 
 import numpy as np
@@ -23,7 +24,10 @@ from shoal.techniques import Context, techniques
 from shoal.techniques.randomisation.permute import Permute, PermuteStep
 from shoal.techniques.statistical.aggregation.aggregate import Aggregate, AggregateStep
 from shoal.techniques.statistical.sample import SampleStep, Sampling
+from shoal.techniques.statistical.sample_traces import SampleTraces, SampleTracesStep
 from shoal.techniques.strata import random_order
+from shoal.techniques.suppression.cut_stays import CutStays, CutStaysStep
+from shoal.techniques.trace_points import TraceTechnique
 
 pytestmark = pytest.mark.requirement("L-04")
 
@@ -32,6 +36,18 @@ PAY = Column("pay", ValueType.INTEGER, storage=pl.Int64())
 
 def permuted(**parameters: object) -> Step:
     return Permute.model_validate(parameters).bind(PAY, Context({}, Randomness(seed=2).stream("told")))
+
+
+WHERE_AND_WHEN = {
+    "north": Column("north", ValueType.DECIMAL, storage=pl.Float64()),
+    "east": Column("east", ValueType.DECIMAL, storage=pl.Float64()),
+    "at": Column("at", ValueType.DATETIME, storage=pl.Datetime("us")),
+}
+
+
+def traced(technique: type[TraceTechnique], **parameters: object) -> Step:
+    told = {"latitude": "north", "longitude": "east", "time": "at", **parameters}
+    return technique.model_validate(told).bind(Context(WHERE_AND_WHEN, Randomness(seed=2).stream("told"), person="who"))
 
 
 def sampled(person: str | None = None, **parameters: object) -> Step:
@@ -46,6 +62,8 @@ APART = {
     "rank and derange": permuted(within=["rate"], rank=0.8, derange=True),
     "sample": sampled(fraction=0.4, within=["town"]),
     "sample, two columns": sampled(fraction=0.5, within=["rate", "town"]),
+    "traces, sampled": traced(SampleTraces, minutes=60),
+    "traces, stays cut": traced(CutStays, places=1),
 }
 RANKS = {"permute": permuted(**{"with": ["town"]}), "sample": sampled(fraction=0.4), "nobody": sampled(fraction=0.01)}
 LEADS = {"sample": sampled("who", fraction=0.5), "in strata": sampled("who", fraction=0.5, within=["town", "rate"])}
@@ -59,8 +77,13 @@ def tables(draw: st.DrawFn) -> pl.DataFrame:
     few = st.lists(st.sampled_from([None, "a", "b", "c"]), min_size=len(rows), max_size=len(rows))
     rates = st.lists(st.sampled_from([None, 0.0, -0.0, 1.5, float("nan")]), min_size=len(rows), max_size=len(rows))
     pays = st.lists(st.integers(0, 9), min_size=len(rows), max_size=len(rows))
+    places = st.lists(st.sampled_from([None, 12.5, 12.5001, 12.501, 13.0]), min_size=len(rows), max_size=len(rows))
+    moments = st.datetimes(datetime(2026, 1, 1), datetime(2026, 1, 2))  # noqa: DTZ001  # as tables have them
+    times = st.lists(st.none() | moments, min_size=len(rows), max_size=len(rows))
     schema = {ROW: pl.UInt64(), "pay": pl.Int64(), "town": pl.String(), "who": pl.String(), "rate": pl.Float64()}
-    return pl.DataFrame([rows, draw(pays), draw(few), draw(few), draw(rates)], schema=schema)
+    schema |= {name: column.storage for name, column in WHERE_AND_WHEN.items()}
+    drawn = [draw(one) for one in (pays, few, few, rates, places, places, times)]
+    return pl.DataFrame([rows, *drawn], schema=schema)
 
 
 def outcome(act: Callable[[], pl.DataFrame]) -> pl.DataFrame | str:
@@ -169,4 +192,4 @@ def test_nothing_is_told_that_is_not_shown_here(told: str, shown: set[type[Step]
         if step.__module__.startswith("shoal.") and told in vars(step) and not inspect.isabstract(step)
     }
     assert telling == shown
-    assert {PermuteStep, SampleStep, AggregateStep} >= shown
+    assert {PermuteStep, SampleStep, AggregateStep, SampleTracesStep, CutStaysStep} >= shown

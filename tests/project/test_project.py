@@ -141,7 +141,7 @@ def test_a_machine_without_servers_is_told_what_will_be_skipped(bare: Path) -> N
     command = [str(ROOT / "scripts" / "test-machine")]
     done = subprocess.run(command, env={"PATH": str(bare / "bin")}, capture_output=True, text=True, check=False)
     assert done.returncode == 0
-    needed = ["mariadbd", "java", "chromium", "pdftotext", "docx2txt", "xlsx2csv", "node"]
+    needed = ["mariadbd", "java", "chromium", "pdftotext", "docx2txt", "xlsx2csv", "node", "sqlite3"]
     assert re.findall(r"no (\w+) here.* will be skipped", done.stderr) == needed
 
 

@@ -17,10 +17,10 @@ from shoal.errors import DataError
 from shoal.randomness import Randomness
 from shoal.schema import ROW, Column, ValueType
 from shoal.techniques.base import Context, Step, TableTechnique
-from shoal.techniques.traces.cloak_traces import CloakTraces
-from shoal.techniques.traces.cut_stays import CutStays
-from shoal.techniques.traces.microaggregate_traces import MicroaggregateTraces
-from shoal.techniques.traces.sample_traces import SampleTraces
+from shoal.techniques.generalisation.cloak_traces import CloakTraces
+from shoal.techniques.randomisation.microaggregate_traces import MicroaggregateTraces
+from shoal.techniques.statistical.sample_traces import SampleTraces
+from shoal.techniques.suppression.cut_stays import CutStays
 
 COLUMNS = {
     "latitude": Column("latitude", ValueType.DECIMAL, pl.Float64(), scale=6),
@@ -207,6 +207,6 @@ def test_cells_do_not_shrink():
 
 
 def test_too_many_slots_are_refused(monkeypatch):
-    monkeypatch.setattr("shoal.techniques.traces.microaggregate_traces.MOST_CELLS", 10)
+    monkeypatch.setattr("shoal.techniques.randomisation.microaggregate_traces.MOST_CELLS", 10)
     with pytest.raises(DataError, match="longer"):
         bound(made(MicroaggregateTraces)).apply(table(made_up_traces(6, 1)[0]))

@@ -123,4 +123,4 @@ def _list_lost(lost: tuple[str, ...]) -> None:
         typer.echo(f"not copied: {one}")
 
 
-COMMAND = CommandEntry(copy, place=105, task=RELEASE)
+COMMAND = CommandEntry(copy, place=104, task=RELEASE)

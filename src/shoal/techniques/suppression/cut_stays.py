@@ -23,7 +23,7 @@ from shoal.kernels.arrays import Floats, Integers, Mask
 from shoal.randomness import Stream
 from shoal.schema.columns import ROW
 from shoal.techniques.base import EACH_PARTIALLY, Context, Step, table_a1
-from shoal.techniques.traces.trace_points import (
+from shoal.techniques.trace_points import (
     METRES_PER_DEGREE,
     MetreGrid,
     TracePoints,

@@ -23,7 +23,7 @@ from pydantic import Field, model_validator
 
 from shoal.kernels.arrays import Mask
 from shoal.techniques.base import EACH_PARTIALLY, Context, Step, table_a1
-from shoal.techniques.traces.trace_points import MetreGrid, TracePoints, TraceStep, TraceTechnique
+from shoal.techniques.trace_points import MetreGrid, TracePoints, TraceStep, TraceTechnique
 
 
 class CloakTraces(TraceTechnique):

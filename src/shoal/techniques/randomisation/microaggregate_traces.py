@@ -23,7 +23,7 @@ from pydantic import Field
 from shoal.errors import DataError
 from shoal.kernels.arrays import Floats, Integers
 from shoal.techniques.base import EACH_PARTIALLY, Context, Step, table_a1
-from shoal.techniques.traces.trace_points import METRES_PER_DEGREE, TracePoints, TraceStep, TraceTechnique
+from shoal.techniques.trace_points import METRES_PER_DEGREE, TracePoints, TraceStep, TraceTechnique
 
 MOST_CELLS: Final = 50_000_000
 """People × slots: their places are held in memory, and each round looks at all of them."""

@@ -16,7 +16,7 @@ from pydantic import Field
 from shoal.randomness import Stream
 from shoal.schema.columns import ROW
 from shoal.techniques.base import EACH_PARTIALLY, Context, Step, table_a1
-from shoal.techniques.traces.trace_points import TraceStep, TraceTechnique, kept
+from shoal.techniques.trace_points import TraceStep, TraceTechnique, kept
 
 
 class SampleTraces(TraceTechnique):
