@@ -11,7 +11,7 @@ An end passes over the true quantile only if noise moves T that far at one edge,
 interval always holds the chosen value as well, so it misses only by the end on whose side of the quantile that value
 lies: one of the two. So it misses in no more cases than noise is allowed, on any table. It misses in fewer where T is
 near nought at several edges, since one of them is enough; where rows are spread evenly, by two or three in a hundred.
-Noise is allowed two fifths more cases than an interval may miss: one of 95 % holds the quantile in at least 93 % of
+Noise is allowed three eighths more cases than an interval may miss: one of 95 % holds the quantile in at least 93 % of
 cases whatever the table, and in 94 to 96.5 % of tables that aren't the worst for it (measured).
 """
 
@@ -28,7 +28,7 @@ from shoal.dp.opendp_measurements import Noise
 from shoal.dp.statistics import QuantileStatistic
 
 Edges = NDArray[np.float64]
-BY_NOISE: Final = 1.4
+BY_NOISE: Final = 1.375
 """Cases in which noise may pass over the quantile at one edge, to those in which an interval may miss."""
 HALF: Final = 0.5
 """A candidate's rows lie within half a step around it."""
