@@ -92,27 +92,26 @@ def test_an_index_that_was_altered_alone_is_seen(signed: Path, do: Do) -> None:
             registry.verify(signers=SIGNERS)
 
 
-VERSION, RECORD = "shoal_registry_version", "shoal_registry_record"
 FORGERIES = {
-    "content of another type": f"UPDATE {VERSION} SET content = CAST(content AS BLOB) WHERE entry = 3",
-    "salt of another type": f"UPDATE {VERSION} SET salt = CAST(salt AS BLOB) WHERE entry = 3",
-    "identifier of another type": f"UPDATE {VERSION} SET id = CAST(id AS BLOB) WHERE entry = 3",
-    "record of another type": f"UPDATE {RECORD} SET status = CAST(status AS BLOB) WHERE kind = 'project'",
-    "entry of another type": f"UPDATE {RECORD} SET entry = 'x' WHERE kind = 'project'",
+    "content of another type": "UPDATE shoal_registry_version SET content = CAST(content AS BLOB) WHERE entry = 3",
+    "salt of another type": "UPDATE shoal_registry_version SET salt = CAST(salt AS BLOB) WHERE entry = 3",
+    "identifier of another type": "UPDATE shoal_registry_version SET id = CAST(id AS BLOB) WHERE entry = 3",
+    "record of another type": "UPDATE shoal_registry_record SET status = CAST(status AS BLOB) WHERE kind = 'project'",
+    "entry of another type": "UPDATE shoal_registry_record SET entry = 'x' WHERE kind = 'project'",
     "day of another type": "UPDATE shoal_registry_due SET day = CAST(day AS BLOB) WHERE kind = 'project'",
     "no version": "DELETE FROM shoal_registry_schema",
     "two versions": "INSERT INTO shoal_registry_schema VALUES (1)",
     "another version": "UPDATE shoal_registry_schema SET version = 99",
     "version of another type": "UPDATE shoal_registry_schema SET version = 'x'",
     "missing table": "DROP TABLE shoal_registry_due",
-    "missing column": f"ALTER TABLE {RECORD} DROP COLUMN status",
+    "missing column": "ALTER TABLE shoal_registry_record DROP COLUMN status",
     "no checkpoint": "DELETE FROM shoal_ledger_registry_checkpoint",
     "checkpoint moved": "UPDATE shoal_ledger_registry_checkpoint SET number = number - 1",
     "checkpoint by nobody": "UPDATE shoal_ledger_registry_checkpoint SET signer = 'x'",
     "checkpoint dated back": "UPDATE shoal_ledger_registry_checkpoint SET at = '2020-01-01T00:00:00+00:00'",
     "signature of another type": "UPDATE shoal_ledger_registry_checkpoint SET signature = 7",
-    "trigger": f"CREATE TRIGGER t AFTER INSERT ON {RECORD} BEGIN DELETE FROM shoal_registry_due; END",
-    "view": f"ALTER TABLE {RECORD} RENAME TO r; CREATE VIEW {RECORD} AS SELECT * FROM r",
+    "trigger": "CREATE TRIGGER t AFTER INSERT ON shoal_registry_record BEGIN DELETE FROM shoal_registry_due; END",
+    "view": "ALTER TABLE shoal_registry_record RENAME TO r; CREATE VIEW shoal_registry_record AS SELECT * FROM r",
 }
 
 
