@@ -224,6 +224,7 @@ class BudgetLedger(AbstractContextManager["BudgetLedger"]):
     def verify(self, *, signers: Sequence[bytes] = (), anchors: Sequence[LedgerHead | Checkpoint] = ()) -> LedgerFacts:
         """That the chain holds, and that the sums are those of the questions in it."""
         with self._database.reading() as connection:
+            self._database.require_sound(connection, self._metadata)
             chain = self._chain(connection)
             facts = chain.verify(signers=signers, anchors=anchors)
             sums: dict[tuple[str, str], PrivacyCost] = {}
