@@ -80,8 +80,8 @@ def batches_balanced(
     All else is as among the records of that category, or those of them that meet a condition.
     """
     apart = randomness.derived("synth", "balanced")
-    wanted = where if isinstance(where, DrawCondition) else DrawCondition(where)
-    every = _Condition.wanted(model, wanted, apart, BLOCK)
+    asked = where if isinstance(where, DrawCondition) else DrawCondition(where)
+    every = _Condition.wanted(model, asked, apart, BLOCK)
     groups = _categories(model, column, pl.concat(every.batches(model, 1, apart, "where", whole=True)), every)
     supplies = [
         _Supply(
