@@ -133,6 +133,10 @@ def test_the_tail_of_a_longer_number_is_no_phone(text: str, phones: list[str]) -
         ("Fornavn: Anna Efternavn: Holm", ["Anna", "Holm"]),
         ("Vorname: Anna Maria Nachname: Holm", ["Anna Maria", "Holm"]),
         ("Asha Han: see you at ten", ["Asha Han"]),
+        ("Voornaam: Jan Achternaam: van den Brzkowiak", ["Jan", "van den Brzkowiak"]),
+        ("Nombre: Zdzsk Apellidos: Brzkowiak de la Vrtk", ["Zdzsk", "Brzkowiak de la Vrtk"]),
+        ("Nombre: Apellidos: Brzkowiak", ["Brzkowiak"]),
+        ("Efternavn: de", []),
     ],
 )
 def test_a_name_ends_where_the_next_label_begins(text: str, people: list[str]) -> None:
