@@ -263,7 +263,9 @@ def _wrong_joined(several: MultiTablePolicy) -> Iterator[PolicyFinding]:
 
 
 def policies_schema() -> dict[str, Any]:
-    """JSON Schema for editors: a policy of one table, or of several."""
+    """JSON Schema for editors: a policy of one table, of several, or of nested documents."""
+    from shoal.policy.nested_documents import NestedEntry
+
     one, several = Policy.json_schema(), SeveralEntry.model_json_schema(by_alias=True)
     definitions = {**several.pop("$defs"), **one.pop("$defs")}
     own = {key: value for key, value in one["properties"].items() if key not in ("shoal", "name", "vault")}
@@ -278,5 +280,7 @@ def policies_schema() -> dict[str, Any]:
         "additionalProperties": False,
     }
     several["properties"][TABLES_KEY]["additionalProperties"] = {"$ref": "#/$defs/Table"}
+    nested = NestedEntry.model_json_schema(by_alias=True)
+    definitions = {**nested.pop("$defs"), **definitions}
     dialect = one.pop("$schema")
-    return {"$schema": dialect, "$defs": definitions, "oneOf": [one, several]}
+    return {"$schema": dialect, "$defs": definitions, "oneOf": [one, several, nested]}

@@ -88,7 +88,7 @@ def _read(tree: YamlTree, data: dict[str, object]) -> tuple[list[PolicyFinding],
         entry = NestedEntry.model_validate(data)
     except ValidationError as error:
         return findings_of(error, tree, NestedEntry), None
-    found = [*_wrong_paths(entry), *_wrong_people(entry)]
+    found = [*_wrong_paths(entry), *_wrong_mentions(entry), *_wrong_people(entry)]
     if found:
         return found, None
     paths = _paths(entry)
@@ -139,6 +139,10 @@ def _wrong_paths(entry: NestedEntry) -> Iterator[PolicyFinding]:
         for above in prefixes_of(path):
             if above in attributes:
                 yield ("attributes", above), f"holds '{path}', which is named too; name values, or the whole"
+
+
+def _wrong_mentions(entry: NestedEntry) -> Iterator[PolicyFinding]:
+    attributes = entry.attributes
     if guarantee_of(entry.privacy) is not None:
         yield ("privacy",), ONE_TABLE
     for place, model in enumerate(entry.privacy):
@@ -159,6 +163,12 @@ def _wrong_people(entry: NestedEntry) -> Iterator[PolicyFinding]:
             yield ("person",), f"'{path}' is not among the attributes"
         elif attribute.role is Role.QUASI:
             yield ("person",), f"'{path}' is a quasi-identifier, so it names nobody"
+        elif not attribute.is_released and table_of(path) and not table_of(path).endswith("[]"):
+            yield (
+                ("attributes", path),
+                "elements of several kinds stay in their order, which tells whose they are: it needs a pseudonym, by "
+                "which they are counted",
+            )
     if len(set(tables)) < len(tables):
         yield ("person",), "names two paths of the same array"
 
@@ -189,7 +199,7 @@ class _TablePart:
         ]
         given: Any = data["attributes"]
         whose = paths.people.get(table)
-        numbers = dict.fromkeys(paths.keys(table), {"role": str(Role.INSENSITIVE)})
+        numbers = {key: {"role": str(Role.INSENSITIVE)} for key in paths.keys(table)}
         attributes = {
             **numbers,
             **({whose: given[whose]} if whose else {}),

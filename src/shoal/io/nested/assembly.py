@@ -1,7 +1,7 @@
 """Released tables to documents: one after the other, each with the rows of its arrays.
 
 What is written is what the tables say and nothing besides, since that is what was measured. So a key without a value
-and one that isn't there are the same: neither is written, unless all documents had it. The order of keys is one for all.
+and one that isn't there are the same: neither is written, unless all documents had it. Keys have one order for all.
 """
 
 from __future__ import annotations

@@ -175,11 +175,15 @@ class Flattener:
                 self._object(value, path, row, rows, depth)
             elif value or not paths.releases(path):
                 self._not_known(path)
-        elif paths.releases(path):
+        else:
+            self._single(value, path, row)
+
+    def _single(self, value: object, path: str, row: Row) -> None:
+        if self.paths.releases(path):
             leaf = self._leaf(value, path)
             if leaf is not None:
                 row.values[path] = leaf
-        elif value is not None or path not in paths.prefixes:
+        elif value is not None or path not in self.paths.prefixes:
             self._not_known(path)
 
     def _array(self, value: list[Any], path: str, row: Row, rows: list[Row], depth: int) -> None:
