@@ -66,8 +66,9 @@ def test_use_case_1_of_the_pdpc_guide_is_still_personal_whatever_is_met() -> Non
 
 def test_what_speaks_against_a_release_makes_it_personal_again() -> None:
     found = state_of(policy(), lasting=False, against=("attacks succeed",))
-    assert found.still_personal
+    assert (found.state, found.still_personal) == (DataState.UNLINKED, True)
     assert "attacks succeed" in found.because
+    assert "anonymised" not in found.words.replace("pseudonymised", "")
 
 
 def people() -> pl.DataFrame:

@@ -198,3 +198,38 @@ def test_a_budget_that_is_none_is_refused(options: dict[str, Any], field: str) -
         fit(people(50), **options)
     assert told.value.field is not None
     assert told.value.field.name == field
+
+
+SHARED = [16.666667, 25.0, 12.5, 33.333333]
+
+
+def test_odd_numbers_that_many_share_are_found_and_the_rest_stays_a_range() -> None:
+    """Halving ranges would need far more records to come down to single numbers with six decimals."""
+    alone = np.random.default_rng(2).uniform(1, 100, 1_000).round(2)
+    weights = pl.Series("weight", [*(SHARED * 750), *alone.tolist()])
+    drawn = fit(weights.to_frame(), epsilon=1.0, delta=1e-6).sample(4_000, Randomness(1))["weight"]
+    assert [(drawn == number).mean() for number in SHARED] == pytest.approx([0.1875] * 4, abs=0.03)
+    assert drawn.filter(~drawn.is_in(SHARED)).n_unique() > 100
+
+
+def test_a_number_that_one_person_has_never_appears() -> None:
+    """Unless it lies where others are, and then by chance."""
+    weights = pl.DataFrame({"weight": [*(SHARED * 200), 61.803399]})
+    for _ in range(20):
+        assert 61.803399 not in fit(weights, epsilon=20).sample(400, Randomness(1))["weight"]
+
+
+def test_only_numbers_of_which_nothing_is_declared_cost_a_threshold() -> None:
+    frame = pl.DataFrame({"weight": SHARED * 200})
+    declared = TableDescription(
+        columns={"weight": ColumnShape(kind=ShapeKind.DECIMAL, decimals=2, lowest=0, highest=50)}
+    )
+    assert fit(frame, delta=1e-6).budget.delta_thresholds == 5e-7
+    assert fit(frame, delta=1e-6, description=declared).budget.delta_thresholds == 0
+
+
+def test_a_single_person_without_a_number_is_no_error() -> None:
+    """By noise, more numbers are missing than there are records."""
+    for _ in range(5):
+        frame = pl.DataFrame({"weight": [None], "town": ["a"]}, schema={"weight": pl.Float64, "town": pl.String})
+        assert private_table(frame, FitOptions(epsilon=1.0)).coding.names

@@ -44,6 +44,10 @@ class DataState(StrEnum):
     def words(self) -> str:
         return f"{self.replace('_', ' ')} data"
 
+    def taken_for(self, *, personal: bool) -> DataState:
+        """Nothing that is still personal is called anonymised."""
+        return DataState.UNLINKED if personal and self is DataState.ANONYMISED else self
+
 
 @dataclass(frozen=True)
 class StateOfData:
@@ -83,10 +87,9 @@ def state_of(policy: Policy, *, lasting: bool, against: Sequence[str] = ()) -> S
     if not personal and against:
         personal, because = True, f"{because}, but {' and '.join(against)}"
     if preset is not None and not preset.anonymised and state is not DataState.AGGREGATED:
-        state = DataState.UNLINKED if state is DataState.ANONYMISED else state
         personal, because = True, f"{because}, but {policy.use_case} takes no step that would make it anonymous"
     return StateOfData(
-        state,
+        state.taken_for(personal=personal),
         personal,
         because,
         None if preset is None else preset.controls,

@@ -10,6 +10,7 @@ the second, with the rest, counts every code, and columns of many codes get more
 - Numbers and dates: ranges of doubling width around nought are counted, those with people in them are divided, up to
   single numbers or as many ranges as stand out of the noise. Where not even ranges of doubling width do, numbers are
   cut at medians instead (``private_medians``). What lies beyond is drawn at the last range.
+- Numbers with decimals that many people share, such as weights of a survey: told as names are, and counted apart.
 
 A record is in one cell of each count, so ρ of each is (records of a person / scale)² / 2, and these add up.
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import datetime
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil, log2, log10, sqrt
@@ -63,6 +64,8 @@ _LOOKED: Final = 0.5
 """Noise of the second go in units of the first look's, about."""
 _MEDIANS: Final = 0.5
 """Of the second go, the part for medians."""
+_SHARED, _SHARED_MORE = 0.15, 0.35
+"""Of the second go, the parts for numbers that many share: at first, and once more where there are such."""
 _FEWEST_LEVELS, _MOST_LEVELS = 2, 5
 """Of halving records, as far as ranges would stand out of the noise."""
 _NEIGHBOURS: Final = 5
@@ -140,9 +143,9 @@ class ColumnSearch(ABC):
     def finish(self, measure: Measure, records: float) -> DiscoveredColumn: ...
 
 
-def needs_threshold(shape: ColumnShape) -> bool:
-    """Whether a column has names of which nobody said which there are."""
-    return shape.is_named and not _public_names(shape)
+def needs_threshold(shape: ColumnShape, *, open_decimals: bool) -> bool:
+    """Whether a column has names, or single numbers that many share, of which nobody said which there are."""
+    return open_decimals if shape.is_stepped else shape.is_named and not _public_names(shape)
 
 
 def _public_names(shape: ColumnShape) -> tuple[str, ...]:
@@ -288,6 +291,8 @@ def _grouped(shape: ColumnShape, codes: CategoryCodes, counts: Floats, scale: fl
 class _NumberSearch(ColumnSearch):
     def __init__(self, values: pl.Series, shape: ColumnShape, *, open_decimals: bool) -> None:
         self._values, self._shape, self._open = values, shape, open_decimals
+        self._finest, self.thresholded = values, open_decimals
+        self._missing = self._apart = 0.0
         special = [*shape.word_steps, *(shape.steps_of(code) for code in shape.special), *[0] * shape.zero_inflated]
         self._special = tuple(sorted(dict.fromkeys(special)))
         low, high = (None if end is None else shape.steps_of(end) for end in (shape.lowest, shape.highest))
@@ -311,6 +316,7 @@ class _NumberSearch(ColumnSearch):
 
     def look(self, measure: Measure, records: float) -> None:
         counts, scale, apart = self._counted(measure)
+        self._missing = max(0.0, float(apart[0]))
         self._is_clear = _shows(_MOSTLY * (records - apart.sum()), counts, scale)
         if not self._is_clear:
             return
@@ -326,7 +332,7 @@ class _NumberSearch(ColumnSearch):
         decimals = min(_FINEST, max(0, _DIGITS - ceil(log10(size))))
         unit = 10 ** (_FINEST - decimals)
         self._shape = self._shape.model_copy(update={"decimals": decimals})
-        self._values = (self._values / unit).round(0).cast(pl.Int64)
+        self._values = _in_units(self._finest, unit)
         ends = [(round(first / unit), round(last / unit)) for first, last in self._ranges]
         self._ranges = [ends[0], *((max(after[0], before[1] + 1), after[1]) for before, after in pairwise(ends))]
         self._ranges = [(first, max(first, last)) for first, last in self._ranges]
@@ -334,8 +340,13 @@ class _NumberSearch(ColumnSearch):
 
     def finish(self, measure: Measure, records: float) -> DiscoveredColumn:
         """Ranges are divided as long as nearly everybody is in few of the parts, as where few numbers are met."""
+        if self.thresholded:
+            measure = self._set_apart(measure, records)
+        if self._apart and self._apart > _NEARLY_ALL * (records - self._missing):
+            self._ranges = [(self._special[0], self._special[-1])]
+            return self._found(*self._counted(measure))
         if not self._is_clear:
-            return self._cut_at_medians(measure, records)
+            return self._cut_at_medians(measure, records - self._apart)
         left, seen = 1.0, None
         while left > _FINAL and not self._single:
             seen = seen or self._counted(measure.share(_ZOOM))
@@ -350,6 +361,42 @@ class _NumberSearch(ColumnSearch):
                 break
             seen = tried
         return self._found(*self._counted(measure.share(left)))
+
+    def _set_apart(self, measure: Measure, records: float) -> Measure:
+        """Numbers that many share become special codes. What is left of the budget."""
+        found, left = self._shared(measure.share(_SHARED)), 1 - _SHARED
+        if sum(found.values()) > _HARDLY * records:
+            found, left = found | self._shared(measure.share(_SHARED_MORE)), left - _SHARED_MORE
+        if any(found) and self._open:
+            self._settle_decimals((min(found), max(found)))
+        if any(found):
+            self._refine(found)
+        unit = 1 if self._open else self._unit
+        self._special = tuple(sorted({*self._special, *(number // unit for number in found)}))
+        self._apart = float(sum(found.values()))
+        return measure.share(left)
+
+    def _shared(self, measure: Measure) -> dict[int, int]:
+        """As names are told: by noisy counts from a threshold on."""
+        counts = self._finest.drop_nulls().alias("number").value_counts(name="records")
+        release = ConcentratedKeyRelease(measure.rows_per_person, measure.rho, measure.delta)
+        told = release.released({str(number): count for number, count in counts.iter_rows()})
+        often = sorted(told, key=lambda number: -told[number])[:_MOST_RANGES]
+        return {int(number): told[number] for number in often}
+
+    def _refine(self, numbers: Iterable[int]) -> None:
+        """To as many decimals as these numbers have."""
+        unit, more = self._unit, 0
+        while any(number % (unit // 10**more) for number in numbers):
+            more += 1
+        self._shape = self._shape.model_copy(update={"decimals": self._shape.decimals + more})
+        self._values = _in_units(self._finest, self._unit)
+        self._ranges = [(first * 10**more, last * 10**more + 10**more - 1) for first, last in self._ranges]
+
+    @property
+    def _unit(self) -> int:
+        """Of the decimals that were settled on, in the finest ones."""
+        return int(10 ** (_FINEST - self._shape.decimals))
 
     def _cut_at_medians(self, measure: Measure, records: float) -> DiscoveredColumn:
         """Nought is counted by itself: it is what many amounts are, and where doubling ranges meet."""
@@ -401,6 +448,10 @@ class _NumberSearch(ColumnSearch):
         missing = bool(apart[0] >= _VISIBLE * scale)
         codes = self._codes(missing=missing)
         return DiscoveredColumn(self._shape, codes, np.concatenate([apart[0 if missing else 1 :], counts]), scale)
+
+
+def _in_units(values: pl.Series, unit: int) -> pl.Series:
+    return (values / unit).round(0).cast(pl.Int64)
 
 
 def _octaves(lowest: int | None, highest: int | None) -> Ranges:

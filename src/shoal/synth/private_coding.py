@@ -219,8 +219,9 @@ def private_table(frame: pl.DataFrame, options: FitOptions) -> PrivateTable:
 
 def public_budget(schema: pl.Schema, options: FitOptions) -> SynthesisBudget:
     """What a synthesis of such a table costs, before anything is read: types and declared things decide."""
-    shapes, _ = _public_shapes(schema, options.description)
-    return SynthesisBudget.of(options, thresholds=any(needs_threshold(shape) for shape in shapes.values()))
+    shapes, open_decimals = _public_shapes(schema, options.description)
+    thresholds = any(needs_threshold(shape, open_decimals=name in open_decimals) for name, shape in shapes.items())
+    return SynthesisBudget.of(options, thresholds=thresholds)
 
 
 def _is_ordered(found: DiscoveredColumn) -> bool:

@@ -138,7 +138,8 @@ def _state(findings: SynthesisFindings) -> StateOfData:
         return StateOfData(DataState.UNLINKED, still_personal=True, because=PARTLY_REAL)
     because, personal = _drawn_anew(findings)
     drawn = "its records are drawn anew from a model (ISO/IEC 20889, 9.8)"
-    return StateOfData(DataState.ANONYMISED, still_personal=personal, because=drawn + because)
+    state = DataState.ANONYMISED.taken_for(personal=personal)
+    return StateOfData(state, still_personal=personal, because=drawn + because)
 
 
 def _drawn_anew(findings: SynthesisFindings) -> tuple[str, bool]:

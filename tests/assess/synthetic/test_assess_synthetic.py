@@ -88,6 +88,17 @@ def test_text_as_stored_in_files_is_read_as_what_it_is() -> None:
     assert told.figures == assess_synthetic(original, fresh, attacks=False, randomness=Randomness(1)).fidelity.figures
 
 
+def test_numbers_at_the_end_of_the_scale_and_beyond_are_judged() -> None:
+    """Differences of the largest numbers, and their squares, are none themselves."""
+    amounts = [1.5, -1.7e308, 2.5, 1.7e308, float("inf"), float("-inf"), float("nan"), None]
+    frame = pl.DataFrame({"paid": [amounts[row % 8] for row in range(400)], "town": [row % 3 for row in range(400)]})
+    moved = frame.with_columns(pl.col("paid").reverse())
+    found = assess_synthetic(frame, moved, control=frame.reverse(), randomness=Randomness(seed=1))
+    assert found.fidelity is not None
+    assert found.fidelity.columns["paid"].wasserstein == 0
+    assert found.attacks
+
+
 def test_targets_and_control_groups_that_can_not_be_are_refused() -> None:
     original, fresh = _with_names(people(200, 1), 1), _with_names(people(200, 2), 2)
     for target in ("name", "nothing"):

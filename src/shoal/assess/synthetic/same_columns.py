@@ -13,6 +13,8 @@ from shoal.errors import DataError
 
 NAMES_PEOPLE = 0.9
 """A text of which so large a share of the records has a value of its own is a name, a code or a remark."""
+_LARGEST = 1e70
+"""Further out, infinite ones too, numbers are taken to be that, so that products of variances are numbers too."""
 _NO_VALUES = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary)
 
 
@@ -72,7 +74,7 @@ def _plain(frame: pl.DataFrame) -> pl.DataFrame:
         selectors.duration().dt.total_microseconds(),
         selectors.decimal().cast(pl.Float64),
         (selectors.categorical() | selectors.enum() | selectors.boolean()).cast(pl.String),
-        selectors.float().fill_nan(None),
+        selectors.float().cast(pl.Float64).fill_nan(None).clip(-_LARGEST, _LARGEST),
     )
 
 
