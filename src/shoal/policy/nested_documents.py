@@ -101,7 +101,7 @@ def _read(tree: YamlTree, data: dict[str, object]) -> tuple[list[PolicyFinding],
             tables[table_name(table)] = policy
     joint = tuple(model for model in entry.privacy if not isinstance(model, SensitiveModel))
     references = tuple(
-        Reference(*(ReferenceEnd(table_name(one), key_of(parent_of(table))) for one in (table, parent_of(table))))
+        Reference(_numbers(table, parent_of(table)), _numbers(parent_of(table), parent_of(table)))
         for table in paths.columns
         if table
     )
@@ -109,6 +109,11 @@ def _read(tree: YamlTree, data: dict[str, object]) -> tuple[list[PolicyFinding],
     return found, MultiTablePolicy(
         entry.name, tables, references, privacy=joint, joined=entry.joined, documents=documents
     )
+
+
+def _numbers(table: str, numbered: str) -> ReferenceEnd:
+    """The column of a table that has the numbers of rows."""
+    return ReferenceEnd(table_name(table), key_of(numbered))
 
 
 def _paths(entry: NestedEntry) -> DocumentPaths:
@@ -151,6 +156,8 @@ def _wrong_mentions(entry: NestedEntry) -> Iterator[PolicyFinding]:
     for path in entry.documents.beginnings:
         if path not in attributes:
             yield (DOCUMENTS_KEY, "beginnings", path), "is not among the attributes"
+    if entry.solve.decoys is not None:
+        yield ("solve", "decoys"), "invented records are of one table, and have no place in documents"
     if entry.joined.unlink:
         yield ("joined", "unlink"), "a document is its parts together"
 

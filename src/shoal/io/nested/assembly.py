@@ -16,6 +16,7 @@ from typing import Any, Final
 import polars as pl
 
 from shoal.errors import BugError, DataError
+from shoal.io.atomic.file_replacement import atomic_text
 from shoal.io.failures import writing
 from shoal.io.nested.document_files import DocumentShape
 from shoal.io.nested.extended_json import wrapped
@@ -24,6 +25,7 @@ from shoal.io.nested.tables import NestedTables
 
 _BATCH: Final = 20_000
 _SUPPRESSED: Final = "*"
+_DISORDER: Final = "the rows of a released table are not in the order of its source"
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class _Rows:
         key = self.keys[0]
         while (row := self.peek()) is not None and row[key] <= parent:
             if row[key] < self._last:
-                raise BugError("the rows of a released table are not in the order of its source")
+                raise BugError(_DISORDER)
             self._last = row[key]
             self._waiting.pop()
             if row[key] == parent:
@@ -81,7 +83,7 @@ class DocumentAssembly:
     def write(self, path: Path) -> int:
         """How many documents were written, in the shape that they came in."""
         shape, number = self.nested.file.shape, 0
-        with writing(path.name), path.open("w", encoding="utf-8", newline="\n") as file:
+        with writing(path.name), atomic_text(path) as file:
             file.write("[\n" if shape is DocumentShape.ARRAY else "")
             for number, document in enumerate(self.documents(), start=1):
                 file.write(",\n" if shape is DocumentShape.ARRAY and number > 1 else "")
@@ -92,7 +94,11 @@ class DocumentAssembly:
 
     def documents(self) -> Iterator[dict[str, Any]]:
         rows = {table: self._rows(table) for table in self.tables}
+        last, number = -1, key_of(ROOT)
         for row in rows.pop(ROOT).each():
+            if row.get(number, last + 1) <= last:
+                raise BugError(_DISORDER)
+            last = row.get(number, last + 1)
             yield self._filled(ROOT, row, rows)
 
     def _rows(self, table: str) -> _Rows:
