@@ -69,7 +69,7 @@ def _check_tables(
     own, common = condensed_warnings(several, {name: warnings_in(policy) for name, policy in several.tables.items()})
     warnings = [*common, *(f"{name}: {told}" for name, texts in own.items() for told in texts)]
     references = several.references
-    if data is not None or all(policy.source is not None for policy in several.tables.values()):
+    if data is not None or several.documents or all(one.source is not None for one in several.tables.values()):
         with working("check tables", silent=as_json):
             references = check_tables(several, None if data is None else Path(data), reader.options)
     if as_json:

@@ -95,15 +95,16 @@ def _sources(
 ) -> Mapping[str, tuple[Policy, Callable[[], str | Source | None] | None]]:
     """Each table with what opens its data; of several tables, all or none are read."""
     from shoal.policy.multi_table import MultiTablePolicy
-    from shoal.release.multi_table.run import sources_of
+    from shoal.release.multi_table.run import open_tables
 
     tables = policy.tables if isinstance(policy, MultiTablePolicy) else {policy.name: policy}
-    if no_data or (data is None and any(one.source is None for one in tables.values())):
+    nested = isinstance(policy, MultiTablePolicy) and policy.documents is not None
+    if no_data or (data is None and not nested and any(one.source is None for one in tables.values())):
         return {name: (one, None) for name, one in tables.items()}
     if not isinstance(policy, MultiTablePolicy):
         return {policy.name: (policy, partial(reader.open_for, policy, data))}
-    sources = sources_of(policy, None if data is None else Path(data), reader.options)
-    return {name: (one, partial(sources.__getitem__, name)) for name, one in tables.items()}
+    opened = open_tables(policy, None if data is None else Path(data), reader.options)
+    return {name: (one, partial(opened.sources.__getitem__, name)) for name, one in opened.several.tables.items()}
 
 
 def _write_page(plans: Mapping[str, PlanDescription], name: str, path: Path) -> None:
