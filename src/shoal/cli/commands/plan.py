@@ -14,6 +14,7 @@ from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import print_json
 from shoal.cli.terminal.pages import refuse_page
+from shoal.cli.terminal.progress_view import working
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.errors import InputError
@@ -48,7 +49,8 @@ def plan(
     if html is not None:
         refuse_page(html)
     chosen = own.added_to_any(load_any(policy))
-    described = dict(_described(chosen, input, reader, no_data=no_data, engine=engine))
+    with working("plan", silent=json):
+        described = dict(_described(chosen, input, reader, no_data=no_data, engine=engine))
     refusals = [refusal for _, refusal in described.values() if refusal is not None]
     plans = {name: one for name, (one, _) in described.items()}
     if html is not None:
