@@ -19,7 +19,7 @@ from shoal.release import run as running
 
 pytestmark = pytest.mark.requirement("D-01")
 
-CELLS = st.text(alphabet='ab é0;\',"\n', max_size=5)
+CELLS = st.text(alphabet="ab é0;',\"\n", max_size=5)
 TABLES = st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=30)
 
 
