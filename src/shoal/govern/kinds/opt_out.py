@@ -12,7 +12,7 @@ from typing import Final
 
 from pydantic import Field
 
-from shoal.errors import InputError
+from shoal.errors import FieldName, FieldText, InputError
 from shoal.govern.kinds.release import ReleaseState
 from shoal.govern.record_kinds import ActContext, ActInput, RecordKind, RecordState, RegistryView, declared
 
@@ -93,7 +93,7 @@ def require_left_out(view: RegistryView, release: ReleaseState) -> None:
     since = [one.since for one in gone if one.holds_for(release.project)]
     if not since:
         return
-    advice = "make it anew: shoal run … --project …"
+    advice = FieldText("make it anew with ", FieldName("project", of="run"))
     if release.left_out is None:
         raise InputError("people withdrew, and nothing shows that they were left out of that release", advice=advice)
     if not release.created or datetime.datetime.fromisoformat(release.created) < max(since).replace(microsecond=0):
