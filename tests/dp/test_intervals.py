@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 from tests.dp.datasets import described, plan_of, table
 
 from shoal.dp.noisy_answer import NoisyFigures, with_noise, worked_out
-from shoal.dp.opendp_measurements import NoisyChoice, WholeNumbers
+from shoal.dp.opendp_measurements import GaussianNoise, Noise, NoisyChoice, WholeNumbers
 from shoal.dp.query_plan import QueryPlan
 from shoal.dp.statistics import QuantileStatistic
 from shoal.dp.tabulation import Tabulation, checked_frames, tabulated
@@ -110,10 +112,27 @@ class DrawnChoice(NoisyChoice):
         return int(near[(given[near] + _CHANCE.exponential(scale, len(near))).argmax()])
 
 
+def drawn(noise: Noise, size: int | tuple[int, int], chance: np.random.Generator) -> NDArray[np.int64]:
+    """Noise by NumPy, which can be drawn alike again: the law of the real one is tested by itself."""
+    if isinstance(noise, GaussianNoise):
+        reach = np.arange(-int(12 * noise.scale) - 2, int(12 * noise.scale) + 3)
+        weights = np.exp(-((reach / noise.scale) ** 2) / 2)
+        return chance.choice(reach, size, p=weights / weights.sum())
+    stays = 1 - np.exp(-1 / noise.scale)
+    return chance.geometric(stays, size) - chance.geometric(stays, size)
+
+
 class DrawnPlan(QueryPlan):
     def choice(self, quantile: QuantileStatistic) -> NoisyChoice:
         real = super().choice(quantile)
         return DrawnChoice(real.sensitivity, real.epsilon)
+
+    @property
+    def rank_noise(self) -> Noise:
+        real = super().rank_noise
+        noise = replace(real)
+        object.__setattr__(noise, "add", lambda cells: list(cells + drawn(real, len(cells), _CHANCE)))
+        return noise
 
 
 def test_drawn_choices_are_as_likely_as_real_ones() -> None:
@@ -131,6 +150,8 @@ def quantile_coverage(values: NDArray[np.float64], share: float, accounting: str
     """How often intervals hold the quantile of the values within their bounds."""
     real = plan_of(f"SELECT QUANTILE(income, {share}) AS x FROM t", described(1, accounting=accounting), epsilon)  # noqa: S608
     plan = DrawnPlan(**{name: getattr(real, name) for name in QueryPlan.__dataclass_fields__})
+    global _CHANCE  # noqa: PLW0603  # the same draws, whichever other tests ran before
+    _CHANCE = np.random.default_rng([runs, int(10_000 * share), len(values), int(1000 * float(epsilon))])
     clipped = np.clip(values, 0, 1000)
     rows = pl.DataFrame({"who": np.arange(len(values)), "income": clipped}).lazy()
     exact = tabulated(plan, checked_frames(plan, [rows]))
@@ -153,8 +174,8 @@ def test_intervals_of_quantiles_cover(shape: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_intervals_of_quantiles_cover_as_often_as_they_say(shape: str, share: float, accounting: str) -> None:
     covered = quantile_coverage(SHAPES[shape], share, accounting, 2000, "0.3")
-    assert covered >= 0.935
-    assert covered <= 0.965 or shape not in ("even", "in two heaps")
+    assert 0.935 <= covered <= 0.985
+    assert covered <= 0.975 or shape != "even"
 
 
 @pytest.mark.slow

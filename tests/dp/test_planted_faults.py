@@ -92,7 +92,8 @@ class GivesBack(BudgetLedger):
 
     def failed(self, account: Account, cost: PrivacyCost) -> None:
         with self._writing() as connection:
-            self._add(connection, account, PrivacyCost() - cost)
+            spent = self._spent(connection, account.name, account.period)
+            self._put(connection, account, spent + (PrivacyCost() - cost))
 
 
 def answers_before_refusal(ledger: BudgetLedger, *, most: int = 8) -> int:

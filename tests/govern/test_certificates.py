@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pikepdf
 import pytest
+import yaml
 from tests.support.commands import Call
 
 from shoal.crypto import Key
@@ -86,9 +88,29 @@ def _other_statement(release: Path) -> None:
     path.write_text(json.dumps({**envelope, "payload": "e30=", "signatures": []}))
 
 
+def _link_a_folder(release: Path) -> None:
+    aside = release.parent / "aside"
+    aside.mkdir()
+    (aside / "more.csv").write_text("a\n1\n")
+    (release / "further").symlink_to(aside, target_is_directory=True)
+
+
+def _link_the_data(release: Path) -> None:
+    """The same bytes, which somebody can exchange later."""
+    data = next(release.glob("*.csv"))
+    data.symlink_to(data.rename(release.parent / "elsewhere.csv"))
+
+
+def _pipe(release: Path) -> None:
+    os.mkfifo(release / "pipe")
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
+        (_link_a_folder, "'further' is a link or no file"),
+        (_link_the_data, "is a link or no file"),
+        (_pipe, "'pipe' is a link or no file"),
         (_append, "'release.json' was changed"),
         (_remove, "'report.html' is missing"),
         (_add, "'more.csv' was added"),
@@ -117,6 +139,34 @@ def test_every_flipped_byte_of_the_certificate_is_seen_or_harmless(release: Path
             continue
         assert found == honest  # white space, or a key that nobody reads
     path.write_bytes(whole)
+
+
+def test_the_policy_that_it_was_made_by(tmp_path: Path, shoal: Call) -> None:
+    """Line ends aside, any change of it is seen."""
+    policy = {
+        "shoal": 1,
+        "name": "people",
+        "person": "id",
+        "attributes": {"id": "suppress", "age": {"role": "quasi"}, "ward": "suppress"},
+        "privacy": [{"k_anonymity": {"k": 5}}],
+    }
+    path = tmp_path / "policy.yaml"
+    path.write_text(yaml.safe_dump(policy))
+    for line in (
+        "run policy.yaml -i patients.csv -o release --project hospital --by chan",
+        "register keys -o devi.pem",
+        "register certify release --key devi.pem",
+    ):
+        assert shoal(*line.split()).code == 0, line
+    check = ["verify", "release", "--key", "devi.pem.pub", "--policy", "policy.yaml"]
+    assert shoal(*check).code == 0
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert shoal(*check).code == 0
+    path.write_bytes(path.read_bytes().replace(b"k: 5", b"k: 4"))
+    told = shoal(*check)
+    assert (told.code, "not the policy that the release was made by" in told.stdout) == (1, True)
+    assert shoal("verify", "registry.db", "--policy", "policy.yaml").code == 2
+    assert shoal("verify", "release", "--policy", "none.yaml").code == 2
 
 
 def test_openssl_agrees(release: Path, tmp_path: Path) -> None:

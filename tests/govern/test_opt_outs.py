@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 import yaml
-from tests.govern.conftest import GONE, Do, open_project
+from tests.govern.conftest import AGREEMENT, FORM, GONE, Clock, Do, complete_steps, open_project
 from tests.support.clusters import require_spark
 from tests.support.commands import Call
 
@@ -215,3 +216,67 @@ def test_on_the_command_line(shoal: Call, tmp_path: Path) -> None:
     assert "no column says whose" in refused.stderr
     unknown = shoal("run", "policy.yaml", "-i", "patients.csv", "-o", "other", "--project", "nowhere", "--by", "chan")
     assert (unknown.code, "no project 'nowhere'" in unknown.stderr) == (2, True)
+
+
+def agreed(do: Do) -> None:
+    open_project(do)
+    complete_steps(do)
+    do("manager", "request.submit", "R-1", project="hospital", **FORM)
+    do("chief-investigator", "request.review", "R-1")
+    do("co-director", "request.approve", "R-1")
+    do("manager", "request.agree", "R-1", **AGREEMENT)
+
+
+@pytest.mark.requirement("G-03")
+def test_whatever_way_it_was_made_nothing_is_delivered_that_may_have_them(
+    registry: GovernanceRegistry, do: Do, clock: Clock
+) -> None:
+    agreed(do)
+    withdraw_people(registry, KEY, ["P-1", "P-2"], by="manager")
+    before, after = (clock() + datetime.timedelta(hours=one) for one in (-1, 1))
+    clock.pass_days(1)
+
+    def told(name: str, **figures: Any) -> str:
+        given = {"project": "hospital", "population": name, "k": 5, "data_sha256": "b" * 64, "attacked": True}
+        do("data-manager", "release.enter", name, **given, **figures)
+        with pytest.raises(InputError) as refused:
+            do("data-manager", "request.deliver", "R-1", release=name, channel="sftp")
+        return refused.value.message
+
+    assert "nothing shows that they were left out" in told("unknown", created=after.isoformat())
+    assert "after that release was made" in told("early", created=before.isoformat(), left_out=2)
+    assert "after that release was made" in told("undated", left_out=2)
+    assert "more people withdrew" in told("few", created=after.isoformat(), left_out=1)
+    withdraw_people(registry, KEY, ["P-3"], by="manager", projects=["hospital"])
+    assert "after that release was made" in told("late", created=after.isoformat(), left_out=2)
+    people_who_come_back(registry, KEY, ["P-3"], by="manager")
+    given = {"project": "hospital", "population": "good", "k": 5, "data_sha256": "b" * 64, "attacked": True}
+    do("data-manager", "release.enter", "good", **given, created=after.isoformat(), left_out=2)
+    assert do("data-manager", "request.deliver", "R-1", release="good", channel="sftp").status == "delivered"
+
+
+def test_a_run_outside_of_the_project_can_be_entered_and_not_delivered(
+    registry: GovernanceRegistry, do: Do, patients: Path, tmp_path: Path
+) -> None:
+    agreed(do)
+    withdraw_people(registry, KEY, GONE, by="manager")
+    policy = Policy.from_text(POLICY.replace("k: 2", "k: 5"))
+    for name, gone in (("without", None), ("with", withdrawn_people(registry, "hospital", lambda: KEY))):
+        request = RunRequest(policy=policy, data=str(patients), output=tmp_path / name, withdrawn=gone, seed=1)
+        Run(request).execute()
+        given = {"project": "hospital", "folder": str(tmp_path / name)}
+        assert do("data-manager", "release.enter", name, **given).model_dump()["left_out"] == (3 if gone else None)
+    with pytest.raises(InputError, match="nothing shows that they were left out"):
+        do("data-manager", "request.deliver", "R-1", release="without", channel="sftp")
+
+
+@pytest.mark.parametrize("words", ["stream policy.yaml --from patients.csv", "copy policy.yaml --from sqlite:///x.db"])
+def test_commands_that_know_nobody_who_withdrew_are_refused_for_a_project(
+    shoal: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: str
+) -> None:
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    monkeypatch.setenv("SHOAL_PROJECT", "hospital")
+    refused = shoal(*words.split())
+    assert (refused.code, "leaves out nobody who withdrew" in refused.stderr) == (2, True)
+    monkeypatch.delenv("SHOAL_PROJECT")
+    assert "leaves out nobody who withdrew" not in shoal(*words.split()).stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -85,6 +86,40 @@ def test_cells_of_another_type(file_place: Place, column: str) -> None:
     value = "'text'" if column in ("number", "payload", "epoch", "hash") else "X'00'"
     file_place.sql(f"UPDATE {ENTRY} SET {column} = {value} WHERE number = 2")  # noqa: S608
     assert broken_at(ledger) == 2
+
+
+WATCHING = {
+    "sqlite": "CREATE TRIGGER watching AFTER INSERT ON {} BEGIN SELECT 1; END",
+    "postgresql": "CREATE RULE watching AS ON INSERT TO {} DO ALSO NOTHING",
+}
+
+
+@pytest.mark.parametrize("table", [ENTRY, CHECKPOINT])
+def test_what_acts_on_the_tables_is_told(written: Ledger, place: Place, table: str) -> None:
+    assert written.verify().entries == 6
+    place.sql(WATCHING[place.engine.dialect.name].replace("{}", table))
+    with pytest.raises(IntegrityError, match="acts on one"):
+        written.verify()
+
+
+def test_an_index_that_was_altered_alone(file_place: Place) -> None:
+    """The last entry is looked up by it when somebody appends."""
+    ledger = file_place.create()
+    for number in range(3):
+        ledger.append("x", {"n": number})
+    path = Path(file_place.address)
+    with file_place.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = connection.exec_driver_sql("PRAGMA page_size").scalar_one()
+        index = f"SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_{ENTRY}_1'"  # noqa: S608
+        end = connection.exec_driver_sql(index).scalar_one() * size
+    file_place.engine.dispose()
+    assert ledger.verify().entries == 3
+    whole = path.read_bytes()
+    last = whole.rindex(b"\x03\x03", end - size, end)  # entry 3 is in row 3
+    path.write_bytes(whole[:last] + b"\x07" + whole[last + 1 :])
+    with pytest.raises(IntegrityError, match="an index tells"):
+        ledger.verify()
 
 
 def rewritten(place: Place, change: int, upto: int) -> None:

@@ -163,10 +163,16 @@ def month_by_month(folder: Path, seed: int) -> list[Path]:
 @pytest.mark.requirement("R-08")
 @pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 300))])
 def test_month_after_month_everybody_stays_among_k(tmp_path: Path, seed: int) -> None:
-    """Whoever holds all releases and knows who is in which is left with k people at least, for everybody."""
+    """Whoever holds all releases and knows who is in which is left with k people at least, and of those in the last one
+    with l illnesses.
+    """
     folders = month_by_month(tmp_path, seed)
+    last = random_months(seed, 3 + seed % 2)[int(folders[-1].name.removeprefix("month-")) if folders else 0]
+    ills = {row["mark"]: row["ill"] for row in last.to_dicts()}
     for places, marks in joint_groups(*folders).items():
         assert len(marks) >= 3, f"somebody is among {len(marks)} in {len(folders)} releases: {places}"
+        if places[-1] is not None:
+            assert len({ills[mark] for mark in marks}) >= 2, "somebody's illness is certain"
 
 
 def test_months_do_follow_each_other(tmp_path: Path) -> None:

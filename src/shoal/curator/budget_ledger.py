@@ -131,6 +131,7 @@ class BudgetLedger(AbstractContextManager["BudgetLedger"]):
         otherwise: Otherwise,
     ) -> int:
         """The number of the question. On disk when this returns; BudgetExhausted where an account can't bear it."""
+        totals: list[PrivacyCost] = []
         with self._writing() as connection:
             self._refuse_earlier(connection, accounts)
             for account in accounts:
@@ -138,12 +139,13 @@ class BudgetLedger(AbstractContextManager["BudgetLedger"]):
                 if not (spent + cost).fits(account.limit):
                     short = account
                     break
+                totals.append(spent + cost)
             else:
                 payload = {**told, "amount": str(cost.amount), "delta": str(cost.delta)}
                 payload["accounts"] = [[account.name, account.period] for account in accounts]
                 number = self._chain(connection).append(ASKED, payload).number
-                for account in accounts:
-                    self._add(connection, account, cost)
+                for account, total in zip(accounts, totals, strict=True):
+                    self._put(connection, account, total)
                 return number
             otherwise = otherwise.for_cost(cost, short)
             noted = {"account": short.name, "period": short.period, **otherwise.noted}
@@ -159,9 +161,11 @@ class BudgetLedger(AbstractContextManager["BudgetLedger"]):
         """A clock that is set back would open a budget again that belongs to a period which is over."""
         table = self._tables.account
         for account in accounts:
+            if not account.period:
+                continue
             paid = select(func.max(table.c.period)).where(table.c.account == account.name)
             last = connection.execute(paid).scalar() or ""
-            if account.period and last[: len(account.period)] > account.period:
+            if last[: len(account.period)] > account.period:
                 raise IntegrityError(
                     f"{self.label}: the clock says {account.period}, and a question was paid for in {last}",
                     advice="set the clock right",
@@ -220,6 +224,7 @@ class BudgetLedger(AbstractContextManager["BudgetLedger"]):
     def verify(self, *, signers: Sequence[bytes] = (), anchors: Sequence[LedgerHead | Checkpoint] = ()) -> LedgerFacts:
         """That the chain holds, and that the sums are those of the questions in it."""
         with self._database.reading() as connection:
+            self._database.require_sound(connection, self._metadata)
             chain = self._chain(connection)
             facts = chain.verify(signers=signers, anchors=anchors)
             sums: dict[tuple[str, str], PrivacyCost] = {}
@@ -318,10 +323,9 @@ class BudgetLedger(AbstractContextManager["BudgetLedger"]):
         row = connection.execute(select(table).where(table.c.account == account, table.c.period == period)).first()
         return PrivacyCost() if row is None else PrivacyCost(Decimal(row.amount), Decimal(row.delta))
 
-    def _add(self, connection: Connection, account: Account, cost: PrivacyCost) -> None:
+    def _put(self, connection: Connection, account: Account, total: PrivacyCost) -> None:
+        """What is spent of it in all, from now on."""
         table = self._tables.account
-        before = self._spent(connection, account.name, account.period)
-        total = before + cost
         mine = (table.c.account == account.name) & (table.c.period == account.period)
         values = {"amount": str(total.amount), "delta": str(total.delta)}
         changed = connection.execute(update(table).where(mine).values(**values))

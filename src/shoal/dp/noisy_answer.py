@@ -114,7 +114,7 @@ def worked_out(plan: QueryPlan, noisy: NoisyFigures) -> AnswerTable:
         columns.append(figure)
         if figure.dtype.is_numeric() and any(name.startswith("\x00") for name in columns_in(output.scalar)):
             low, high, error = spread.of(output, figures)
-            low, high = pl.DataFrame({"x": figure, "low": low, "high": high}).select(*_holding(plan)).get_columns()
+            low, high = _holding(figure, low, high) if question.non_negative else (low, high)
             columns += [low.alias(f"{output.name}_low"), high.alias(f"{output.name}_high")]
             columns.append(error.alias(f"{output.name}_error"))
             estimates.append(output.name)
@@ -124,6 +124,8 @@ def worked_out(plan: QueryPlan, noisy: NoisyFigures) -> AnswerTable:
 
 def _postprocessed(plan: QueryPlan, frame: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
     question = plan.question
+    if question.having is None and not question.order and question.limit is None:
+        return frame
     numbered = frame.with_row_index("\x00at")
     places = values.with_row_index("\x00at")
     if question.having is not None:
@@ -136,11 +138,10 @@ def _postprocessed(plan: QueryPlan, frame: pl.DataFrame, values: pl.DataFrame) -
     return places.select("\x00at").join(numbered, on="\x00at", how="left", maintain_order="left").drop("\x00at")
 
 
-def _holding(plan: QueryPlan) -> tuple[pl.Expr, pl.Expr]:
-    """The ends of an interval; where a count was put right, what it is now lies within."""
-    if not plan.question.non_negative:
-        return pl.col("low"), pl.col("high")
-    return pl.min_horizontal("low", "x"), pl.max_horizontal("high", "x")
+def _holding(figure: pl.Series, low: pl.Series, high: pl.Series) -> list[pl.Series]:
+    """The ends of an interval of a count that was put right: what it is now lies within."""
+    ends = pl.DataFrame({"x": figure, "low": low, "high": high})
+    return ends.select(pl.min_horizontal("low", "x"), pl.max_horizontal("high", "x")).get_columns()
 
 
 def _aggregates(

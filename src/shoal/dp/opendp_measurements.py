@@ -43,16 +43,22 @@ def opendp() -> ModuleType:
     return prelude
 
 
+@cache
+def _whole_numbers() -> Any:
+    dp = opendp()
+    return dp.vector_domain(dp.atom_domain(T="i64"))
+
+
 @lru_cache(maxsize=256)
 def _laplace(scale: float) -> Any:
     dp = opendp()
-    return dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale=scale)
+    return dp.m.make_laplace(_whole_numbers(), dp.l1_distance(T="i64"), scale=scale)
 
 
 @lru_cache(maxsize=256)
 def _gaussian(scale: float) -> Any:
     dp = opendp()
-    return dp.m.make_gaussian(dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64"), scale=scale)
+    return dp.m.make_gaussian(_whole_numbers(), dp.l2_distance(T="f64"), scale=scale)
 
 
 def _within(stated: float, proven: float) -> None:
@@ -271,7 +277,7 @@ class NoisyChoice:
     @cached_property
     def _measurement(self) -> Any:
         dp = opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+        space = _whole_numbers(), dp.linf_distance(T="i64")
         scale = 2 * self.sensitivity / self.epsilon
         made = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)
         _within(self.epsilon, made.map(self.sensitivity))
@@ -295,7 +301,7 @@ class ConcentratedChoice:
     @cached_property
     def _measurement(self) -> Any:
         dp = opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+        space = _whole_numbers(), dp.linf_distance(T="i64")
         made = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=self.scale)
         _within(self.rho, made.map(self.sensitivity))
         return made

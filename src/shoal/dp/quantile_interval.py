@@ -9,10 +9,13 @@ guessed: the whole cell is taken, since they may all stand at one point, as roun
 
 An end passes over the true quantile only if noise moves T that far at one edge, the first beyond the quantile. The
 interval always holds the chosen value as well, so it misses only by the end on whose side of the quantile that value
-lies: one of the two. So it misses in no more cases than noise is allowed, on any table. It misses in fewer where T is
-near nought at several edges, since one of them is enough; where rows are spread evenly, by two or three in a hundred.
-Noise is allowed three eighths more cases than an interval may miss: one of 95 % holds the quantile in at least 93 % of
-cases whatever the table, and in 94 to 96.5 % of tables that aren't the worst for it (measured).
+lies: one of the two. So it misses in no more cases than noise is allowed, on any table. Noise comes in whole rows,
+which matters where there is little of it: half of what a row can move T is added to the distance.
+
+Noise is allowed 6.5 % where an interval may miss in 5 %, so that 95 % means 93.5 % on the worst table; no table was
+looked at to choose that. Mostly it is more than 95 %: an end also holds where noise spares T at any edge before, and
+where few values are shared by many rows the value that is chosen is often the quantile itself. Where rows are spread
+out, 95 to 97.5 % were measured; where they are heaped, 93.8 to 100 %.
 """
 
 from __future__ import annotations
@@ -28,8 +31,8 @@ from shoal.dp.opendp_measurements import Noise
 from shoal.dp.statistics import QuantileStatistic
 
 Edges = NDArray[np.float64]
-BY_NOISE: Final = 1.375
-"""Cases in which noise may pass over the quantile at one edge, to those in which an interval may miss."""
+BY_NOISE: Final = 1.3
+"""Cases in which noise may pass over the quantile at one edge, to those in which an interval may miss: 6.5 % to 5 %."""
 HALF: Final = 0.5
 """A candidate's rows lie within half a step around it."""
 
@@ -66,7 +69,7 @@ def interval(
     slope = (whole - share) * below - share * (below[:, -1:] - below)
     number = np.arange(len(edges))
     spread = np.sqrt((whole - share) ** 2 * number + share**2 * (len(edges) - 1 - number))
-    reach = float(ndtri(1 - BY_NOISE * (1 - confidence))) * noise.standard_error * spread
+    reach = float(ndtri(1 - BY_NOISE * (1 - confidence))) * noise.standard_error * spread + quantile.weight / 2
     return _passed(edges, slope + reach), -_passed(-edges[::-1], (reach - slope)[:, ::-1])
 
 

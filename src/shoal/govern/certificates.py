@@ -22,6 +22,7 @@ from shoal.errors import IntegrityError, SourceError
 from shoal.govern.release_entry import release_figures
 from shoal.io import sha256_of, write_atomic
 from shoal.ledger.entry import canonical_json
+from shoal.policy.load import read_policy
 from shoal.randomness import now
 
 if TYPE_CHECKING:
@@ -123,10 +124,11 @@ def _pdf_bytes(pdf: Path) -> bytes:
         raise SourceError(f"{pdf}: can't be read ({error.strerror})") from None
 
 
-def verify_release(folder: Path, trusted: Collection[bytes] = ()) -> CertifiedRelease:
+def verify_release(folder: Path, trusted: Collection[bytes] = (), *, policy: Path | None = None) -> CertifiedRelease:
     """The certificate of a folder against its files; an IntegrityError says what does not hold.
 
-    Without a trusted key only changes are seen, not who made the certificate.
+    Without a trusted key only changes are seen, not who made the certificate. A ``policy`` has to be the one that the
+    release was made by.
     """
     envelope = _envelope(folder)
     payload, signer = _checked(envelope, trusted)
@@ -134,6 +136,8 @@ def verify_release(folder: Path, trusted: Collection[bytes] = ()) -> CertifiedRe
     certified = {one["name"]: one["digest"]["sha256"] for one in statement["subject"]}
     _compare(certified, _files(folder))
     told = statement["predicate"]
+    if policy is not None and told["figures"].get("policy_sha256") != _policy_sha256(policy):
+        raise IntegrityError(f"{policy}: is not the policy that the release was made by, or was changed since")
     return CertifiedRelease(
         str(told["name"]), str(told["issued"]), fingerprint(signer), bool(trusted), len(certified), told["figures"]
     )
@@ -144,12 +148,21 @@ def _signed(payload: bytes) -> bytes:
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
 
 
+def _policy_sha256(path: Path) -> str:
+    """As a run takes it."""
+    return hashlib.sha256(read_policy(path).encode()).hexdigest()
+
+
 def _files(folder: Path) -> dict[str, str]:
-    """All files below the folder but the certificate, by path."""
+    """All files below the folder but the certificate, by path. A link, or what is no file, can't be vouched for."""
     if not folder.is_dir():
         raise SourceError(f"{folder}: is no folder")
-    found = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / CERTIFICATE)
-    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in found}
+    found = sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    if odd := [path for path in found if path.is_symlink() or not path.is_file()]:
+        name = odd[0].relative_to(folder).as_posix()
+        raise IntegrityError(f"'{name}' is a link or no file: nobody can vouch for what it will lead to")
+    names = {path.relative_to(folder).as_posix(): path for path in found}
+    return {name: sha256_of(path) for name, path in names.items() if name != CERTIFICATE}
 
 
 def _envelope(folder: Path) -> Mapping[str, Any]:

@@ -252,9 +252,10 @@ class GovernanceRegistry(AbstractContextManager["GovernanceRegistry"]):
         self, *, signers: Collection[bytes] = (), anchors: Iterable[LedgerHead | Checkpoint] = ()
     ) -> RegistryFacts:
         """The chain, what its entries say, and that each record is as its last entry left it; or an IntegrityError."""
-        with self._reading() as reading:
-            facts = reading.chain.verify(signers=signers, anchors=anchors)
-            return reading.compared(facts)
+        with self._database.reading() as connection:
+            self._database.require_sound(connection, self._metadata)
+            reading = _RegistryTransaction(connection, self, now())
+            return reading.compared(reading.chain.verify(signers=signers, anchors=anchors))
 
     @contextmanager
     def _writing(self) -> Iterator[_RegistryTransaction]:
@@ -476,9 +477,12 @@ class _RegistryTransaction:
 
 
 def _belongs(row: Any, entry: LedgerEntry) -> bool:
-    """Whether what stands beside the chain is about the record that the entry names; all or nothing of it is left."""
+    """Whether what stands beside the chain is about the record that the entry names; all or nothing of it is left.
+
+    SQLite takes any value in any column.
+    """
     same = entry.payload.get("record") == f"{row.kind}/{row.id}" and entry.kind.startswith(f"{row.kind}.")
-    return same and (row.content is None) == (row.salt is None)
+    return same and type(row.content) is type(row.salt) and isinstance(row.content, str | None)
 
 
 def _check_status(kind: RecordKind, act: RecordAct, identifier: str, before: RecordState | None) -> None:

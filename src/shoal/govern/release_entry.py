@@ -53,6 +53,7 @@ def figures_of(manifest: Manifest) -> dict[str, Any]:
         "attacked": bool(attacks),
         "attacks_found": sum(1 for attack in attacks if attack.found),
         "models_met": manifest.met,
+        "left_out": manifest.withdrawn,
     }
 
 

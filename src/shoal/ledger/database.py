@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from sqlalchemy import URL, Connection, Engine, MetaData, Select, Table, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, MetaData, Select, Table, bindparam, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -32,6 +32,15 @@ _SETTINGS: Final = (
     "PRAGMA secure_delete = ON",
     "PRAGMA cache_size = -65536",
 )
+_STRANGE_ON_SQLITE: Final = text(
+    "SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger') AND tbl_name IN :tables"
+).bindparams(bindparam("tables", expanding=True))
+_STRANGE_ON_POSTGRESQL: Final = text(
+    "SELECT relname FROM pg_class AS one WHERE relname IN :tables AND pg_table_is_visible(one.oid) AND"
+    " (relkind <> 'r' OR relhasrules OR relrowsecurity"
+    " OR EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = one.oid AND NOT tgisinternal))"
+).bindparams(bindparam("tables", expanding=True))
+"""Views, triggers, rules and hidden rows in the place of our tables or on them: this program makes none."""
 _MAKING: Final = 0x53484F414C
 """The advisory lock of whoever makes tables in a PostgreSQL database."""
 
@@ -174,6 +183,19 @@ class TransactionalDatabase:
                 with suppress(SQLAlchemyError):
                     connection.exec_driver_sql("ROLLBACK")
                 raise
+
+    def require_sound(self, connection: Connection, metadata: MetaData) -> None:
+        """That what is looked up is what stands in the tables, or an IntegrityError.
+
+        Whoever goes through a table sees its rows; whoever looks something up in it goes by an index, which may have
+        been altered alone. A view or a trigger can tell each reader something else.
+        """
+        strange = _STRANGE_ON_SQLITE if self.is_file else _STRANGE_ON_POSTGRESQL
+        found = connection.execute(strange, {"tables": list(metadata.tables)}).scalars().first()
+        if found is not None:
+            raise IntegrityError(f"{self.label}: was altered: '{found}' is no table of this program, or acts on one")
+        if self.is_file and connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar() != "ok":
+            raise IntegrityError(f"{self.label}: is damaged: an index tells something else than its table")
 
     def close(self) -> None:
         if not self.is_file:  # nothing is kept open to a file

@@ -91,6 +91,7 @@ class Ledger(AbstractContextManager["Ledger"]):
     ) -> LedgerFacts:
         """See ``LedgerChain.verify``: facts, or an error with the first number that doesn't hold."""
         with self._database.reading() as connection:
+            self._database.require_sound(connection, self._metadata)
             return self._chain(connection).verify(signers=signers, anchors=anchors)
 
     def checkpoint(self, key: Key) -> Checkpoint:

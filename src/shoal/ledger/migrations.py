@@ -20,9 +20,9 @@ def schema_version(connection: Connection, mark: Table) -> int:
     if not connection.dialect.has_table(connection, mark.name):
         return 1
     found = connection.execute(select(mark.c.version)).scalars().all()
-    if len(found) != 1:
+    if len(found) != 1 or type(found[0]) is not int:
         raise IntegrityError("the database does not say which version of its tables it has")
-    return int(found[0])
+    return found[0]
 
 
 def refuse_newer(connection: Connection, mark: Table, migrations: Sequence[Migration], label: str) -> int:

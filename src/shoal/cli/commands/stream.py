@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.governance.project_options import refuse_project
 from shoal.cli.terminal.help import RELEASE
 from shoal.cli.terminal.imports import importing
 from shoal.cli.terminal.options import Json, PolicyFile
@@ -54,6 +55,7 @@ def stream(
         from shoal.streaming.request import StreamDelay, StreamRequest, parse_span
         from shoal.streaming.run import StreamRun
 
+    refuse_project("a stream")
     if json and target == STANDARD:
         raise InputError("stdout is taken by the records", field="json", advice="say where these go with --to")
     chosen = Policy.load(policy)

@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 PROJECT: Final = "SHOAL_PROJECT"
 
 
+def refuse_project(what: str) -> None:
+    """Of commands that know neither a registry nor who withdrew: nobody is let through unseen."""
+    if os.environ.get(PROJECT):
+        raise InputError(
+            f"{what} is entered in no registry, and leaves out nobody who withdrew",
+            advice=f"unset {PROJECT} if it is made for no project",
+        )
+
+
 @dataclass(frozen=True)
 class ProjectFlags(OptionSet):
     """Of commands that release something."""

@@ -11,6 +11,7 @@ from typing import Final
 from pydantic import Field
 
 from shoal.errors import AccessError, InputError
+from shoal.govern.kinds.opt_out import require_left_out
 from shoal.govern.kinds.project import ProjectState, require_steps
 from shoal.govern.kinds.release import ReleaseState, require_composed
 from shoal.govern.kinds.request import RequestState, require_releasable
@@ -145,6 +146,7 @@ def deliver(context: ActContext, before: FeedState, given: FeedRelease) -> FeedS
         raise InputError("they have it already", field="release")
     require_steps(project)
     require_releasable(project, release)
+    require_left_out(context.view, release)
     require_composed(context.view, given.release, release)
     delivery = FeedDelivery(release=given.release, by=context.by, on=context.today)
     return before.model_copy(update={"deliveries": (*before.deliveries, delivery)})

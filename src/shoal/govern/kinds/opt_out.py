@@ -13,9 +13,12 @@ from typing import Final
 from pydantic import Field
 
 from shoal.errors import InputError
-from shoal.govern.record_kinds import ActContext, ActInput, RecordKind, RecordState, declared
+from shoal.govern.kinds.release import ReleaseState
+from shoal.govern.record_kinds import ActContext, ActInput, RecordKind, RecordState, RegistryView, declared
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{32}")
+_LONG_AGO: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+"""Of records that were made before it was written down."""
 
 
 class OptOutState(RecordState):
@@ -23,6 +26,8 @@ class OptOutState(RecordState):
     """Of the key that the digest was made with: with another one it would fit nobody."""
     projects: tuple[str, ...] = ()
     """From which they withdrew; none for all of them."""
+    since: datetime.datetime = _LONG_AGO
+    """When they withdrew, or widened what they withdrew from."""
 
     def kept_because(self, today: datetime.date) -> str:
         return "they withdrew, and would be let in again" if self.status == "withdrawn" else ""
@@ -53,9 +58,8 @@ def _withdrawn(context: ActContext, given: Withdrawal) -> OptOutState:
     if not _DIGEST.fullmatch(context.identifier):
         raise InputError("is called by a digest, so that nobody is named", advice="shoal register withdraw")
     _known_projects(context, given)
-    return OptOutState(
-        status="withdrawn", key_fingerprint=given.key_fingerprint, projects=tuple(dict.fromkeys(given.projects))
-    )
+    projects = tuple(dict.fromkeys(given.projects))
+    return OptOutState(status="withdrawn", key_fingerprint=given.key_fingerprint, projects=projects, since=context.at)
 
 
 @OPT_OUT.act("returned", name="again")
@@ -69,13 +73,33 @@ def widen(context: ActContext, before: OptOutState, given: Withdrawal) -> OptOut
     """Leave somebody out of further projects too, or of all."""
     _known_projects(context, given)
     projects = tuple(dict.fromkeys((*before.projects, *given.projects))) if given.projects and before.projects else ()
-    return before.model_copy(update={"projects": projects})
+    return before.model_copy(update={"projects": projects, "since": context.at})
 
 
 @OPT_OUT.act("withdrawn", name="return")
 def come_back(_: ActContext, before: OptOutState, __: Return) -> OptOutState:
     """Take somebody in again who asked for it."""
     return before.model_copy(update={"status": "returned"})
+
+
+def require_left_out(view: RegistryView, release: ReleaseState) -> None:
+    """Nothing goes to anybody that may have records of people who withdrew, whichever way it was made.
+
+    Answers are left aside: they hold no records, and nobody can say afterwards whom they counted.
+    """
+    if release.kind == "answer":
+        return
+    gone = [one for one in view.states("opt-out").values() if isinstance(one, OptOutState)]
+    since = [one.since for one in gone if one.holds_for(release.project)]
+    if not since:
+        return
+    advice = "make it anew: shoal run … --project …"
+    if release.left_out is None:
+        raise InputError("people withdrew, and nothing shows that they were left out of that release", advice=advice)
+    if not release.created or datetime.datetime.fromisoformat(release.created) < max(since).replace(microsecond=0):
+        raise InputError("people withdrew after that release was made: they are in it", advice=advice)
+    if release.left_out < len(since):
+        raise InputError("more people withdrew than were left out of that release", advice=advice)
 
 
 def _known_projects(context: ActContext, given: Withdrawal) -> None:

@@ -76,6 +76,8 @@ class ReleaseState(RecordState):
     attacks_found: int = 0
     """How many found more than guessing does."""
     models_met: bool = True
+    left_out: int | None = None
+    """How many people had withdrawn when it was made; None where nobody looked."""
     place: str = ""
     """Where the folder lay when it was entered."""
     tests: tuple[TestResult, ...] = ()
@@ -118,7 +120,7 @@ class ReleaseState(RecordState):
 RELEASE = declared(RecordKind("release", "Releases and their figures.", ReleaseState))
 _FIGURES = (
     *("kind", "created", "source_sha256", "policy_sha256", "data_sha256", "rows", "k", "epsilon"),
-    *("attacked", "attacks_found", "models_met", "place", "recipients", "channel", "valid_until"),
+    *("attacked", "attacks_found", "models_met", "left_out", "place", "recipients", "channel", "valid_until"),
 )
 
 
@@ -148,6 +150,7 @@ class ReleaseEntry(ActInput):
     attacked: bool = False
     attacks_found: int = 0
     models_met: bool = True
+    left_out: int | None = None
     place: str = ""
     reassess_on: datetime.date | None = Field(default=None, description="When to assess the risk again; in a year.")
     retain_until: datetime.date | None = Field(default=None, description="Until when it has to be kept.")

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from shoal.errors import FieldName, FieldText, InputError, IntegrityError
 from shoal.govern.evidence_files import file_evidence
+from shoal.govern.kinds.opt_out import require_left_out
 from shoal.govern.kinds.project import ProjectState, require_steps
 from shoal.govern.kinds.release import ReleaseState, require_composed
 from shoal.govern.procedure import procedure
@@ -344,6 +345,7 @@ def require_deliverable(context: ActContext, request: RequestState, identifier: 
         raise InputError("the time for which the data was asked for is over")
     release = _release(context, request, identifier)
     require_releasable(project, release)
+    require_left_out(context.view, release)
     require_composed(context.view, identifier, release)
     _require_agreed_release(request, identifier)
     return release

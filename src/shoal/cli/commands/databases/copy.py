@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli.discovery import CommandEntry
+from shoal.cli.governance.project_options import refuse_project
 from shoal.cli.terminal.help import RELEASE
 from shoal.cli.terminal.options import Json, PolicyFile
 from shoal.cli.terminal.output import print_json, print_table
@@ -55,6 +56,7 @@ def copy(
     from shoal.errors import InputError
     from shoal.policy.multi_table import MultiTablePolicy, load_any
 
+    refuse_project("a copy of a database")
     chosen = load_any(policy)
     if not isinstance(chosen, MultiTablePolicy):
         raise InputError(f"{policy}: is for one table", advice="`shoal suggest URL` writes one for a whole database")

@@ -23,6 +23,9 @@ def verify(
     anchor: Annotated[
         list[Path] | None, typer.Option("--anchor", help="A checkpoint that was kept elsewhere. May be repeated.")
     ] = None,
+    policy: Annotated[
+        Path | None, typer.Option("--policy", help="Of a release: whether it was made by this policy.")
+    ] = None,
     json: Json = False,  # noqa: FBT002
 ) -> None:
     """Verify a release, a signed PDF, a registry or a budget; exit code 0 where it is intact, 1 where it was changed.
@@ -33,7 +36,7 @@ def verify(
 
     trusted = () if key is None else (trusted_key(key),)
     try:
-        told = _verified(thing, trusted, anchor or [])
+        told = _verified(thing, trusted, anchor or [], policy)
     except IntegrityError as error:
         if json:
             print_json({"intact": False, "because": error.message})
@@ -48,9 +51,11 @@ def verify(
     typer.echo("intact: " + ", ".join(f"{name} {value}" for name, value in told.items() if not isinstance(value, dict)))
 
 
-def _verified(thing: str, trusted: tuple[bytes, ...], anchors: list[Path]) -> dict[str, object]:
+def _verified(thing: str, trusted: tuple[bytes, ...], anchors: list[Path], policy: Path | None) -> dict[str, object]:
     if Path(thing).is_dir():
-        return _release(Path(thing), trusted)
+        return _release(Path(thing), trusted, policy)
+    if policy is not None:
+        raise InputError("is for release folders", field="policy")
     return _pdf(Path(thing), trusted) if thing.lower().endswith(".pdf") else _registry(thing, trusted, anchors)
 
 
@@ -62,10 +67,10 @@ def _pdf(document: Path, trusted: tuple[bytes, ...]) -> dict[str, object]:
     return {**told, "signer": fingerprint(found.public), "trusted": found.trusted}
 
 
-def _release(folder: Path, trusted: tuple[bytes, ...]) -> dict[str, object]:
+def _release(folder: Path, trusted: tuple[bytes, ...], policy: Path | None) -> dict[str, object]:
     from shoal.govern.certificates import verify_release
 
-    found = verify_release(folder, trusted)
+    found = verify_release(folder, trusted, policy=policy)
     return {
         "release": found.name,
         "issued": found.issued,
