@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 KEY = DifferentialPrivacy.key
 
+ONE_TABLE = "differential_privacy is for a table by itself: what several say of one person would add up"
+
 
 def guarantee_of(models: Sequence[PrivacyModel]) -> SamplingGuarantee | None:
     return next((model.guarantee for model in models if isinstance(model, DifferentialPrivacy)), None)

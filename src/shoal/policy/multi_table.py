@@ -12,14 +12,14 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.io.nested.flattening import NestedDocuments
 from shoal.io.options import Address, IfExists
 from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneModel
-from shoal.policy.differential_privacy import guarantee_of
+from shoal.policy.differential_privacy import ONE_TABLE, guarantee_of
 from shoal.policy.load import (
     DOCUMENTS_KEY,
     TABLES_KEY,
@@ -31,8 +31,9 @@ from shoal.policy.load import (
     read_policy,
 )
 from shoal.policy.model import OneLine, Policy, Solve
+from shoal.policy.nested_documents import NestedEntry, nested_policy
 from shoal.policy.presets import UseCase
-from shoal.policy.references import Reference, ReferenceEnd, problems_of, why_apart
+from shoal.policy.references import JoinedTablesRule, Reference, ReferenceEnd, problems_of, why_apart
 from shoal.policy.table_defaults import TableEntry
 from shoal.policy.yaml_tree import TreePath, YamlTree, dotted
 from shoal.privacy import PrivacyModel
@@ -46,8 +47,6 @@ EXTERNAL_USE_CASES = frozenset({"external-sharing", "public"})
 """Use cases in which the data leaves the house, so that the joined tables have to have the k of the single ones."""
 TABLE_NAME = re.compile(r"^\w[\w-]{0,62}$")
 """A table's name is the name of its folder, and stands before the dot of a reference."""
-
-ONE_TABLE = "differential_privacy is for a table by itself: what several say of one person would add up"
 
 
 def _address(value: object) -> object:
@@ -78,21 +77,6 @@ class ReferenceEntry(Parameters):
     child: str = Field(alias="from", description="The column that holds keys, as visits.patient.")
     parent: str = Field(alias="to", description="The column whose keys they are, as patients.id.")
     keep: bool = Field(default=True, description="Whether the released tables are to be joinable by it.")
-
-
-class JoinedTablesRule(Parameters):
-    """What is asked of the tables together: of all that they say of one person."""
-
-    accept: str | None = Field(default=None, description="Why the joined tables need not meet what is asked of them.")
-    k: int | None = Field(default=None, ge=1, description="With `accept`: the lowest k of the joined tables, still.")
-    unlink: bool = Field(default=False, description="Take away whatever records could be joined by.")
-
-    @field_validator("accept")
-    @classmethod
-    def _says_why(cls, reason: str | None) -> str | None:
-        if reason is not None and not reason.strip():
-            raise ValueError("needs a reason, which the report shows")
-        return reason
 
 
 class SeveralEntry(Parameters):
@@ -165,11 +149,17 @@ def any_from_text(text: str, *, source: str = "policy", folder: Path | None = No
     folder = folder or Path()
     tree, data = read_mapping(text, source=source)
     if DOCUMENTS_KEY in data and TABLES_KEY not in data:
-        from shoal.policy.nested_documents import nested_policy
-
         nested = nested_policy(tree, data, source=source)
-        tables = {name: policy.placed(text, folder) for name, policy in nested.tables.items()}
-        return replace(nested, tables=tables, text=text, folder=folder)
+        return MultiTablePolicy(
+            nested.name,
+            {name: policy.placed(text, folder) for name, policy in nested.tables.items()},
+            nested.references,
+            text,
+            folder,
+            nested.privacy,
+            joined=nested.joined,
+            documents=nested.documents,
+        )
     if TABLES_KEY not in data:
         return policy_from_tree(Policy, tree, data, source=source).placed(text, folder)
     problems = list(tree.problems)
@@ -264,8 +254,6 @@ def _wrong_joined(several: MultiTablePolicy) -> Iterator[PolicyFinding]:
 
 def policies_schema() -> dict[str, Any]:
     """JSON Schema for editors: a policy of one table, of several, or of nested documents."""
-    from shoal.policy.nested_documents import NestedEntry
-
     one, several = Policy.json_schema(), SeveralEntry.model_json_schema(by_alias=True)
     definitions = {**several.pop("$defs"), **one.pop("$defs")}
     own = {key: value for key, value in one["properties"].items() if key not in ("shoal", "name", "vault")}

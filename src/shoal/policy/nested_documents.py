@@ -7,6 +7,7 @@ document and in its arrays. What refers to what is the nesting.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 from typing import Annotated, Any, Literal
@@ -19,14 +20,14 @@ from shoal.io.nested.paths import ROOT, is_path, key_of, parent_of, prefixes_of,
 from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneModel
 from shoal.policy.default_attribute import EVERYTHING_ELSE
-from shoal.policy.differential_privacy import guarantee_of
+from shoal.policy.differential_privacy import ONE_TABLE, guarantee_of
 from shoal.policy.load import DOCUMENTS_KEY, TABLES_KEY, PolicyFinding, findings_of
 from shoal.policy.model import Attribute, OneLine, Policy, Solve
-from shoal.policy.multi_table import ONE_TABLE, JoinedTablesRule, MultiTablePolicy
 from shoal.policy.presets import UseCase
-from shoal.policy.references import Reference, ReferenceEnd
+from shoal.policy.references import JoinedTablesRule, Reference, ReferenceEnd
 from shoal.policy.table_defaults import TableEntry
 from shoal.policy.yaml_tree import TreePath, YamlTree, dotted
+from shoal.privacy import PrivacyModel
 from shoal.privacy.base import SensitiveModel
 from shoal.schema import Role
 from shoal.schema.parameters import Parameters
@@ -74,7 +75,20 @@ class NestedEntry(Parameters):
     assess: Assess = Field(default_factory=Assess)
 
 
-def nested_policy(tree: YamlTree, data: dict[str, object], *, source: str) -> MultiTablePolicy:
+@dataclass(frozen=True)
+class DocumentTables:
+    """What a policy of documents says of their tables."""
+
+    name: str
+    tables: Mapping[str, Policy]
+    references: tuple[Reference, ...]
+    privacy: tuple[PrivacyModel, ...]
+    """What is asked of all tables together."""
+    joined: JoinedTablesRule
+    documents: NestedDocuments
+
+
+def nested_policy(tree: YamlTree, data: dict[str, object], *, source: str) -> DocumentTables:
     """The tables of the documents, or all that is wrong with their policy."""
     found, several = _read(tree, data)
     problems = [*tree.problems, *(PolicyProblem(*tree.where(path), dotted(path), told) for path, told in found)]
@@ -83,7 +97,7 @@ def nested_policy(tree: YamlTree, data: dict[str, object], *, source: str) -> Mu
     return several
 
 
-def _read(tree: YamlTree, data: dict[str, object]) -> tuple[list[PolicyFinding], MultiTablePolicy | None]:
+def _read(tree: YamlTree, data: dict[str, object]) -> tuple[list[PolicyFinding], DocumentTables | None]:
     try:
         entry = NestedEntry.model_validate(data)
     except ValidationError as error:
@@ -106,9 +120,7 @@ def _read(tree: YamlTree, data: dict[str, object]) -> tuple[list[PolicyFinding],
         if table
     )
     documents = NestedDocuments(entry.documents.path, paths)
-    return found, MultiTablePolicy(
-        entry.name, tables, references, privacy=joint, joined=entry.joined, documents=documents
-    )
+    return found, DocumentTables(entry.name, tables, references, joint, entry.joined, documents)
 
 
 def _numbers(table: str, numbered: str) -> ReferenceEnd:

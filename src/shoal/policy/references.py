@@ -11,17 +11,35 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from pydantic import Field, field_validator
+
 from shoal.errors import InputError
 from shoal.policy.default_attribute import EVERYTHING_ELSE
 from shoal.policy.model import Attribute, Policy
 from shoal.pseudonyms import Uniqueness
 from shoal.schema import Role
+from shoal.schema.parameters import Parameters
 from shoal.schema.registry import did_you_mean
 from shoal.techniques.cryptographic.encryption.encrypt import Encrypt, EncryptionScheme
 from shoal.techniques.pseudonymisation.pseudonymise import Pseudonymise
 
 OF_ANY_TABLE = frozenset({"id", "key", "code", "no", "nr", "number", "name", "uuid"})
 """Names that say nothing of what is named."""
+
+
+class JoinedTablesRule(Parameters):
+    """What is asked of the tables together: of all that they say of one person."""
+
+    accept: str | None = Field(default=None, description="Why the joined tables need not meet what is asked of them.")
+    k: int | None = Field(default=None, ge=1, description="With `accept`: the lowest k of the joined tables, still.")
+    unlink: bool = Field(default=False, description="Take away whatever records could be joined by.")
+
+    @field_validator("accept")
+    @classmethod
+    def _says_why(cls, reason: str | None) -> str | None:
+        if reason is not None and not reason.strip():
+            raise ValueError("needs a reason, which the report shows")
+        return reason
 
 
 @dataclass(frozen=True)
