@@ -171,3 +171,11 @@ def test_independent_columns_betray_no_members() -> None:
 def test_too_few_records_are_refused_in_one_line() -> None:
     with pytest.raises(DataError, match="a table of 3 records and 1 columns is too small"):
         shoal.synthesise(pl.DataFrame({"age": [1, 2, 3]}), seed=1)
+
+
+def test_a_table_that_is_too_wide_is_refused_before_its_texts_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To read ten thousand columns took a minute, after which they were refused all the same."""
+    monkeypatch.setattr("shoal.synthetic_release.run.typed", None)
+    wide = pl.DataFrame({f"c{place}": ["1", "2"] for place in range(1_001)})
+    with pytest.raises(DataError, match="too wide: at most 1,000"):
+        shoal.synthesise(wide, method="marginals", epsilon=1.0, delta=1e-9, evidence=False)

@@ -228,12 +228,16 @@ def _is_ordered(found: DiscoveredColumn) -> bool:
     return found.codes is not None and found.codes.ordered
 
 
+def refuse_too_wide(frame: pl.DataFrame) -> None:
+    if frame.width > MOST_COLUMNS:
+        raise DataError(f"a table of {frame.width:,} columns is too wide: at most {MOST_COLUMNS:,} go together")
+
+
 def _refuse(frame: pl.DataFrame, said: TableDescription) -> None:
     """By what is public alone: which columns there are, of which types."""
     if not frame.width:
         raise DataError("a table without columns can't be synthesised")
-    if frame.width > MOST_COLUMNS:
-        raise DataError(f"a table of {frame.width:,} columns is too wide: at most {MOST_COLUMNS:,} go together")
+    refuse_too_wide(frame)
     refuse_unreadable(frame)
     for name in (*said.columns, *([said.person] if said.person else [])):
         if name not in frame.columns:

@@ -27,6 +27,7 @@ from shoal.synth.column_shapes import ShapeKind
 from shoal.synth.direct_identifiers import with_direct_identifiers, with_free_text
 from shoal.synth.method import FitOptions, SynthesisModel, synthesis_method
 from shoal.synth.model_files import load_model
+from shoal.synth.private_coding import refuse_too_wide
 from shoal.synth.stored_types import StoredTypes, not_numbers, plain
 from shoal.synth.table_coding import TableDescription
 from shoal.synthetic_release.edit_rules import checked_rules, never_drawn, read_edit_rules, refuse_unknown
@@ -322,6 +323,7 @@ class SyntheticRun:
         """A private method can't look at the data to tell what a column of text holds; types are public knowledge."""
         if self._options is None or not self.request.chosen.is_private:
             return []
+        refuse_too_wide(original)  # before each column is looked at
         declared = getattr(self._options.description, "columns", {})
         return [name for name, kind in original.schema.items() if kind == pl.String() and name not in declared]
 
