@@ -296,6 +296,7 @@ def test_uploads_that_come_side_by_side_share_the_room(home: Path):
     settings = SETTINGS.model_copy(update={"stored_bytes": 19})
     visitor = account(create_app(home, settings), "meera", "data-manager")
     who = visitor.parts.sessions.who(str(visitor.client.cookies["shoal-session"]))
+    assert who is not None
 
     async def small() -> AsyncIterator[bytes]:
         yield b"a,b\n1,2\n"
