@@ -7,6 +7,7 @@ import pytest
 
 import shoal
 from shoal.assess.evidence.example_rows import example_rows
+from shoal.io.frames import FrameSource
 from shoal.kernels.look_alikes import is_prose, made_up, pattern_of, unknown_to
 from shoal.policy import Policy
 from shoal.randomness import Randomness
@@ -51,7 +52,7 @@ def examples(table: pl.DataFrame) -> dict[str, list[tuple[str, str, str]]]:
     policy = Policy.from_text(POLICY)
     release = shoal.anonymise(table, policy, seed=1)
     values = {name: table[name].unique() for name in policy.quasi_identifiers}
-    found = example_rows(policy, table.lazy(), release.data.lazy(), len(table), values)
+    found = example_rows(policy, FrameSource(table.lazy()), FrameSource(release.data.lazy()), len(table), values)
     return {one.name: [(cell.before, cell.after, cell.for_recipient) for cell in one.cells] for one in found}
 
 

@@ -19,7 +19,7 @@ from shoal.curator.curator import positive_amount
 from shoal.dp.description import ColumnKind
 from shoal.dp.scalars import ISO_DATE, ISO_MOMENT
 from shoal.errors import InputError
-from shoal.io import Source, explained
+from shoal.io import Source, beginning, explained
 from shoal.policy import Policy
 from shoal.schema.registry import did_you_mean
 
@@ -62,7 +62,7 @@ class DraftRequest:
 
 def drafted(source: Source, asked: DraftRequest) -> DraftedDescription:
     with explained(source):
-        sample = source.scan().head(LOOKED_AT).collect()
+        sample = beginning(source, LOOKED_AT).collect()
     person, epsilon = asked.person, positive_amount(asked.epsilon, "epsilon")
     if asked.rows_per_person < 1:
         raise InputError("at least 1", field="rows_per_person")

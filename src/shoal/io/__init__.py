@@ -31,7 +31,16 @@ if TYPE_CHECKING:
         parse_target,
     )
     from shoal.io.reader_options import ReaderOptions
-    from shoal.io.sources import FileSource, RecordPicker, ReferenceSource, Source, explained, open_source
+    from shoal.io.sources import (
+        FileSource,
+        RecordPicker,
+        ReferenceSource,
+        ScannedTable,
+        Source,
+        beginning,
+        explained,
+        open_source,
+    )
     from shoal.io.targets import FileTarget, Target, database_target, file_target, open_target, write_all
 
 __all__ = [
@@ -48,6 +57,7 @@ __all__ = [
     "ReaderOptions",
     "RecordPicker",
     "ReferenceSource",
+    "ScannedTable",
     "Source",
     "SourceOptions",
     "Staging",
@@ -56,6 +66,7 @@ __all__ = [
     "atomic_binary",
     "atomic_path",
     "atomic_text",
+    "beginning",
     "database_target",
     "explained",
     "file_target",
@@ -90,6 +101,7 @@ __getattr__ = lazy_exports(
         "ReaderOptions": "shoal.io.reader_options",
         "RecordPicker": "shoal.io.sources",
         "ReferenceSource": "shoal.io.sources",
+        "ScannedTable": "shoal.io.sources",
         "Source": "shoal.io.sources",
         "SourceOptions": "shoal.io.options",
         "Staging": "shoal.io.atomic.folder_commit",
@@ -98,6 +110,7 @@ __getattr__ = lazy_exports(
         "atomic_binary": "shoal.io.atomic.file_replacement",
         "atomic_path": "shoal.io.atomic.file_replacement",
         "atomic_text": "shoal.io.atomic.file_replacement",
+        "beginning": "shoal.io.sources",
         "database_target": "shoal.io.targets",
         "explained": "shoal.io.sources",
         "file_target": "shoal.io.targets",

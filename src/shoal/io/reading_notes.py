@@ -7,7 +7,7 @@ from typing import Final
 
 from shoal.errors import FieldName, FieldText
 from shoal.io.formats.number_notation import undeclared_columns
-from shoal.io.sources import Source, TextSource, explained
+from shoal.io.sources import Source, TextSource, beginning, explained
 
 _LOOKED_AT: Final = 1000
 _SHOWN: Final = 5
@@ -28,7 +28,7 @@ def reading_notes(source: Source, *, header_said: bool = False) -> Iterator[Fiel
         yield FieldText(said, FieldName("header_row", "1"))
     if isinstance(source, TextSource) and source.notation is None:
         with explained(source):
-            columns = undeclared_columns(source.scan().head(_LOOKED_AT))
+            columns = undeclared_columns(beginning(source, _LOOKED_AT))
         if columns:
             shown = ", ".join(columns[:_SHOWN]) + (" …" if len(columns) > _SHOWN else "")
             said = f"{source.label}: {shown}: numbers with a decimal comma are read as text, unless you say "

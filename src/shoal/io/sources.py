@@ -55,10 +55,17 @@ class Source(Protocol):
 
 @runtime_checkable
 class RecordPicker(Protocol):
-    """A table that may hand out single records without all of them being read."""
+    """A table that may hand out some records without all of them being read."""
 
     def pick(self, places: Integers) -> pl.DataFrame | None:
         """The records at these places, which rise, as ``scan`` has them; None where it can't."""
+
+    def beginning(self, records: int) -> pl.DataFrame | None:
+        """The first so many records, as ``scan`` has them; None where it can't."""
+
+
+class ScannedTable(Protocol):
+    def scan(self) -> pl.LazyFrame: ...
 
 
 @runtime_checkable
@@ -111,6 +118,12 @@ def open_source(options: SourceOptions, *, base: Path | None = None) -> Source:
         return source
     with explained(source):
         return replace(source, notation=NumberNotation.found(source.scan(), options.decimal))
+
+
+def beginning(table: ScannedTable, records: int) -> pl.LazyFrame:
+    """The first records. Of a text file Polars would read and hold hundreds of megabytes for them."""
+    first = table.beginning(records) if isinstance(table, RecordPicker) else None
+    return table.scan().head(records) if first is None else first.lazy()
 
 
 def _open_file(options: FileOptions, base: Path | None) -> Source:

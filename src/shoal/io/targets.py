@@ -20,7 +20,13 @@ from shoal.io.formats import parquet
 from shoal.io.formats.base import format_named, format_of_suffix
 from shoal.io.formats.delimited.dialect import Dialect
 from shoal.io.formats.delimited.formula_escapes import escaped, texts_in, without_escapes
-from shoal.io.formats.delimited.reader import DelimitedSource, header_of, pick_delimited, scan_delimited
+from shoal.io.formats.delimited.reader import (
+    DelimitedSource,
+    begin_delimited,
+    header_of,
+    pick_delimited,
+    scan_delimited,
+)
 from shoal.io.options import DatabaseTargetOptions, TargetOptions
 from shoal.io.reader_options import Format
 from shoal.kernels.arrays import Integers
@@ -97,6 +103,14 @@ class FileTarget:
         columns = header_of(self.path, self.dialect, self.label)
         picked = pick_delimited(self.path, self.dialect, columns, self.label, places)
         return without_escapes(picked.lazy()).collect() if picked is not None and self.escape_formulas else picked
+
+    def beginning(self, records: int) -> pl.DataFrame | None:
+        """The first of the records that were written; None where Polars reads them no worse."""
+        if not self.delimited:
+            return None
+        columns = header_of(self.path, self.dialect, self.label)
+        first = begin_delimited(self.path, self.dialect, columns, self.label, records)
+        return without_escapes(first.lazy()).collect() if first is not None and self.escape_formulas else first
 
     def _append(self, frame: pl.DataFrame, file: BinaryIO, *, header: bool, quotes: bool) -> None:
         if self.escape_formulas:

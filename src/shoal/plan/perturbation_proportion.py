@@ -6,7 +6,7 @@ which most values lie, from the lowest to the highest twentieth, in the first re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import polars as pl
 
@@ -22,19 +22,25 @@ STRONG = 0.5
 """Of the range, above which hardly anything is left."""
 
 
-def proportion_warnings(policy: Policy, source: pl.LazyFrame) -> Iterator[str]:
-    """A warning for each attribute whose noise or base is out of proportion to its range."""
+def proportion_warnings(policy: Policy, beginning: Callable[[int], pl.LazyFrame]) -> Iterator[str]:
+    """A warning for each attribute whose noise or base is out of proportion to its range.
+
+    ``beginning`` gives the first so many records of the source.
+    """
     sizes = {
         name: size
         for name, attribute in policy.attributes.items()
         for step in attribute.steps[:1]
         if (size := step.moves_by) is not None
     }
+    if not sizes:
+        return
+    source = beginning(LOOKED_AT)
     present = source.collect_schema().names()
     names = [name for name in sizes if name in present]
     if not names:
         return
-    first = source.select(names).head(LOOKED_AT).collect()
+    first = source.select(names).collect()
     for name, column in detect(first.lazy(), names).items():
         width = _range(column, first[name])
         if width is not None:

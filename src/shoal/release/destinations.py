@@ -104,6 +104,10 @@ class OpenOutput(ABC):
         """Some of its records, by their places, which rise; None where all would have to be read for that."""
         return None
 
+    def beginning(self, records: int) -> pl.DataFrame | None:
+        """The first of its records; None where the data is scanned for them."""
+        return None
+
     def settle(self) -> None:
         """The data is not written any more: what there is to find out of it may be looked for."""
         return
@@ -223,6 +227,9 @@ class FolderOutput(OpenOutput):
 
     def pick(self, places: NDArray[np.int64]) -> pl.DataFrame | None:
         return self.target.pick(places) if isinstance(self.target, FileTarget) else None
+
+    def beginning(self, records: int) -> pl.DataFrame | None:
+        return self.target.beginning(records) if isinstance(self.target, FileTarget) else None
 
     def write_files(self, files: Iterable[SidecarFile], aside: Path) -> tuple[WrittenFile, ...]:
         return write_files(files, aside, self.workspace, like=self._source, escape=self._escape)

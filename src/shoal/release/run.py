@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from shoal.assess.evidence.study import EvidenceStudy, MeasuredFrame, ReleaseEvi
 from shoal.engine import Engine
 from shoal.engine.selection import make_engine
 from shoal.errors import InputError
-from shoal.io import Source, explained
+from shoal.io import Source, beginning, explained
 from shoal.io.frames import FrameSource, as_lazy, is_spark
 from shoal.plan.perturbation_proportion import proportion_warnings
 from shoal.plan.roll_up import RollUpStep
@@ -240,7 +241,7 @@ class Run:
         source, secrets = fingerprint.identity(), self.request.secrets
         manifest = build_manifest(self.policy, data, findings, secrets=secrets, source=source)
         manifest = manifest.warned(output.warnings(files))
-        manifest = manifest.warned(tuple(proportion_warnings(self.policy, self.source.scan())))
+        manifest = manifest.warned(tuple(proportion_warnings(self.policy, partial(beginning, self.source))))
         for warning in manifest.warnings:
             self.monitor.emit(WarningRaised(warning))
         facts = report_facts(self.policy, manifest, findings)
@@ -268,7 +269,7 @@ class Run:
         coarser = {one.attribute for one in done.plan if isinstance(one.step, RollUpStep)}
         values = {name: done.counts.values_of(name) for name in done.counts.attributes}
         values |= {name: values[name].clear() for name in coarser & values.keys() if name is not None}
-        return example_rows(self.policy, self.source.scan(), output.scan(), done.records, values)
+        return example_rows(self.policy, self.source, output, done.records, values)
 
 
 def _refuse_unguaranteed(request: RunRequest) -> None:

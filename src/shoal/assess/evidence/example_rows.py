@@ -20,6 +20,7 @@ import polars as pl
 from shoal.assess.comparison.paired_tables import MEASURING
 from shoal.hierarchy.base import TOP
 from shoal.hierarchy.labels.spans import Spans, date_spans, number_spans
+from shoal.io import ScannedTable, beginning
 from shoal.kernels.look_alikes import is_prose, pattern_of, unknown_to
 from shoal.measurement.usefulness.distribution_bins import LEAST_RECORDS
 from shoal.policy import EVERYTHING_ELSE, Policy
@@ -68,8 +69,8 @@ class _TableBeginnings:
 
 def example_rows(
     policy: Policy,
-    original: pl.LazyFrame,
-    released: pl.LazyFrame,
+    original: ScannedTable,
+    released: ScannedTable,
     records: int,
     values: Mapping[str, pl.Series],
 ) -> tuple[ExampleColumn, ...]:
@@ -78,16 +79,17 @@ def example_rows(
     """
     if not policy.kind.has_traceable_rows or not records:
         return ()
-    shown = set(released.collect_schema().names())
-    present = [name for name in original.collect_schema().names() if name in policy.attributes][:MOST_COLUMNS]
+    before, after = beginning(original, LOOKED_AT), beginning(released, LOOKED_AT)
+    shown = set(after.collect_schema().names())
+    present = [name for name in before.collect_schema().names() if name in policy.attributes][:MOST_COLUMNS]
     tables = _TableBeginnings(
         policy,
-        original.select(present).head(LOOKED_AT).collect(),
-        released.select(name for name in present if name in shown).head(LOOKED_AT).collect(),
+        before.select(present).collect(),
+        after.select(name for name in present if name in shown).collect(),
         values,
     )
     patterns = {key: (column, pattern) for key, column, pattern in tables.patterns()}
-    texts = unknown_to(original, patterns, MEASURING, EXAMPLES) if records <= MOST_RECORDS else {}
+    texts = unknown_to(original.scan(), patterns, MEASURING, EXAMPLES) if records <= MOST_RECORDS else {}
     treated = tables.treated
     names = (name for name in policy.attributes if name != EVERYTHING_ELSE and name in present)
     return tuple(ExampleColumn(name, name in shown, _cells(tables, name, treated.get(name), texts)) for name in names)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import DataError
-from shoal.io import RecordPicker
+from shoal.io import RecordPicker, ScannedTable
 from shoal.kernels.pass_listener import told
 from shoal.measurement.risk.identifier_leaks import IdentifierLeaks
 from shoal.plan.hidden_columns.record_origin import ORIGIN
@@ -34,10 +33,6 @@ from shoal.schema.hidden_columns import HIDDEN
 
 _PLACE, _WAS = f"{HIDDEN}place__", f"{HIDDEN}was_"
 BATCH = 200_000
-
-
-class ScannedTable(Protocol):
-    def scan(self) -> pl.LazyFrame: ...
 
 
 def identifiers_of(policy: Policy) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from shoal.engine.polars.table import PolarsTable
 from shoal.kernels.group_counts import count_and_summarise, count_groups
 from shoal.randomness import Randomness
 from shoal.schema import Column, Columns, Counts
@@ -28,13 +29,14 @@ def count(frame: pl.LazyFrame, attributes: tuple[str, ...], person: str | None, 
 
 
 def describe_counted(
-    frame: pl.LazyFrame, attributes: tuple[str, ...], others: Sequence[str], declared: Columns, at_most: int | None
+    table: PolarsTable, attributes: tuple[str, ...], others: Sequence[str], declared: Columns
 ) -> tuple[Counts, dict[str, Column]]:
     """The combinations, and the value types of the attributes and of other columns, in one pass.
 
     Attributes have few distinct values, whose types are found without another look at all records.
     """
-    search = TypeSearch.begin(frame, others, declared) if others else None
+    frame, at_most = table.source, table.at_most
+    search = TypeSearch.begin(frame, others, declared, beginning=table.beginning) if others else None
     if search is None or search.screened_all:
         counts, found = count(frame, attributes, None, at_most), search.found() if search else {}
     else:

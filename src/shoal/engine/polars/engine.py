@@ -78,7 +78,7 @@ class PolarsEngine:
         if not foreseen or table.alters((*foreseen, *left)):
             with self._frame(table, tuple(names)) as frame:
                 return detect(frame, names, declared)
-        counts, found = describe_counted(table.source, foreseen, left, declared, table.at_most)
+        counts, found = describe_counted(table, foreseen, left, declared)
         self._foreseen = ForeseenCounts(table.source, counts)
         return {name: found[name] for name in names}
 

@@ -51,7 +51,7 @@ class PolarsTable:
     at_most: int | None = None
     """How many records the source has, where it says so."""
     picker: RecordPicker | None = None
-    """The source, where it may hand out single records."""
+    """The source, where it may hand out some records without all of them being read."""
     inserted: PolarsTable | None = None
     """Records that a step has added, a table of their own. They come last, and go through all steps after that."""
 
@@ -114,6 +114,11 @@ class PolarsTable:
             yield run(operations, batch.with_columns(rows.alias(ROW))).select(*dict.fromkeys((*columns, ROW)))
         if self.inserted:
             yield from self.inserted.batches(columns, batch_rows, position)
+
+    def beginning(self, records: int) -> pl.LazyFrame:
+        """The first records of the source."""
+        first = self.picker.beginning(records) if self.picker else None
+        return self.source.head(records) if first is None else first.lazy()
 
     def _picked(self, operations: Sequence[Operation]) -> pl.DataFrame | None:
         """The records that the first operation keeps, where the source hands them out without being read whole."""

@@ -119,7 +119,9 @@ def fetch_table(job: JobContext) -> JobOutcome:
 
 
 def _first_rows(source: Source) -> dict[str, Any]:
-    head = source.scan().head(PREVIEW_ROWS).collect()
+    from shoal.io import beginning
+
+    head = beginning(source, PREVIEW_ROWS).collect()
     names = head.columns[:PREVIEW_COLUMNS]
     rows = [[_short(cell) for cell in row] for row in head.select(names).rows()]
     return {"columns": names, "left_out": len(head.columns) - len(names), "rows": rows}

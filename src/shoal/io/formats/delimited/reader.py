@@ -27,6 +27,8 @@ from shoal.kernels.arrays import Integers
 from shoal.kernels.batch_streams import streamed
 
 _PARSE_BYTES: Final = 1 << 23
+_BEGINNING_BYTES: Final = 1 << 20
+"""What is parsed at a time where only the first records are wanted."""
 _HEADER_BLOCKS: Final = 4
 _LONGEST_RECORD: Final = 1 << 26
 """A reader holds a record whole, several times over."""
@@ -81,6 +83,12 @@ class DelimitedSource:
         picked = pick_delimited(self.path, self.dialect, self.columns, self.label, places, self.lines)
         return picked if picked is None or self.notation is None else self.notation.read(picked.lazy()).collect()
 
+    def beginning(self, records: int) -> pl.DataFrame | None:
+        """The first records; None where the whole file would have to be parsed for that."""
+        self.fingerprint.check(self.path, self.label)
+        first = begin_delimited(self.path, self.dialect, self.columns, self.label, min(records, self.rows))
+        return first if first is None or self.notation is None else self.notation.read(first.lazy()).collect()
+
     def explain(self, error: PolarsError) -> SourceError:
         """What is wrong with the file, from an error that arose while it was read; the error's text is never shown."""
         if "utf-8" in str(error).lower():
@@ -94,18 +102,13 @@ class DelimitedSource:
         return SourceError(f"{self.label}: a quotation mark stands where none may be", advice=_NO_QUOTES)
 
     def _transcoded(self) -> Iterator[pl.DataFrame]:
-        blocks = _whole_records(utf8_blocks(self.path, self.dialect, self.label), self.dialect)
-        first = next(blocks, b"").lstrip(b"\r\n")
         left = self.rows
-        for records in chain([first[_header_end(first, self.dialect) :]], blocks):
-            if not records:
-                continue
-            try:
-                frame = _parsed(records, self.dialect, self.columns)
-            except PolarsError as error:
-                raise self.explain(error) from None
-            yield frame.head(left)
-            left -= min(left, frame.height)
+        try:
+            for frame in _parts(self.path, self.dialect, self.columns, self.label, _PARSE_BYTES):
+                yield frame.head(left)
+                left -= min(left, frame.height)
+        except PolarsError as error:
+            raise self.explain(error) from None
 
 
 def open_delimited(path: Path, options: FileOptions, file_format: Format) -> DelimitedSource:
@@ -187,6 +190,21 @@ def pick_delimited(  # noqa: PLR0913, PLR0917  # the file, how it is read, and w
     return None if lines is None else _parsed(lines, dialect, columns)
 
 
+def begin_delimited(
+    path: Path, dialect: Dialect, columns: Sequence[str], label: str, records: int
+) -> pl.DataFrame | None:
+    """The first records of a file, for which no more is read; of one column, an empty line may be a record or none."""
+    if len(columns) < 2:
+        return None
+    found = [pl.DataFrame(schema=dict.fromkeys(columns, pl.String()))]
+    for frame in _parts(path, dialect, columns, label, _BEGINNING_BYTES) if records else ():
+        found.append(frame.head(records))
+        records -= found[-1].height
+        if not records:
+            break
+    return pl.concat(found)
+
+
 def header_of(path: Path, dialect: Dialect, label: str) -> tuple[str, ...]:
     """The cells of the first record as they stand there; Polars would rename doubles and keep doubled quotes."""
     block = b"".join(islice(utf8_blocks(path, dialect, label), _HEADER_BLOCKS)).lstrip(b"\r\n")
@@ -215,13 +233,24 @@ def _header_end(block: bytes, dialect: Dialect) -> int:
     return cut or len(block)
 
 
-def _whole_records(blocks: Iterable[bytes], dialect: Dialect) -> Iterator[bytes]:
+def _parts(
+    path: Path, dialect: Dialect, columns: Sequence[str], label: str, least_bytes: int
+) -> Iterator[pl.DataFrame]:
+    """The records, of which so many bytes or a few more are parsed at a time."""
+    parts = _whole_records(utf8_blocks(path, dialect, label), dialect, least_bytes)
+    first = next(filter(None, (part.lstrip(b"\r\n") for part in parts)), b"")
+    for records in chain([first[_header_end(first, dialect) :]], parts):
+        if records:
+            yield _parsed(records, dialect, columns)
+
+
+def _whole_records(blocks: Iterable[bytes], dialect: Dialect, least_bytes: int) -> Iterator[bytes]:
     """Blocks joined and cut anew where a record ends."""
     end, quote = dialect.eol.encode(), (dialect.quote or "").encode()
     rest = b""
     for block in blocks:
         rest += block
-        if len(rest) < _PARSE_BYTES:
+        if len(rest) < least_bytes:
             continue
         cut = rest.rfind(end) + 1
         while cut and quote and rest.count(quote, 0, cut) % 2:
