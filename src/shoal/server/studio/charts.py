@@ -197,6 +197,6 @@ def release_graph(rows: Sequence[Mapping[str, Any]]) -> ReleaseGraph | None:
         if other in nodes
     }
     lines = tuple((nodes[one], nodes[other]) for one, other in sorted(together))
-    left, right = (outer(node.x for node in nodes.values()) for outer in (min, max))
-    width = round(right - left + 2 * GRAPH_EDGE, 1)
+    across = [node.x for node in nodes.values()]
+    left, width = min(across), round(max(across) - min(across) + 2 * GRAPH_EDGE, 1)
     return ReleaseGraph(left - GRAPH_EDGE, width, 2 * GRAPH_HEIGHT + 80, tuple(nodes.values()), lines)
