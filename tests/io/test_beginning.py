@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.io import FileOptions, FileTarget, beginning, file_target, open_source
+from shoal.io import FileOptions, FileTarget, beginning, file_target, open_source, parse_source
 from shoal.io.formats.delimited import reader, record_shape
 from shoal.io.formats.delimited.reader import DelimitedSource
 from shoal.io.frames import FrameSource
@@ -19,12 +19,12 @@ from shoal.release import run as running
 
 pytestmark = pytest.mark.requirement("D-01")
 
-CELLS = st.text(alphabet='ab é0;\',"\n', max_size=5)
+CELLS = st.text(alphabet="ab é0;',\"\n", max_size=5)
 TABLES = st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=30)
 
 
 def source_of(path: Path, **options: object) -> DelimitedSource:
-    source = open_source(FileOptions(path=str(path), separator=",", **options))
+    source = open_source(parse_source({"path": str(path), "separator": ",", **options}))
     assert isinstance(source, DelimitedSource)
     return source
 
