@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -205,11 +205,10 @@ def measured(minutes: float, processes: int = PROCESSES) -> Load:
 
 def _wait_until_ready(address: str) -> None:
     for _ in range(600):
-        try:
+        with suppress(httpx2.HTTPError):
             if httpx2.get(f"{address}/readyz", trust_env=False).status_code == 200:
                 return
-        except httpx2.HTTPError:
-            time.sleep(0.1)
+        time.sleep(0.1)
     raise TimeoutError(address)
 
 

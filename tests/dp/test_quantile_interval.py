@@ -20,7 +20,7 @@ pytestmark = pytest.mark.requirement("C-01")
 NUMBER = 200_000
 """A share of 6.5 % is then known to ± 0.055 %."""
 AT_MOST = 0.065 + 4 * 0.00055
-NOISES = {
+NOISES: dict[str, Noise] = {
     "much Laplace noise": LaplaceNoise(2, 0.06),
     "some": LaplaceNoise(1, 0.2),
     "little": LaplaceNoise(1, 1.0),

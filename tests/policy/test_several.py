@@ -262,11 +262,12 @@ def test_two_tables_can_t_be_written_to_the_same_place() -> None:
     assert "'patients' is written there too" in found.message
 
 
-def test_the_schema_for_editors_has_both_kinds_of_policy() -> None:
+def test_the_schema_for_editors_has_all_kinds_of_policy() -> None:
     schema = policies_schema()
-    one, many = schema["oneOf"]
+    one, many, nested = schema["oneOf"]
     assert set(one["required"]) == {"shoal", "name", "attributes"}
     assert set(many["required"]) == {"shoal", "name", "tables"}
+    assert set(nested["required"]) == {"shoal", "name", "documents", "attributes"}
     assert set(many["properties"]["references"]["items"]) == {"$ref"}
     table = schema["$defs"]["Table"]
     assert set(table["properties"]) == set(one["properties"]) - {"shoal", "name", "vault"}

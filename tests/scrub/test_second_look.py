@@ -14,6 +14,10 @@ from shoal.scrub.piece_table import TextReplacement, replaced_places
 from shoal.scrub.scrubber import Scrubber
 from shoal.scrub.second_look import REACH, found_near, judges_by_surroundings
 from shoal.text.annotator import Annotator
+from shoal.text.lexicon import sentence_context
+from shoal.text.matching import context_words, patterns, prefilter
+from shoal.text.organisation_names import formal_names
+from shoal.text.street_addresses import candidate_windows
 
 pytestmark = pytest.mark.requirement("X-02")
 
@@ -63,6 +67,25 @@ def test_what_a_change_brings_to_light_is_found_near_it(inserted, places):
 @pytest.mark.parametrize("inserted", ["K1234567", "Larvik", "Quimber"])
 def test_words_before_a_change_count(inserted):
     assert all(as_by_reading_all(inserted, [end]) for end in ENDS[: len(SENTENCES)])
+
+
+@pytest.mark.parametrize(
+    "farthest",
+    [
+        sentence_context.BEFORE,
+        sentence_context.AFTER,
+        context_words.REACH,
+        patterns.FARTHEST,
+        patterns.LONGEST_CHECKED,
+        prefilter.LONGEST_SIDE,
+        formal_names.LONGEST_BODY,
+        candidate_windows.BEFORE,
+        candidate_windows.AFTER,
+    ],
+)
+def test_nothing_is_judged_by_what_stands_farther_off(farthest):
+    """Twice as much is read, for what is judged by something that is itself judged so."""
+    assert farthest <= REACH
 
 
 @dataclass(frozen=True)

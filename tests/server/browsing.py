@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import httpx2
+from tests.servers import free_port
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
 PICTURES = os.environ.get("SHOAL_PICTURES")
 """A folder, where somebody wants to look at the pages."""
 WAIT = 120_000
+PATIENCE = 120
+"""Seconds, for a machine that others work on too."""
 WIDTHS = (1280, 390)
 SCHEMES = ("light", "dark")
 
@@ -33,20 +39,36 @@ class Studio:
 
 
 @contextmanager
-def serving(home: Path, *more: str) -> Iterator[Studio]:
-    """Started by its command, stopped by Ctrl-C."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+def serving(home: Path, *more: str, end: signal.Signals = signal.SIGINT) -> Iterator[Studio]:
+    """Started by its command, stopped by Ctrl-C, whatever becomes of the test."""
+    port = str(free_port())
     command = [sys.executable, "-m", "shoal", "serve", "--port", port, "--home", str(home), "--workers", "1", *more]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdout is not None
-        said = process.stdout.readline()
-        first = said + process.stdout.readline() if (home / "setup-token").exists() or "account" in said else said
-        token = re.search(r"account: (\w+)", first)
-        yield Studio(f"http://127.0.0.1:{port}", token.group(1) if token else "")
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) in (0, 130)
+        try:
+            yield _greeted(home, f"http://127.0.0.1:{port}", process)
+            process.send_signal(end)
+            assert process.wait(PATIENCE) in (0, 130, 143, -15)
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(PATIENCE)
+                process.kill()
+
+
+def _greeted(home: Path, address: str, process: subprocess.Popen[str]) -> Studio:
+    """What it says at its start comes before it listens."""
+    assert process.stdout is not None
+    said = process.stdout.readline()
+    first = said + process.stdout.readline() if (home / "setup-token").exists() or "account" in said else said
+    token = re.search(r"account: (\w+)", first)
+    for _ in range(10 * PATIENCE):
+        assert process.poll() is None, "the studio ended at its start"
+        with suppress(httpx2.HTTPError):
+            if httpx2.get(f"{address}/readyz", trust_env=False).status_code == HTTPStatus.OK:
+                return Studio(address, token.group(1) if token else "")
+        time.sleep(0.1)
+    raise AssertionError("the studio never answered")
 
 
 @dataclass

@@ -166,6 +166,27 @@ def test_retry_after_a_crash_between_folder_and_database(
     assert [int(line[4:]) for line in rest.text.splitlines() if line.startswith("id: ")] == numbers[-1:]
 
 
+def test_who_is_out_follows_no_job_any_longer(
+    app: Any, manager: Visitor, small: bytes, monkeypatch: pytest.MonkeyPatch
+):
+    """Not at the next request alone: a stream that is open ends, too."""
+    made = manager.upload("people.csv", small).json()["job"]
+    real, looks = manager.parts.queue.events, []
+
+    def events(identifier: str, after: int) -> Any:
+        looks.append(after)
+        if len(looks) == 2:
+            manager.parts.accounts.set_disabled(manager.parts.accounts.all()[0].id, disabled=True)
+        return real(identifier, after)
+
+    monkeypatch.setattr("shoal.server.api.jobs.POLL", 0.01)
+    monkeypatch.setattr("shoal.server.api.jobs.LONGEST_LOOKS", 20)
+    monkeypatch.setattr(manager.parts.queue, "events", events)
+    assert "event: ended" not in manager.client.get(f"/api/v1/jobs/{made}/events").text
+    assert len(looks) == 2
+    assert manager.client.get(f"/api/v1/jobs/{made}/events").status_code == 401
+
+
 SLOW_WORKER = """
 import sys, time
 from shoal.server.jobs import work, worker

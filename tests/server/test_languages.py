@@ -17,6 +17,8 @@ from shoal.server.studio.account_pages import ABOUT
 from shoal.server.web.shown_names import ROLES, USE_CASES
 
 TEMPLATES = sorted((translations.SERVER / "templates").rglob("*.html"))
+TEXTS = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|`([^`]*)`")
+THREE_WORDS = re.compile(r"[A-Za-z']+ [a-z']+ [a-z]+")
 HINDI = {"Accept-Language": "hi-IN,hi;q=0.9,en;q=0.5"}
 MOST_PLAIN = 12
 """Letters that stand in a template without a mark: names, and pieces of sentences between figures."""
@@ -52,6 +54,30 @@ def test_journey_is_in_hindi(manager: Visitor, small: bytes):
         ("/account", "दूसरा प्रमाण"),
     ):
         assert words in manager.client.get(path, headers=HINDI).text, path
+
+
+def sentences(code: str) -> list[str]:
+    """Texts in a script that somebody would have to translate."""
+    code = re.sub(r"/\*.*?\*/", "", code, flags=re.DOTALL)
+    return [text for text in map("".join, TEXTS.findall(code)) if THREE_WORDS.search(text)]
+
+
+def test_scripts_say_what_the_page_gave_them():
+    """So that it is in the reader's language: no script has a sentence of its own."""
+    assert sentences('/* A note "in three words". */ fail("It can\'t be reached.") + \'now it is\'') == [
+        "It can't be reached.",
+        "now it is",
+    ]
+    scripts = [path for path in (translations.SERVER / "static").glob("*.js") if "min" not in path.name]
+    assert len(scripts) > 1
+    assert [(path.name, sentences(path.read_text(encoding="utf-8"))) for path in scripts] == [
+        (path.name, []) for path in scripts
+    ]
+
+
+def test_words_of_scripts_are_in_hindi(manager: Visitor):
+    page = manager.client.get("/", headers=HINDI).text
+    assert 'data-unreachable="सर्वर तक पहुँचा नहीं जा सकता।"' in page
 
 
 @pytest.mark.parametrize("path", sorted(translations.LOCALE.glob("*/LC_MESSAGES/studio.po")), ids=str)

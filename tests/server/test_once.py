@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +175,34 @@ def test_desk_that_is_refused_leaves_nothing(manager: Visitor, home: Path, small
     wanted = {"source": source, "name": "d", "person": "age", "columns": ["sex"], "at_least": 1}
     assert manager.api("POST", "/desks", json={**wanted, "answered_by": ["nobody"]}).status_code == 422
     assert not list((home / "desks").iterdir())
+
+
+def test_start_leads_to_earlier_sources_and_releases(manager: Visitor, small: bytes, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("shoal.server.studio.source_pages.SHOWN", 2)
+    sources = []
+    for number in range(3):
+        sources.append(manager.upload(f"people{number}.csv", small).json()["source"])
+        manager.work()
+        manager.api("POST", "/jobs", json={"kind": "run", "source": sources[-1]})
+        manager.work()
+    for kind in ("sources", "jobs"):
+        page = manager.client.get("/").text
+        shown: list[str] = []
+        while (link := re.search(rf'href="(/\?{kind}=[\d.]+)"', page)) is not None:
+            shown += named(page, kind)
+            page = manager.client.get(link.group(1)).text
+        shown += named(page, kind)
+        assert shown == ["people2.csv", "people1.csv", "people0.csv"], kind
+
+
+def named(page: str, kind: str) -> list[str]:
+    """Those in the list of sources, or in that of releases, which stand last on the page."""
+    part = page.split("<h2>")[-2 if kind == "sources" else -1]
+    return re.findall(r'<a href="/(?:sources|releases|jobs)/\w{32}">(people\d\.csv)<', part)
+
+
+def test_start_of_those_who_upload_nothing_speaks_of_no_table(app: FastAPI):
+    page = account(app, "kiri", "caller-desk").client.get("/").text
+    assert "Your work" in page
+    assert "Nothing, as it stands." in page
+    assert "Nothing was uploaded" not in page

@@ -11,6 +11,7 @@ from tests.server.conftest import Visitor, account
 
 from shoal.crypto.signing_keys import public_key_in
 from shoal.govern.certificates import verify_release
+from shoal.server.studio.page_rendering import _share
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +111,55 @@ def test_lattice_around_the_best_node(manager: Visitor, lonely: bytes):
     page = manager.client.get(f"/jobs/{job}").text
     assert "Around the best node" in page
     assert 'class="node middle"' in page
+
+
+@pytest.mark.requirement("G-08")
+def test_two_tries_stand_side_by_side(manager: Visitor, lonely: bytes):
+    """Their figures as they were found, and each level that differs is marked."""
+    source = manager.upload("people.csv", lonely).json()["source"]
+    manager.work()
+    roles = dict.fromkeys(("age", "sex", "ward"), "quasi")
+    told = {"k": 3, "use_case": "internal-anonymised", "suppression_limit": 0.1, "roles": roles}
+    manager.api("PUT", f"/sources/{source}/choices", json=told)
+    job = manager.api("POST", "/jobs", json={"kind": "explore", "source": source}).json()["job"]
+    tries = manager.finished(job)["result"]["tries"]
+    met = [number for number, one in enumerate(tries) if one["feasible"]]
+    first, second = next((one, other) for one in met for other in met if tries[one]["levels"] != tries[other]["levels"])
+    page = manager.client.get(f"/jobs/{job}?first={first}&second={second}").text
+    compared = page.split("Two side by side")[1]
+    for one in (tries[first], tries[second]):
+        assert f"k {one['k']}, {_share(one['limit'])}</th>" in compared
+        assert f'<td class="number">{_share(one["loss"])}</td>' in compared
+    differ = [name for name, level in tries[first]["levels"].items() if level != tries[second]["levels"][name]]
+    assert len(re.findall("<mark>", compared)) == 2 * len(differ) > 0
+    refused = next((number for number, one in enumerate(tries) if not one["feasible"]), len(tries))
+    alone = manager.client.get(f"/jobs/{job}?first={first}&second={refused}").text
+    assert "Smallest class" not in alone, "what can't be made is compared with nothing"
+
+
+@pytest.mark.requirement("G-08")
+def test_what_singles_people_out_is_told_before_anything_is_chosen(manager: Visitor, lonely: bytes):
+    source = manager.upload("people.csv", lonely).json()["source"]
+    manager.work()
+    page = manager.client.get(f"/sources/{source}/know").text
+    assert "1 of 61 records are like no other" in page
+    alone = re.search(r'<th scope="row">age</th><td><meter[^>]*value="(\d+)"', page)
+    assert alone is not None
+    assert alone.group(1) == "1"
+
+
+@pytest.mark.requirement("G-08")
+def test_release_shows_rows_pairs_and_columns_before_and_after(manager: Visitor, lonely: bytes):
+    page = manager.client.get(f"/releases/{run(manager, lonely, evidence=True)}").text
+    rows = page.split("Before and after</h2>")[1].split("</section>")[0]
+    assert re.search(r"<td><mark>[^<]+</mark></td>", rows), "what changed is marked"
+    pairs = page.split("What pairs of columns still tell</h2>")[1].split("</section>")[0]
+    assert '<tr><th scope="row">age, sex</th><td>' in pairs
+    columns = page.split("Each column before and after</h2>")[1].split("</section>")[0]
+    assert columns.count("<svg") == columns.count("<summary>As figures") >= 2
+    assert re.search(r'<th scope="row">[^<]+</th><td class="number">\d+ %</td><td class="number">\d+ %</td>', columns)
+    lost = page.split("What each column lost</h2>")[1].split("</section>")[0]
+    assert lost.count("<meter") >= 2
 
 
 @pytest.mark.requirement("G-08")

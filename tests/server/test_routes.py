@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,13 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 from tests.server.conftest import SETTINGS, Visitor, account
+from tests.support.event_loops import in_own_loop
 
-from shoal.errors import BugError
+from shoal.errors import BugError, InputError
 from shoal.server import create_app
 from shoal.server.access.rights import allows, studio_roles
 from shoal.server.studio.sign_in_pages import local
-from shoal.server.studio_acts import file_name
+from shoal.server.studio_acts import file_name, take_in
 from shoal.server.web.permits import guarded_routes
 
 pytestmark = pytest.mark.requirement("G-08")
@@ -49,6 +50,7 @@ ACTS = {
     "/api/v1/accounts": {"GET": "account.list", "POST": "account.create"},
     "/api/v1/accounts/{account}/disable": {"POST": "account.disable"},
     "/api/v1/accounts/{account}/enable": {"POST": "account.disable"},
+    "/api/v1/accounts/{account}/roles": {"PUT": "account.roles"},
     "/api/v1/tokens": {"GET": "own.tokens", "POST": "own.tokens"},
     "/api/v1/tokens/{token}": {"DELETE": "own.tokens"},
     "/api/v1/me/password": {"PUT": "own.password"},
@@ -134,6 +136,7 @@ ACTS = {
     "/govern/training": {"GET": "govern.read"},
     "/govern/training/{topic}": {"GET": "govern.read", "POST": "govern.act"},
     "/accounts": {"GET": "account.list", "POST": "account.create"},
+    "/accounts/{account}/roles": {"POST": "account.roles"},
     "/accounts/{account}/{change}": {"POST": "account.disable"},
 }
 """Written by hand, as somebody who reads the rights would expect them: a route that is not here fails the test."""
@@ -286,6 +289,41 @@ def test_room_of_an_account_is_limited(home: Path):
     refused = visitor.upload("y.csv", b"a,b\n1,2\n3,4\n")
     assert (refused.status_code, "more room than you have" in refused.text) == (422, True)
     assert len(list((home / "uploads").iterdir())) == 1
+
+
+def test_uploads_that_come_side_by_side_share_the_room(home: Path):
+    """Each would fit alone: what is counted as one comes in is counted again when it is whole."""
+    settings = SETTINGS.model_copy(update={"stored_bytes": 19})
+    visitor = account(create_app(home, settings), "meera", "data-manager")
+    who = visitor.parts.sessions.who(str(visitor.client.cookies["shoal-session"]))
+    assert who is not None
+
+    async def small() -> AsyncIterator[bytes]:
+        yield b"a,b\n1,2\n"
+
+    async def meanwhile() -> AsyncIterator[bytes]:
+        yield b"a,b\n1,2\n3"
+        await take_in(visitor.parts, who, "y.csv", small())
+        yield b",4\n"
+
+    with pytest.raises(InputError, match="more room than you have"):
+        in_own_loop(take_in(visitor.parts, who, "x.csv", meanwhile()))
+    assert [path.name for path in home.rglob("*.csv")] == ["y.csv"]
+
+
+def test_texts_and_documents_take_of_the_same_room(home: Path):
+    settings = SETTINGS.model_copy(update={"stored_bytes": 20})
+    visitor = account(create_app(home, settings), "meera", "data-manager")
+    assert visitor.api("POST", "/texts", json={"name": "t", "text": "Dear Asha,"}).status_code == 201
+    visitor.work()
+    for refused in (
+        visitor.upload("x.csv", b"a,b\n1,2\n3,4\n"),
+        visitor.api("POST", "/texts", json={"name": "t", "text": "Dear Asha Rao,"}),
+        visitor.api("POST", "/texts/documents", params={"name": "a.txt"}, content=b"Dear Asha Rao,"),
+    ):
+        assert (refused.status_code, "more room than you have" in refused.text) == (422, True)
+    assert len(list((home / "texts").iterdir())) == 1
+    assert list((home / "uploads").iterdir()) == []
 
 
 def test_long_names_of_other_scripts_fit_a_disk(manager: Visitor):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -73,11 +73,10 @@ def running(command: list[str], port: int, folder: Path, **environment: str) -> 
 
 def until_ready(address: str, process: subprocess.Popen[bytes], err: Path) -> None:
     while process.poll() is None:
-        try:
+        with suppress(httpx2.HTTPError):
             if httpx2.get(f"{address}/readyz", trust_env=False).status_code == 200:
                 return
-        except httpx2.HTTPError:
-            time.sleep(0.1)
+        time.sleep(0.1)
     pytest.fail(err.read_text(encoding="utf-8")[-2000:])
 
 

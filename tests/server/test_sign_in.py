@@ -262,6 +262,31 @@ def test_disabled_account_is_out_at_once(app: Any, manager: Visitor):
     assert signed_in(app, "ravi").api("GET", "/me").status_code == 200
 
 
+def test_roles_are_changed_and_count_at_once(app: Any, manager: Visitor):
+    """Of sessions and tokens that there are; nobody gives roles to themselves."""
+    ravi = account(app, "ravi", "data-manager")
+    identifier, own = ravi.api("GET", "/me").json()["id"], manager.api("GET", "/me").json()["id"]
+    made = ravi.api("POST", "/tokens", json={"name": "script", "scopes": ["source.*"], "days": 1}).json()
+    program = TestClient(app, headers={"Authorization": f"Bearer {made['token']}"})
+    assert program.get("/api/v1/sources").status_code == 200
+    assert manager.post(f"/accounts/{identifier}/roles", {"roles": ["validator", "auditor"]}).status_code == 303
+    assert ravi.api("GET", "/me").json()["roles"] == ["auditor", "validator"]
+    assert ravi.api("GET", "/sources").status_code == 403
+    assert program.get("/api/v1/sources").status_code == 403
+    page = manager.client.get("/accounts").text
+    assert "Auditor, Validator" in page
+    assert page.count("Keep these roles") == 1, "not for who looks at them"
+    for wrong, status in (({"roles": ["king"]}, 422), ({}, 422)):
+        assert manager.post(f"/accounts/{identifier}/roles", wrong).status_code == status
+    assert ravi.api("GET", "/me").json()["roles"] == ["auditor", "validator"]
+    assert manager.api("PUT", f"/accounts/{identifier}/roles", json={"roles": ["tester"]}).status_code == 204
+    assert ravi.api("GET", "/me").json()["roles"] == ["tester"]
+    assert manager.api("PUT", f"/accounts/{own}/roles", json={"roles": ["tester"]}).status_code == 422
+    assert manager.post(f"/accounts/{own}/roles", {"roles": ["tester"]}).status_code == 422
+    assert manager.api("PUT", f"/accounts/{'0' * 32}/roles", json={"roles": ["tester"]}).status_code == 404
+    assert ravi.api("PUT", f"/accounts/{own}/roles", json={"roles": ["tester"]}).status_code == 403
+
+
 def test_last_sign_in_is_told_when_the_session_is_gone(app: Any, manager: Visitor):
     """Whoever looks through the accounts sees who has not been here for months."""
     app.state.parts.accounts.create("never.came", PASSWORD, ["tester"])

@@ -113,6 +113,36 @@ def test_the_tail_of_a_cut_account_is_no_phone() -> None:
     assert not [kind for kind, _ in found("to GB82 WEST 1234 5698 7654 3") if kind == "phone"]
 
 
+@pytest.mark.parametrize(
+    ("text", "phones"),
+    [
+        ("Call us about order\n1234 5678 9012 3456", []),
+        ("Phone support; card 4929 9012 3456", ["4929 9012 3456"]),
+        ("hp 9012 3456", ["9012 3456"]),
+        ("hp +65 9012 3456", ["+65 9012 3456"]),
+        ("Contact by phone since 2024 9012 3456", ["2024", "9012 3456"]),
+    ],
+)
+def test_the_tail_of_a_longer_number_is_no_phone(text: str, phones: list[str]) -> None:
+    assert [value for kind, value in found(text) if kind == "phone"] == phones
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("Fornavn: Anna Efternavn: Holm", ["Anna", "Holm"]),
+        ("Vorname: Anna Maria Nachname: Holm", ["Anna Maria", "Holm"]),
+        ("Asha Han: see you at ten", ["Asha Han"]),
+        ("Voornaam: Jan Achternaam: van den Brzkowiak", ["Jan", "van den Brzkowiak"]),
+        ("Nombre: Zdzsk Apellidos: Brzkowiak de la Vrtk", ["Zdzsk", "Brzkowiak de la Vrtk"]),
+        ("Nombre: Apellidos: Brzkowiak", ["Brzkowiak"]),
+        ("Efternavn: de", []),
+    ],
+)
+def test_a_name_ends_where_the_next_label_begins(text: str, people: list[str]) -> None:
+    assert [value for kind, value in found(text) if kind == "person"] == people
+
+
 def test_times_and_weekdays_are_found_where_they_are_asked_for() -> None:
     asked = Annotator(types=frozenset({"time", "date"}))
     assert found("The meeting is at 10:15 on Monday.", asked) == [("time", "10:15"), ("date", "Monday")]

@@ -69,7 +69,8 @@ def check(policy: PolicyLike | MultiTablePolicy, data: Data = None) -> PolicyChe
 def _check_tables(several: MultiTablePolicy, data: Data) -> PolicyCheck:
     if data is not None and not is_place(data):
         raise InputError("has to be the path of a folder, since the policy is of several tables", field="data")
-    against = data is not None or all(policy.source is not None for policy in several.tables.values())
+    named = several.documents is not None or all(policy.source is not None for policy in several.tables.values())
+    against = data is not None or named
     if against:
         check_tables(several, None if data is None else Path(str(data)))
     said = [f"{name}: {told}" for name, policy in several.tables.items() for told in warnings_in(policy)]

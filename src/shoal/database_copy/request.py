@@ -49,6 +49,8 @@ class CopyRequest(UseCaseRequest):
         return self.output or Path(f"{self.policy.name}-copy.json")
 
     def source_address(self) -> Address:
+        if self.policy.documents is not None:
+            raise InputError("a policy of nested documents is for files; shoal run takes it")
         if self.source is not None:
             return address_of(self.source)
         named = {

@@ -15,7 +15,7 @@ which matters where there is little of it: half of what a row can move T is adde
 Noise is allowed 6.5 % where an interval may miss in 5 %, so that 95 % means 93.5 % on the worst table; no table was
 looked at to choose that. Mostly it is more than 95 %: an end also holds where noise spares T at any edge before, and
 where few values are shared by many rows the value that is chosen is often the quantile itself. Where rows are spread
-out, 95 to 97.5 % were measured; where they are heaped, 93.8 to 100 %.
+out, 95 to 98.5 % were measured; where they are heaped, 93.8 to 100 %.
 """
 
 from __future__ import annotations

@@ -36,22 +36,7 @@ def streamed(batches: Batches, schema: pl.Schema) -> pl.LazyFrame:
     >>> streamed(frames, pl.Schema({"a": pl.Int64()})).filter(pl.col("a") > 1).collect()["a"].to_list()
     [2, 3]
     """
-
-    def produce(
-        columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _batch_size: int | None
-    ) -> Iterator[pl.DataFrame]:
-        left = n_rows
-        for batch in batches():
-            frame = batch if left is None else batch.head(left)
-            if left is not None:
-                left -= frame.height
-            if predicate is not None:
-                frame = frame.filter(predicate)
-            yield frame if columns is None else frame.select(columns)
-            if left == 0:
-                return
-
-    return register_io_source(produce, schema=schema, is_pure=True)
+    return streamed_columns(lambda _: batches(), schema)
 
 
 ColumnBatches = Callable[[list[str] | None], Iterator[pl.DataFrame]]

@@ -75,21 +75,30 @@ def _is_seen(attribute: object) -> bool:
     return getattr(attribute, "is_released", True)
 
 
-def rule_columns(policy: Policy, frame: pl.LazyFrame, present: Sequence[str]) -> dict[str, Column]:
+def declared_columns(policy: Policy) -> dict[str, Column]:
+    """Columns whose value type the policy says."""
+    said = {name: attribute.declared(name) for name, attribute in policy.attributes.items()}
+    return {name: column for name, column in said.items() if column is not None}
+
+
+def rule_columns(
+    rules: Sequence[EditRule], declared: Mapping[str, Column], frame: pl.LazyFrame, present: Sequence[str]
+) -> dict[str, Column]:
     """The columns of the rules, with their value types."""
-    names = [name for name in dict.fromkeys(one for rule in policy.rules for one in rule.columns) if name in present]
-    said = {name: policy.attributes[name].declared(name) for name in names if name in policy.attributes}
-    declared = {name: column for name, column in said.items() if column is not None}
-    return detect(frame, names, declared) if names else {}
+    names = [name for name in dict.fromkeys(one for rule in rules for one in rule.columns) if name in present]
+    return detect(frame, names, {name: declared[name] for name in names if name in declared}) if names else {}
 
 
-def computable_rules(policy: Policy, columns: Mapping[str, Column], present: Sequence[str]) -> dict[str, Expression]:
+def computable_rules(
+    rules: Sequence[EditRule], columns: Mapping[str, Column], present: Sequence[str]
+) -> dict[str, Expression]:
     """By name, the rules of which every column is there."""
-    rules = (rule for rule in policy.rules if all(name in columns and name in present for name in rule.columns))
-    return {rule.name: Expression.bind(rule.never, columns) for rule in rules}
+    chosen = (rule for rule in rules if all(name in columns and name in present for name in rule.columns))
+    return {rule.name: Expression.bind(rule.never, columns) for rule in chosen}
 
 
 def source_violations(policy: Policy, source: pl.LazyFrame) -> dict[str, RuleCount]:
     """By rule, how often the original breaks it; without those over columns that a run makes."""
     there = source.collect_schema().names()
-    return count_violations(source, computable_rules(policy, rule_columns(policy, source, there), there))
+    columns = rule_columns(policy.rules, declared_columns(policy), source, there)
+    return count_violations(source, computable_rules(policy.rules, columns, there))

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MAX_BYTES = 10_000_000
 TABLES_KEY = "tables"
 """The key that tells a policy of several tables."""
+DOCUMENTS_KEY = "documents"
+"""The key that tells a policy of nested documents."""
+_NOT_HERE = {TABLES_KEY: "several tables", DOCUMENTS_KEY: "nested documents"}
 
 _ASKED = "has to be "
 
@@ -98,10 +101,12 @@ def policy_from_text(model: type[PolicyT], text: str, *, source: str, folder: Pa
 def policy_from_tree(model: type[PolicyT], tree: YamlTree, data: dict[str, object], *, source: str) -> PolicyT:
     """The policy of one table, or all that is wrong with it."""
     problems = list(tree.problems)
-    if TABLES_KEY in data:
-        problems.append(
-            PolicyProblem(*tree.where((TABLES_KEY,)), TABLES_KEY, "a policy of several tables can't be used here")
-        )
+    foreign = [key for key in _NOT_HERE if key in data]
+    if foreign:
+        problems += [
+            PolicyProblem(*tree.where((key,)), key, f"a policy of {_NOT_HERE[key]} can't be used here")
+            for key in foreign
+        ]
         raise PolicyError(problems, source=source)
     policy, found = validated(model, tree)
     problems += [PolicyProblem(*tree.where(path), dotted(path), message) for path, message in found]

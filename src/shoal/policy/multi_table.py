@@ -15,11 +15,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from shoal.errors import PolicyError, PolicyProblem
+from shoal.io.nested.flattening import NestedDocuments
 from shoal.io.options import Address, IfExists
 from shoal.policy.assessment import Assess
 from shoal.policy.choices import OneModel
 from shoal.policy.differential_privacy import guarantee_of
 from shoal.policy.load import (
+    DOCUMENTS_KEY,
     TABLES_KEY,
     PolicyFinding,
     findings_of,
@@ -128,6 +130,8 @@ class MultiTablePolicy:
     leave_out: tuple[str, ...] = ()
     """Tables that are there and are not to be copied; any other that is not named stops a copy."""
     joined: JoinedTablesRule = field(default_factory=JoinedTablesRule)
+    documents: NestedDocuments | None = None
+    """The nested documents that the tables are taken from, and put together to again."""
 
     @property
     def joined_k(self) -> int | None:
@@ -160,6 +164,12 @@ def any_of(given: object) -> Policy | MultiTablePolicy:
 def any_from_text(text: str, *, source: str = "policy", folder: Path | None = None) -> Policy | MultiTablePolicy:
     folder = folder or Path()
     tree, data = read_mapping(text, source=source)
+    if DOCUMENTS_KEY in data and TABLES_KEY not in data:
+        from shoal.policy.nested_documents import nested_policy
+
+        nested = nested_policy(tree, data, source=source)
+        tables = {name: policy.placed(text, folder) for name, policy in nested.tables.items()}
+        return replace(nested, tables=tables, text=text, folder=folder)
     if TABLES_KEY not in data:
         return policy_from_tree(Policy, tree, data, source=source).placed(text, folder)
     problems = list(tree.problems)
@@ -253,7 +263,9 @@ def _wrong_joined(several: MultiTablePolicy) -> Iterator[PolicyFinding]:
 
 
 def policies_schema() -> dict[str, Any]:
-    """JSON Schema for editors: a policy of one table, or of several."""
+    """JSON Schema for editors: a policy of one table, of several, or of nested documents."""
+    from shoal.policy.nested_documents import NestedEntry
+
     one, several = Policy.json_schema(), SeveralEntry.model_json_schema(by_alias=True)
     definitions = {**several.pop("$defs"), **one.pop("$defs")}
     own = {key: value for key, value in one["properties"].items() if key not in ("shoal", "name", "vault")}
@@ -268,5 +280,7 @@ def policies_schema() -> dict[str, Any]:
         "additionalProperties": False,
     }
     several["properties"][TABLES_KEY]["additionalProperties"] = {"$ref": "#/$defs/Table"}
+    nested = NestedEntry.model_json_schema(by_alias=True)
+    definitions = {**nested.pop("$defs"), **definitions}
     dialect = one.pop("$schema")
-    return {"$schema": dialect, "$defs": definitions, "oneOf": [one, several]}
+    return {"$schema": dialect, "$defs": definitions, "oneOf": [one, several, nested]}

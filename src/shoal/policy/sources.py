@@ -11,10 +11,12 @@ from shoal.errors import BugError, FieldName, FieldText, InputError, SourceError
 from shoal.io import FileOptions, ReaderOptions, Source, SourceOptions, open_source, parse_source
 from shoal.io.frames import source_at
 from shoal.policy import Policy
+from shoal.policy.multi_table import MultiTablePolicy
 from shoal.policy.source_mapping import LocatedMapping, MergeOptions, load_mapping
 
 if TYPE_CHECKING:
     from shoal.io.merging.merged_source import MappedTable, MergedSource
+    from shoal.io.nested.tables import NestedTables
 
 
 def source_of(policy: Policy, data: str | Source | None, reader: ReaderOptions | None = None) -> Source:
@@ -27,6 +29,21 @@ def source_of(policy: Policy, data: str | Source | None, reader: ReaderOptions |
     if policy.source is None:
         raise InputError("the policy names no source", advice=FieldText("give one with ", FieldName("data", "DATA")))
     return open_named(policy.source, policy.folder, reader)
+
+
+def open_nested(several: MultiTablePolicy, data: Path | None = None) -> NestedTables:
+    """The tables of the documents that a policy is for: those of a file, or of the one that the policy names."""
+    from shoal.io.nested.document_files import DocumentFile
+    from shoal.io.nested.tables import NestedTables
+
+    if several.documents is None:
+        raise BugError("the policy is of no documents")
+    told = several.documents
+    if data is not None and data.is_dir():
+        given = data / told.path
+        data = given if given.exists() else data / Path(told.path).name
+    file = DocumentFile.at(told.path, several.folder) if data is None else DocumentFile.at(str(data))
+    return NestedTables.open(file, told.paths)
 
 
 def open_named(

@@ -9,7 +9,7 @@ undo its choices; the policy's checksum because a guessed policy could be confir
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PureWindowsPath
 from typing import Generic, TypeVar
@@ -186,7 +186,7 @@ def compose(facts: ReportFacts, *, recipient: bool) -> ReportPage:
         relations=None if recipient else relations(facts),
         hit=() if recipient else suppressed_lines(facts),
         hit_hard=() if recipient else hard_hit(facts),
-        rules=() if recipient else tuple(_rule_row(rule) for rule in facts.manifest.rules or ()),
+        rules=() if recipient else rule_rows(facts.manifest.rules),
         titles={},
     )
     return replace(page, titles=titles(page))
@@ -284,6 +284,10 @@ def _by_role(attributes: tuple[AttributeFacts, ...]) -> tuple[UntouchedAttribute
     for one in attributes:
         by_role.setdefault(one.role, []).append(one.name)
     return tuple(UntouchedAttributes(wording.role(role), tuple(names)) for role, names in by_role.items())
+
+
+def rule_rows(rules: Sequence[EditRuleResult] | None) -> tuple[LabelledRow[str], ...]:
+    return tuple(_rule_row(rule) for rule in rules or ())
 
 
 def _rule_row(rule: EditRuleResult) -> LabelledRow[str]:

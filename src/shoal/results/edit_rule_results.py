@@ -5,15 +5,16 @@ What a rule says stands in the policy alone: it names values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
 from shoal.errors import DataError
 from shoal.policy import Policy
-from shoal.policy.edit_rules import EditRule, OnViolation, computable_rules, rule_columns
+from shoal.policy.edit_rules import EditRule, OnViolation, computable_rules, declared_columns, rule_columns
 from shoal.results.base import Absent, ResultModel, Words
 from shoal.results.number_format import count
+from shoal.schema import Column
 from shoal.schema.rule_counts import RuleCount, count_violations, known_values
 
 
@@ -52,27 +53,51 @@ def check_edit_rules(policy: Policy, before: pl.LazyFrame, after: pl.LazyFrame) 
     """Counted in streamed passes over both tables. A rule that has to hold, and doesn't, is a DataError."""
     if not policy.rules:
         return ()
-    there, left = before.collect_schema().names(), after.collect_schema().names()
-    if not policy.kind.has_records:
-        left = []
-    columns = rule_columns(policy, before, there)
-    columns |= rule_columns(policy, after, [name for name in left if name not in columns])
-    was = count_violations(before, computable_rules(policy, columns, there))
-    known = known_values(before, {name: column for name, column in columns.items() if name in there})
-    now = count_violations(after, computable_rules(policy, columns, left), known)
-    found = tuple(_result(rule, was.get(rule.name), now.get(rule.name), left) for rule in policy.rules)
-    _refuse_broken(policy, found)
+    found = count_edit_rules(
+        policy.rules,
+        before,
+        after if policy.kind.has_records else None,
+        declared=declared_columns(policy),
+        by_value=True,
+    )
+    refuse_broken(policy.rules, found, advice="treat their columns together, or say on_violation: suppress")
     return found
 
 
-def edit_rule_warnings(found: Sequence[EditRuleResult]) -> Iterator[str]:
+def count_edit_rules(
+    rules: Sequence[EditRule],
+    before: pl.LazyFrame | None,
+    after: pl.LazyFrame | None,
+    *,
+    declared: Mapping[str, Column] | None = None,
+    by_value: bool = False,
+) -> tuple[EditRuleResult, ...]:
+    """``by_value``: what is no value of the original, as a label of several, decides nothing in the released data."""
+    there, left = ([] if frame is None else frame.collect_schema().names() for frame in (before, after))
+    columns: dict[str, Column] = {}
+    for frame, names in ((before, there), (after, left)):
+        if frame is not None:
+            columns |= rule_columns(rules, declared or {}, frame, [name for name in names if name not in columns])
+    was, known = {}, {}
+    if before is not None:
+        was = count_violations(before, computable_rules(rules, columns, there))
+        if by_value:
+            known = known_values(before, {name: column for name, column in columns.items() if name in there})
+    now = {} if after is None else count_violations(after, computable_rules(rules, columns, left), known)
+    return tuple(_result(rule, was.get(rule.name), now.get(rule.name), left) for rule in rules)
+
+
+def edit_rule_warnings(found: Sequence[EditRuleResult], advice: str | None = None) -> Iterator[str]:
     for one in found:
         if one.after is not None and one.after.violations:
             were = "" if one.before is None else f" ({one.before.violations:,} of the original)"
+            kept = advice or (
+                f"techniques that treat {' and '.join(map(repr, one.columns))} together, or on_violation: suppress, "
+                "would keep it"
+            )
             yield (
                 f"the rule '{one.name}' is broken by {one.after.violations:,} of {one.after.records:,} released "
-                f"records{were}: techniques that treat {' and '.join(map(repr, one.columns))} together, or "
-                "on_violation: suppress, would keep it"
+                f"records{were}: {kept}"
             )
 
 
@@ -80,7 +105,8 @@ def _result(rule: EditRule, was: RuleCount | None, now: RuleCount | None, left: 
     gone = [f"'{name}'" for name in rule.columns if name not in left]
     untold = None
     if now is None:
-        untold = f"{', '.join(gone)} is not released" if left else "there are no records in the release"
+        which = f"{' and '.join(gone)} {'is' if len(gone) == 1 else 'are'} not released"
+        untold = which if left else "there are no records in the release"
     return EditRuleResult(
         name=rule.name,
         columns=rule.columns,
@@ -91,9 +117,9 @@ def _result(rule: EditRule, was: RuleCount | None, now: RuleCount | None, left: 
     )
 
 
-def _refuse_broken(policy: Policy, found: Sequence[EditRuleResult]) -> None:
-    must = {rule.name for rule in policy.rules if rule.on_violation is OnViolation.REFUSE}
+def refuse_broken(rules: Iterable[EditRule], found: Iterable[EditRuleResult], *, advice: str) -> None:
+    must = {rule.name for rule in rules if rule.on_violation is OnViolation.REFUSE}
     broken = [one for one in found if one.name in must and (one.after is None or one.after.violations)]
     if broken:
         told = "; ".join(f"'{one.name}' is {one.words}" for one in broken)
-        raise DataError(f"rules: {told}", advice="treat their columns together, or say on_violation: suppress")
+        raise DataError(f"rules: {told}", advice=advice)

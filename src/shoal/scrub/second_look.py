@@ -1,6 +1,6 @@
 """What can still be found in a long text after a round: only what stands near to where the round changed something.
 
-Patterns and word lists judge by what stands around, as far as an overlap of the windows of a stream reaches (see
+Patterns and word lists judge by what stands around, less far than an overlap of the windows of a stream reaches (see
 ``streams``). So a stretch that nothing was found in, and near which nothing was changed since, need not be read again.
 Some things are judged by the text as a whole: whether it has capitals, and lines, whether every noun has a capital,
 whether it tells of several illnesses. Where the stretches near the changes could be judged otherwise by themselves, the
@@ -22,7 +22,7 @@ from shoal.text.place_names.place_context import BEFORE_NOUNS, all_nouns_have_ca
 from shoal.text.spans import Span
 
 LONG_WORD = 30
-REACH = 1_024
+REACH = 512
 """Characters from a change in which something may be found anew; as many around them are read as well."""
 WORTH = 0.5
 """Where more than this share of the text would be read, all of it is."""

@@ -46,7 +46,7 @@ class ServerSettings(BaseModel):
     """Processes that work on jobs; with 0 somebody else starts them."""
     upload_bytes: int = Field(2048 * MIB, ge=1)
     stored_bytes: int = Field(20 * 1024 * MIB, ge=1)
-    """Of all uploads of an account that are kept at once."""
+    """Of all tables, texts and documents of an account that are kept at once."""
     document_bytes: int = Field(32 * MIB, ge=1)
     body_bytes: int = Field(MIB, ge=1)
     """Of any request that is no upload."""

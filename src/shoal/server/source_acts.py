@@ -18,8 +18,9 @@ from shoal.server.jobs.drafting import PolicyChoices
 from shoal.server.jobs.job_queue import JobKind
 from shoal.server.jobs.table_fetching import TABLE, TableWish
 from shoal.server.store.database import new_id
+from shoal.server.store.stored import refuse_beyond
 from shoal.server.store.tables import SOURCES
-from shoal.server.studio_acts import BLOCK, stored_bytes, take_in
+from shoal.server.studio_acts import BLOCK, room_left, take_in
 from shoal.server.web.parts import StudioParts
 
 LISTED: Final = 200
@@ -58,8 +59,7 @@ def take_from_database(parts: StudioParts, who: Principal, wish: TableWish) -> d
     """A job reads the table once; what is looked at from then on is the copy."""
     if wish.server not in parts.home.settings.table_servers:
         raise InputError("is none of those that the operator named", field="server")
-    if stored_bytes(parts, who) >= parts.home.settings.stored_bytes:
-        raise InputError("your uploads would take more room than you have", advice="delete one first")
+    refuse_beyond(room_left(parts, who), 1)
     identifier = new_id()
     folder = parts.home.upload(identifier)
     (folder / "data").mkdir(mode=0o700, parents=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from fastapi import HTTPException
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 from starlette.concurrency import run_in_threadpool
 
 from shoal.errors import InputError
@@ -21,6 +21,7 @@ from shoal.server.access.sessions import Principal
 from shoal.server.jobs.drafting import PolicyChoices
 from shoal.server.jobs.job_queue import JobKind
 from shoal.server.store.database import new_id
+from shoal.server.store.stored import refuse_beyond, stored_bytes
 from shoal.server.store.tables import ANSWERS, POLICIES, RELEASES, SOURCES
 from shoal.server.web.parts import StudioParts
 
@@ -81,14 +82,14 @@ async def take_in(
     checked, identifier = file_name(name), new_id()
     folder = parts.home.upload(identifier)
     path, digest, size = folder / "data" / checked, hashlib.sha256(), 0
-    left = parts.home.settings.stored_bytes - await run_in_threadpool(stored_bytes, parts, principal)
+    left = await run_in_threadpool(room_left, parts, principal)
     await run_in_threadpool(_make_folder, path.parent)
     try:
         with path.open("wb") as file:
             async for block in blocks:
                 digest.update(block)
                 size += len(block)
-                _refuse_beyond(left, size)
+                refuse_beyond(left, size)
                 await run_in_threadpool(file.write, block)
             await run_in_threadpool(_to_disk, file)
         return await run_in_threadpool(
@@ -99,15 +100,10 @@ async def take_in(
         raise
 
 
-def stored_bytes(parts: StudioParts, principal: Principal) -> int:
-    mine = select(func.coalesce(func.sum(SOURCES.c.size), 0)).where(SOURCES.c.owner == principal.account.id)
+def room_left(parts: StudioParts, principal: Principal) -> int:
+    """As it stands now. Others of theirs may be on their way: what is registered is counted once more."""
     with parts.home.database.reading() as connection:
-        return int(connection.execute(mine).scalar_one())
-
-
-def _refuse_beyond(left: int, size: int) -> None:
-    if size > left:
-        raise InputError("your uploads would take more room than you have", advice="delete one first")
+        return parts.home.settings.stored_bytes - stored_bytes(connection, principal.account.id)
 
 
 def _make_folder(folder: Path) -> None:
@@ -130,6 +126,7 @@ def _register(
     with parts.home.database.transaction() as connection:
         before = once(connection, principal, key, asked)
         if before is None:
+            refuse_beyond(parts.home.settings.stored_bytes - stored_bytes(connection, principal.account.id), size)
             job = parts.queue.add(connection, principal.account.id, JobKind.INSPECT, identifier, {})
             row = {"id": identifier, "owner": principal.account.id, "name": name, "size": size, "sha256": sha256}
             choices = PolicyChoices().model_dump(mode="json")

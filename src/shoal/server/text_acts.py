@@ -22,8 +22,9 @@ from shoal.server.access.sessions import Principal
 from shoal.server.jobs.job_queue import JobKind
 from shoal.server.jobs.text_scrubbing import DOCUMENT, FOUND, SCRUBBED, TEXT, TextChoices, phrase_file, recogniser_file
 from shoal.server.store.database import new_id
+from shoal.server.store.stored import refuse_beyond, stored_bytes
 from shoal.server.store.tables import TEXTS
-from shoal.server.studio_acts import keep_answer, once
+from shoal.server.studio_acts import keep_answer, once, room_left
 from shoal.server.web.parts import StudioParts
 
 LONGEST_NAME: Final = 100
@@ -63,13 +64,14 @@ async def take_in_document(
     suffix, identifier, size = await run_in_threadpool(document_suffix, name), new_id(), 0
     digest = hashlib.sha256()
     called = re.sub(r"[^\w .()+-]", "-", PurePath(name.replace("\\", "/")).name).strip()[:LONGEST_NAME] or "a document"
-    folder = parts.home.text(identifier)
+    left, folder = await run_in_threadpool(room_left, parts, who), parts.home.text(identifier)
     await run_in_threadpool(lambda: folder.mkdir(mode=0o700, parents=True))
     try:
         with (folder / f"{DOCUMENT}{suffix}").open("wb") as file:
             async for block in blocks:
                 size += len(block)
                 digest.update(block)
+                refuse_beyond(left, size)
                 await run_in_threadpool(file.write, block)
         asked = {"document": called, "sha256": digest.hexdigest()}
         made = await run_in_threadpool(_register, parts, who, identifier, (called, size), key, asked)
@@ -95,6 +97,7 @@ def _register(  # noqa: PLR0913, PLR0917  # what it is, and how it is known when
     with parts.home.database.transaction() as connection:
         if (before := once(connection, who, key, asked)) is not None:
             return before
+        refuse_beyond(parts.home.settings.stored_bytes - stored_bytes(connection, who.account.id), size)
         job = parts.queue.add(connection, who.account.id, JobKind.SCRUB, identifier, {})
         row = {"id": identifier, "owner": who.account.id, "name": called, "size": size, "job": job}
         choices = TextChoices().model_dump(mode="json")

@@ -51,19 +51,37 @@ Draw = Callable[[int], pl.DataFrame]
 Test = Callable[[pl.DataFrame], pl.Series]
 
 
-def batches_where(model: SynthesisModel, where: str, rows: int, randomness: Randomness) -> Iterator[pl.DataFrame]:
+@dataclass(frozen=True)
+class DrawCondition:
+    """Which records are wanted of those that a model draws."""
+
+    where: str | None = None
+    """What is true of each, …"""
+    never: tuple[str, ...] = ()
+    """… and what is not; of what can't be told, either may be."""
+
+    @property
+    def asked_by(self) -> str:
+        return "edit_rules" if self.where is None else "where"
+
+
+def batches_where(
+    model: SynthesisModel, where: str | DrawCondition, rows: int, randomness: Randomness
+) -> Iterator[pl.DataFrame]:
     """So many records of which an expression such as ``sex = 'F' AND age > 60`` is true."""
-    return _Condition.of(model, where, randomness, _some(rows)).batches(model, rows, randomness, "where")
+    wanted = DrawCondition(where) if isinstance(where, str) else where
+    return _Condition.wanted(model, wanted, randomness, _some(rows)).batches(model, rows, randomness, wanted.asked_by)
 
 
 def batches_balanced(
-    model: SynthesisModel, column: str, rows: int, randomness: Randomness, where: str | None = None
+    model: SynthesisModel, column: str, rows: int, randomness: Randomness, where: str | DrawCondition | None = None
 ) -> Iterator[pl.DataFrame]:
     """So many records in which every category of a column is as frequent as any other, mixed; a missing value is none.
     All else is as among the records of that category, or those of them that meet a condition.
     """
     apart = randomness.derived("synth", "balanced")
-    every = _Condition() if where is None else _Condition.of(model, where, apart, BLOCK)
+    asked = where if isinstance(where, DrawCondition) else DrawCondition(where)
+    every = _Condition.wanted(model, asked, apart, BLOCK)
     groups = _categories(model, column, pl.concat(every.batches(model, 1, apart, "where", whole=True)), every)
     supplies = [
         _Supply(
@@ -119,6 +137,19 @@ class _Condition:
             for column in expression.reads:
                 possible |= _possible(model.coding, column, lambda values: _not_false(expression, values, drawn))
         return cls(possible, (lambda records: _met(expression, records),))
+
+    @classmethod
+    def never(cls, model: SynthesisModel, condition: str, randomness: Randomness, some: int) -> _Condition:
+        """Records of which it is true are left out; what can't be told stays."""
+        expression = _bound(condition, model.sample(some, randomness, 0), "edit_rules")
+        return cls(tests=(lambda records: ~_met(expression, records),))
+
+    @classmethod
+    def wanted(cls, model: SynthesisModel, wanted: DrawCondition, randomness: Randomness, some: int) -> _Condition:
+        every = cls() if wanted.where is None else cls.of(model, wanted.where, randomness, some)
+        for condition in wanted.never:
+            every &= cls.never(model, condition, randomness, some)
+        return every
 
     @classmethod
     def equal(cls, model: SynthesisModel, column: str, value: object) -> _Condition:
@@ -179,18 +210,18 @@ def _categories(model: SynthesisModel, column: str, drawn: pl.DataFrame, every: 
     return found
 
 
-def _bound(where: str, drawn: pl.DataFrame) -> Expression:
+def _bound(where: str, drawn: pl.DataFrame, asked_by: str = "where") -> Expression:
     try:
         named = names_in(of_one_record(where))
     except ValueError as error:
-        raise InputError(str(error), field=FieldName("where")) from None
+        raise InputError(str(error), field=FieldName(asked_by)) from None
     unknown = [name for name in named if name not in drawn.columns]
     if unknown:
         near = did_you_mean(unknown[0], tuple(drawn.columns))
-        raise InputError(f"there is no column '{unknown[0]}'{near}", field=FieldName("where"))
+        raise InputError(f"there is no column '{unknown[0]}'{near}", field=FieldName(asked_by))
     expression = Expression.bind(where, detect(drawn.lazy(), list(named)))
     if not isinstance(expression.evaluate(drawn).dtype, pl.Boolean):
-        raise InputError("the expression is neither true nor false", field=FieldName("where"))
+        raise InputError("the expression is neither true nor false", field=FieldName(asked_by))
     return expression
 
 

@@ -137,6 +137,14 @@ def blocks(rows: int, first: int = 0) -> Iterator[tuple[int, int]]:
         first = until
 
 
+def in_blocks(
+    draw: Callable[[int, Randomness, int], pl.DataFrame], rows: int, randomness: Randomness, first: int = 0
+) -> pl.DataFrame:
+    """Records of which ``draw`` makes so many from a place on: block by block, so that draws agree."""
+    parts = [draw(size, randomness, start) for start, size in blocks(rows, first)]
+    return pl.concat(parts) if parts else draw(0, randomness, first)
+
+
 def batches(model: SynthesisModel, rows: int, randomness: Randomness) -> Iterator[pl.DataFrame]:
     """Records block by block: memory does not grow with their number."""
     for first, size in blocks(rows):

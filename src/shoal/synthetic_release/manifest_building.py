@@ -10,6 +10,7 @@ from shoal.policy.data_state import DataState, StateOfData
 from shoal.policy.release_kind import ReleaseKind
 from shoal.randomness import now
 from shoal.release.manifest_building import peak_memory
+from shoal.results.edit_rule_results import EditRuleResult, edit_rule_warnings
 from shoal.results.lineage import versions
 from shoal.results.manifest import (
     DataFile,
@@ -49,6 +50,7 @@ class SynthesisFindings:
     """Whether a private method was told types of columns that nobody declared."""
     person: str | None = None
     """The column that tells people apart, where one is declared."""
+    rules: tuple[EditRuleResult, ...] = ()
 
     @property
     def epsilon(self) -> float | None:
@@ -77,6 +79,7 @@ def build_manifest(request: SynthesisRequest, findings: SynthesisFindings, sourc
         synthesis=_synthesis(request, findings),
         differential_privacy=_guarantee(findings),
         models=() if judged is None else judged.gates,
+        rules=findings.rules or None,
         fidelity=None if judged is None else judged.fidelity,
         attacks=None if judged is None or evidence.attacked is None else judged.attacks,
         attacks_skipped=_skipped(evidence) or None,
@@ -175,3 +178,4 @@ def _warnings(findings: SynthesisFindings) -> Iterator[str]:
     emptied = [name for name, one in findings.draw.inspect().get("shapes", {}).items() if one.get("kind") == "text"]
     if emptied:
         yield f"{count(len(emptied), 'column')} of free text left empty: {', '.join(emptied)}"
+    yield from edit_rule_warnings(findings.rules, "on_violation: suppress draws such records again")

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from shoal.randomness import Randomness
-from shoal.synth.conditional_sampling import batches_balanced, batches_where
+from shoal.synth.conditional_sampling import DrawCondition, batches_balanced, batches_where
 from shoal.synth.method import (
     BLOCK,
     GuaranteeStatement,
@@ -59,6 +59,8 @@ class ModelDraw:
     model: SynthesisModel
     guarantee: GuaranteeStatement
     request: SynthesisRequest
+    never: tuple[str, ...] = ()
+    """Conditions that no record meets."""
 
     @property
     def method(self) -> str:
@@ -82,11 +84,11 @@ class ModelDraw:
         return self.model.sample(0, Randomness(0)).schema
 
     def batches(self, randomness: Randomness) -> Iterator[pl.DataFrame]:
-        where, balance = self.request.where, self.request.balance
+        wanted, balance = DrawCondition(self.request.where, self.never), self.request.balance
         if balance is not None:
-            return batches_balanced(self.model, balance, self.rows, randomness, where)
-        if where is not None:
-            return batches_where(self.model, where, self.rows, randomness)
+            return batches_balanced(self.model, balance, self.rows, randomness, wanted)
+        if wanted != DrawCondition():
+            return batches_where(self.model, wanted, self.rows, randomness)
         return batches(self.model, self.rows, randomness)
 
 

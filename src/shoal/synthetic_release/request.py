@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, SkipValidation
 
 from shoal.errors import FieldName, FieldText, InputError
 from shoal.io.withdrawn_people import WithdrawnPeople
+from shoal.policy.edit_rules import EditRule
 from shoal.randomness import Randomness
 from shoal.schema.progress import Monitor
 from shoal.schema.requests import UseCaseRequest
@@ -72,6 +73,8 @@ class SynthesisRequest(UseCaseRequest):
     """A condition that all records meet."""
     balance: str | None = None
     """A column of which each value is to be equally frequent."""
+    edit_rules: tuple[EditRule, ...] = ()
+    """What never holds of a record: counted in the source and in what is drawn."""
     targets: tuple[str, ...] = ()
     """Columns that are going to be predicted from the others."""
     rows_per_person: int = Field(default=1, ge=1)
@@ -152,6 +155,12 @@ class SynthesisRequest(UseCaseRequest):
         for name in _ONLY_DRAWN:
             if getattr(self, name):
                 raise InputError(f"does not go with '{self.method}', whose rows are those of the source", field=name)
+        if any(rule.suppresses for rule in self.edit_rules):
+            raise InputError(
+                f"on_violation: suppress draws again, and rows of '{self.method}' are those of the source",
+                field="edit_rules",
+                advice="report or refuse",
+            )
         if self.data is None:
             raise InputError(f"'{self.method}' changes a table, and none is named")
         if self.method == "partial" and not (self.columns or self.quasi):

@@ -29,6 +29,7 @@ from shoal.synth.method import FitOptions, SynthesisModel, synthesis_method
 from shoal.synth.model_files import load_model
 from shoal.synth.stored_types import StoredTypes, not_numbers, plain
 from shoal.synth.table_coding import TableDescription
+from shoal.synthetic_release.edit_rules import checked_rules, never_drawn, read_edit_rules, refuse_unknown
 from shoal.synthetic_release.evidence import EvidenceStudy, SyntheticEvidence
 from shoal.synthetic_release.manifest_building import SynthesisFindings, build_manifest, made_up
 from shoal.synthetic_release.mixed import mixed_draw
@@ -59,6 +60,7 @@ def synthesise(  # noqa: PLR0913  # one argument per wish
     description: object = None,
     where: str | None = None,
     balance: str | None = None,
+    edit_rules: object = None,
     columns: Sequence[str] = (),
     quasi: Sequence[str] = (),
     risky: int | None = None,
@@ -87,6 +89,7 @@ def synthesise(  # noqa: PLR0913  # one argument per wish
         description: shapes of columns, constraints, person: a path, a mapping, or a `TableDescription`.
         where: a condition that all records meet, such as `sex = 'F'`.
         balance: a column of which each value is to be equally frequent.
+        edit_rules: counted in both tables: a policy, or a path, a text or a mapping with `rules`.
         columns: of `partial`, the columns that are drawn; all else stays real.
         quasi: of `partial`, the quasi-identifiers by which records are risky; drawn where no `columns` are named.
         risky: of `partial`: only records whose quasi-identifiers fewer than so many people share.
@@ -111,6 +114,7 @@ def synthesise(  # noqa: PLR0913  # one argument per wish
         description=description,
         where=where,
         balance=balance,
+        edit_rules=() if edit_rules is None else read_edit_rules(edit_rules),
         columns=columns,
         quasi=quasi,
         risky=risky,
@@ -164,6 +168,7 @@ class SyntheticRun:
             with self.monitor.phase(SynthesisPhase.DRAW):
                 self._write(learnt.draw, output, self._types(learnt.draw, output))
             drawn = time.perf_counter()
+            rules = checked_rules(request.edit_rules, learnt.original, output.scan(), learnt.draw)
             evidence = self._evidence(learnt, output)
             model = learnt.draw.model
             findings = SynthesisFindings(
@@ -179,6 +184,7 @@ class SyntheticRun:
                 ),
                 types_read=learnt.types_read,
                 person=self._person,
+                rules=rules,
             )
             with self.monitor.phase(SynthesisPhase.REPORT):
                 identity = fingerprint.identity() if fingerprint is not None and learnt.draw.needs_data else None
@@ -204,9 +210,18 @@ class SyntheticRun:
             original = self._read()
         read = time.perf_counter()
         with self.monitor.phase(SynthesisPhase.FIT, None if original is None else original.height):
+            if (known := self._columns(original)) is not None:
+                refuse_unknown(self.request.edit_rules, known)
             draw = self._drawable(pl.DataFrame() if original is None else original)
+            refuse_unknown(self.request.edit_rules, draw.schema().names())
         typed_here = original is not None and bool(self._undeclared_texts(original))
         return _Learnt(original, draw, read - started, time.perf_counter() - read, typed_here)
+
+    def _columns(self, original: pl.DataFrame | None) -> Sequence[str] | None:
+        """Names that are known before anything is learnt or paid."""
+        if self.request.dataset is not None:
+            return tuple(described_table(self.request.dataset, self.request.table).columns)
+        return original.columns if original is not None and self.request.from_model is None else None
 
     def _read(self) -> pl.DataFrame | None:
         if self.source is None:
@@ -250,12 +265,12 @@ class SyntheticRun:
 
     def _drawable(self, original: pl.DataFrame) -> RecordDraw:
         """A table that is mixed, or a model: one that was kept, that is paid for, or that is fitted now."""
-        request = self.request
+        request, never = self.request, never_drawn(self.request.edit_rules)
         if request.is_mixed:
             return mixed_draw(original, request, self.randomness)
         if request.from_model is not None:
             model = load_model(request.from_model)
-            return ModelDraw(model, synthesis_method(model.method).guarantee(FitOptions(), model), request)
+            return ModelDraw(model, synthesis_method(model.method).guarantee(FitOptions(), model), request, never)
         options = self._options or FitOptions()
         if request.dataset is not None:
             paid = synthesise_dataset(
@@ -267,9 +282,9 @@ class SyntheticRun:
             )
             left = f"paid from the budget of the dataset: ε {paid.epsilon_left} is left"
             self.monitor.emit(NoteMade(left))
-            return ModelDraw(paid.model, paid.guarantee, request)
+            return ModelDraw(paid.model, paid.guarantee, request, never)
         model = self._fit(original)
-        return ModelDraw(model, synthesis_method(model.method).guarantee(options, model), request)
+        return ModelDraw(model, synthesis_method(model.method).guarantee(options, model), request, never)
 
     def _evidence(self, learnt: _Learnt, output: SyntheticOutput) -> SyntheticEvidence:
         if not self.request.evidence or learnt.original is None or not learnt.original.height:

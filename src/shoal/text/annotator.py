@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, Protocol, Self
 
 from shoal.text.dates_numbers.spoken_dates import is_weekday
-from shoal.text.impersonal_names import is_impersonal
+from shoal.text.impersonal_names import is_impersonal, up_to_label
 from shoal.text.lexicon_finder import LexiconFinder
 from shoal.text.logs.log_findings import log_findings
 from shoal.text.logs.log_lines import TextKind, is_log
@@ -135,7 +135,8 @@ class Annotator:
         if logged:
             found = log_findings(text, found)
         else:
-            found = [span for span in found if span.score >= self.threshold and not is_impersonal(text, span)]
+            likely = (up_to_label(text, span) for span in found if span.score >= self.threshold)
+            found = [span for span in likely if not is_impersonal(text, span)]
         spans = sorted([span for span in found if span.score >= self.threshold])
         if _overlap(spans):
             spans = merged(without_contained(found, self.threshold), self.threshold)

@@ -62,6 +62,16 @@ def is_impersonal(text: str, span: Span) -> bool:
     return word in _things() or any(sign in word for sign in _ORDINALS)
 
 
+def up_to_label(text: str, span: Span) -> Span:
+    """A name ends where the label of the next field begins: ``Fornavn: Anna Efternavn: Holm``."""
+    if span.type != "person" or span.by not in BY or _COLON.match(text, span.end) is None:
+        return span
+    name, _, last = text[span.start : span.end].rpartition(" ")
+    if not name.strip() or last.casefold() not in _form_labels() or lexicon().kinds(last) & NAME:
+        return span
+    return span._replace(end=span.start + len(name.rstrip()))
+
+
 def _is_a_form_label(text: str, span: Span, word: str) -> bool:
     return _COLON.match(text, span.end) is not None and word.casefold() in _form_labels()
 

@@ -84,8 +84,13 @@ class FollowedReference:
 
 
 def references_of(several: MultiTablePolicy, sources: Mapping[str, Source]) -> tuple[Reference, ...]:
-    """Those that were declared and those that are found; a found one that would break is refused."""
+    """Those that were declared and those that are found; a found one that would break is refused.
+
+    In nested documents the nesting says what refers to what.
+    """
     references = list(several.references)
+    if several.documents is not None:
+        return tuple(references)
     for found in (*_constrained(sources), *_included(several.tables, sources)):
         known = {(one.child, one.parent) for one in references} | {(one.parent, one.child) for one in references}
         if (found.child, found.parent) not in known and _is_named(several.tables, found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -16,10 +16,11 @@ from shoal.errors import FieldName, FieldText, InputError, SourceError
 from shoal.io import FileOptions, ReaderOptions, Source, explained
 from shoal.io.formats.base import format_of_suffix
 from shoal.io.frames import source_at
+from shoal.io.nested.paths import table_name
 from shoal.measurement.risk.joined_tables import ROW, KeyGroup
 from shoal.policy import Policy
 from shoal.policy.multi_table import TABLE_NAME, MultiTablePolicy, load_any
-from shoal.policy.sources import open_named
+from shoal.policy.sources import open_named, open_nested
 from shoal.results.manifest import MANIFEST
 from shoal.results.multi_table_manifest import MultiTableManifest
 from shoal.results.release_folder import ReleaseFolder
@@ -121,6 +122,8 @@ def table_set_at(
     names = tuple(manifest.tables)
     if not names or not all(TABLE_NAME.match(name) for name in names):
         raise SourceError(f"{data}: is not a release of several tables")
+    if several is not None and several.documents is not None:  # an array without elements is no table
+        several = replace(several, tables={name: one for name, one in several.tables.items() if name in names})
     if several is not None and set(names) != set(several.tables):
         raise InputError(f"{policy}: has other tables than {data}")
     ordered = names if several is None else tuple(several.tables)
@@ -131,7 +134,10 @@ def table_set_at(
 
 def files_of(several: MultiTablePolicy, folder: str, reader: ReaderOptions | None = None) -> dict[str, Source]:
     """The tables' sources, files being those of the folder: where the policy has them, or by their names."""
-    found = {}
+    if several.documents is not None:
+        nested = open_nested(several, Path(folder))
+        return {table_name(table): source for table, source in nested.sources.items()}
+    found: dict[str, Source] = {}
     for name, policy in several.tables.items():
         if policy.source is None or not isinstance(policy.source, FileOptions):
             own = policy.source
@@ -146,7 +152,7 @@ def files_of(several: MultiTablePolicy, folder: str, reader: ReaderOptions | Non
 def originals_of(tables: TableSet, place: str, reader: ReaderOptions | None = None) -> dict[str, Source]:
     """The tables that a release was made from, in a folder or a database."""
     if tables.several is not None and "://" not in place:
-        if not Path(place).is_dir():
+        if tables.several.documents is None and not Path(place).is_dir():
             raise _takes_a_folder()
         return files_of(tables.several, place, reader)
     return {name: named_in(place, name, reader) for name in tables.sources}

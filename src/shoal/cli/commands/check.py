@@ -11,6 +11,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.options import Input, Json
 from shoal.cli.terminal.output import print_json, warn
+from shoal.cli.terminal.progress_view import working
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.errors import InputError
@@ -47,7 +48,8 @@ def check(
     if input is not None or chosen.source is not None:
         from shoal.plan.dry_run import check_against_data
 
-        check_against_data(chosen, reader.open_for(chosen, input))
+        with working("check", silent=json):
+            check_against_data(chosen, reader.open_for(chosen, input))
     warnings = warnings_in(chosen)
     if json:
         print_json({"ok": True, "policy": chosen.name, "warnings": warnings})
@@ -67,8 +69,9 @@ def _check_tables(
     own, common = condensed_warnings(several, {name: warnings_in(policy) for name, policy in several.tables.items()})
     warnings = [*common, *(f"{name}: {told}" for name, texts in own.items() for told in texts)]
     references = several.references
-    if data is not None or all(policy.source is not None for policy in several.tables.values()):
-        references = check_tables(several, None if data is None else Path(data), reader.options)
+    if data is not None or several.documents or all(one.source is not None for one in several.tables.values()):
+        with working("check tables", silent=as_json):
+            references = check_tables(several, None if data is None else Path(data), reader.options)
     if as_json:
         told = [_entry(reference) for reference in references]
         print_json({"ok": True, "policy": several.name, "warnings": warnings, "references": told})

@@ -11,6 +11,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.options import Input, Json
 from shoal.cli.terminal.output import print_json, warn
+from shoal.cli.terminal.progress_view import working
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.errors import InputError, TargetError
 
@@ -47,11 +48,12 @@ def suggest(
     from shoal.discover.suggestion.hierarchy_choice import choose_hierarchy
     from shoal.discover.suggestion.policy_yaml import setting
     from shoal.io import explained
+    from shoal.io.row_estimates import estimated_rows
 
     if output is not None and output.exists() and not force:
         raise TargetError(f"{output}: exists already", advice="--force replaces it")
     source = reader.open(data)
-    with explained(source):
+    with explained(source), working("read", estimated_rows(source), silent=json):
         found = choose_hierarchy(source.scan(), column)
     if output is not None:
         _write(found, output)
@@ -86,7 +88,8 @@ def show(
 
     if input is not None and column is None:
         raise InputError("--input: goes with a policy and a column")
-    tree = view_hierarchy(place, column, input)
+    with working("read", silent=json):
+        tree = view_hierarchy(place, column, input)
     if json:
         print_json(tree.to_dict())
     else:

@@ -13,6 +13,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import KEEP
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json, print_table
+from shoal.cli.terminal.progress_view import working
 from shoal.cli.vault.connection import NO_VAULT, VaultFlags
 from shoal.errors import DataError, InputError
 
@@ -57,8 +58,9 @@ def sum_(
     if where is not None and by is not None:
         raise InputError("give --where or --by, not both")
     file = encrypted_file(release, column)
-    masks = {ALL: None} if where is None and by is None else _masks(release, where, by)
-    totals = encrypted_sums(file, masks)
+    with working("add up", silent=json):
+        masks = {ALL: None} if where is None and by is None else _masks(release, where, by)
+        totals = encrypted_sums(file, masks)
     totals.write(output)
     records = {name: total.records for name, total in totals.totals.items()}
     if json:

@@ -9,6 +9,7 @@ import typer
 from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.output import print_json
+from shoal.cli.terminal.progress_view import working
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 
 
@@ -34,6 +35,7 @@ def normalise(
     from shoal.discover.normalise import normalise as normalised
     from shoal.errors import DataError, InputError
     from shoal.io import explained, open_target, parse_target
+    from shoal.io.row_estimates import estimated_rows
     from shoal.schema.registry import did_you_mean
 
     views = tuple(str(one) for one in NormalisedView)
@@ -46,7 +48,7 @@ def normalise(
         target = open_target(parse_target(output), like=source)
     except ValueError as error:
         raise InputError(str(error)) from None
-    with explained(source):
+    with explained(source), working("read", estimated_rows(source), silent=json):
         frame = source.scan()
         if columns is not None:
             known = frame.collect_schema().names()
@@ -58,7 +60,8 @@ def normalise(
         found = normalised(
             frame, person, NormalisedView(view), together=_listed(together or ""), separator=joined_by, most=most
         )
-    target.write(found.frame.lazy())
+    with working("write", found.frame.height, silent=json):
+        target.write(found.frame.lazy())
     if json:
         print_json({**found.to_dict(), "output": target.label})
         return

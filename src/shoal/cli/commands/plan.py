@@ -14,6 +14,7 @@ from shoal.cli.terminal.help import PREPARE
 from shoal.cli.terminal.options import Input, Json, PolicyFile
 from shoal.cli.terminal.output import print_json
 from shoal.cli.terminal.pages import refuse_page
+from shoal.cli.terminal.progress_view import working
 from shoal.cli.terminal.reader import NO_FLAGS, ReaderFlags
 from shoal.cli.terminal.recognisers import NO_FILES, RecogniserFlags
 from shoal.errors import InputError
@@ -48,7 +49,8 @@ def plan(
     if html is not None:
         refuse_page(html)
     chosen = own.added_to_any(load_any(policy))
-    described = dict(_described(chosen, input, reader, no_data=no_data, engine=engine))
+    with working("plan", silent=json):
+        described = dict(_described(chosen, input, reader, no_data=no_data, engine=engine))
     refusals = [refusal for _, refusal in described.values() if refusal is not None]
     plans = {name: one for name, (one, _) in described.items()}
     if html is not None:
@@ -93,15 +95,16 @@ def _sources(
 ) -> Mapping[str, tuple[Policy, Callable[[], str | Source | None] | None]]:
     """Each table with what opens its data; of several tables, all or none are read."""
     from shoal.policy.multi_table import MultiTablePolicy
-    from shoal.release.multi_table.run import sources_of
+    from shoal.release.multi_table.run import open_tables
 
     tables = policy.tables if isinstance(policy, MultiTablePolicy) else {policy.name: policy}
-    if no_data or (data is None and any(one.source is None for one in tables.values())):
+    nested = isinstance(policy, MultiTablePolicy) and policy.documents is not None
+    if no_data or (data is None and not nested and any(one.source is None for one in tables.values())):
         return {name: (one, None) for name, one in tables.items()}
     if not isinstance(policy, MultiTablePolicy):
         return {policy.name: (policy, partial(reader.open_for, policy, data))}
-    sources = sources_of(policy, None if data is None else Path(data), reader.options)
-    return {name: (one, partial(sources.__getitem__, name)) for name, one in tables.items()}
+    opened = open_tables(policy, None if data is None else Path(data), reader.options)
+    return {name: (one, partial(opened.sources.__getitem__, name)) for name, one in opened.several.tables.items()}
 
 
 def _write_page(plans: Mapping[str, PlanDescription], name: str, path: Path) -> None:

@@ -12,6 +12,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import KEEP
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json, print_table
+from shoal.cli.terminal.progress_view import working
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def sum_(
     """
     from shoal.secure_aggregation.secret_sharing import combine_shares, read_sum, sum_of_shares
 
-    sums = [read_sum(file) if file.suffix == ".json" else sum_of_shares(file) for file in files]
+    with working("add up", silent=json):
+        sums = [read_sum(file) if file.suffix == ".json" else sum_of_shares(file) for file in files]
     if len(sums) > 1:
         if output is not None:
             raise InputError("--output: writes the sum of one party; give one file of shares")
@@ -82,8 +84,9 @@ def rebuild(
         raise InputError(f"{output}: give a name that ends in .csv or .parquet")
     if output.exists():
         raise InputError(f"{output}: is there already")
-    table = put_together(files)
-    file_target(output, like=FrameSource(table.lazy()), private=True).write(table.lazy())
+    with working("put together", silent=json):
+        table = put_together(files)
+        file_target(output, like=FrameSource(table.lazy()), private=True).write(table.lazy())
     if json:
         print_json({"path": str(output), "records": table.height, "columns": table.columns[1:]})
     else:

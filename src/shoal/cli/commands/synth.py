@@ -92,6 +92,9 @@ def synth(
     ] = None,
     where: Annotated[str | None, typer.Option(help="Only records of which this is true: \"sex = 'F'\".")] = None,
     balance: Annotated[str | None, typer.Option(help="Each value of this column equally often.")] = None,
+    edit_rules: Annotated[
+        Path | None, typer.Option(help="Edit rules to count: a policy, or a YAML file with its rules: alone.")
+    ] = None,
     targets: Annotated[str | None, typer.Option(help="Columns that will be predicted, separated by commas.")] = None,
     from_model: Annotated[Path | None, typer.Option(help="Draw from a model that was kept.")] = None,
     save_model: Annotated[bool, typer.Option("--save-model", help="Put the model beside the data.")] = False,  # noqa: FBT002
@@ -117,6 +120,7 @@ def synth(
     """
     with importing():
         from shoal.assess.synthetic import parse_gates
+        from shoal.synthetic_release.edit_rules import read_edit_rules
         from shoal.synthetic_release.request import SynthesisRequest, default_method
         from shoal.synthetic_release.run import SyntheticRun
         from shoal.synthetic_release.several.request import RelatedTablesRequest
@@ -138,6 +142,7 @@ def synth(
             **mixing.wishes,
             **asdict(budget),
             "heavy": heavy or None,
+            "edit_rules": edit_rules,
         }
         request_of_all = RelatedTablesRequest(
             data=data or None,
@@ -156,6 +161,8 @@ def synth(
         return
     sources = reader.open_all({"data": next(iter(data or []), None), "control": control})
     if heavy:
+        if edit_rules is not None:
+            raise InputError("does not go with heavy: everything is perturbed apart", field="edit_rules")
         if registration is not None:
             raise InputError("test data out of the data is not entered by itself", field="project")
         _heavy(sources.get("data"), folder, method, seed=seed, force=force, as_json=json)
@@ -171,6 +178,7 @@ def synth(
         description=description,
         where=where,
         balance=balance,
+        edit_rules=() if edit_rules is None else read_edit_rules(edit_rules),
         targets=tuple(listed("--targets", targets)) if targets else (),
         from_model=from_model,
         save_model=save_model,

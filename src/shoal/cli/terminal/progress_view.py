@@ -144,3 +144,10 @@ def progress(*, silent: bool = False) -> Iterator[Monitor]:
         begins.cancel()
         begins.join()
         live.stop()
+
+
+@contextmanager
+def working(phase: str, records: int | None = None, *, silent: bool = False) -> Iterator[Monitor]:
+    """The same for work of one phase, over so many records as far as is known."""
+    with progress(silent=silent) as monitor, monitor.phase(phase, records):
+        yield monitor

@@ -28,6 +28,8 @@ def print_synthesis(release: SyntheticRelease) -> None:
     typer.echo(f"{count(manifest.data.rows or 0, kind)} written, by {manifest.method}")
     for line in (*_guarantee(manifest), *_likeness(manifest), *_gates(manifest)):
         typer.echo(line)
+    for rule in manifest.rules or ():
+        typer.echo(f"rule {rule.name}: {rule.words}")
     print_evidence(manifest)
     if (why := (manifest.attacks_skipped or {}).get("all")) is not None:
         typer.echo(f"NOT ATTACKED: {styled(why, flag)}")

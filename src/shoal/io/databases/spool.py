@@ -31,8 +31,8 @@ _LARGE_FILES: Final = Path("/var/tmp")  # noqa: S108 - the file never has a name
 class Spool:
     """Frames put in one after the other; ``scan`` reads them back as often as wanted, also at the same time."""
 
-    def __init__(self, frames: Iterable[pl.DataFrame], label: str) -> None:
-        """Takes all frames; the first one says what the columns are, even if it is empty."""
+    def __init__(self, frames: Iterable[pl.DataFrame], label: str, schema: pl.Schema | None = None) -> None:
+        """Takes all frames; the first one says what the columns are, even if it is empty, unless that is given."""
         self.rows = 0
         self._places: list[tuple[int, int]] = []
         self._end = 0
@@ -40,20 +40,24 @@ class Spool:
         with tempfile.TemporaryFile(dir=_folder()) as file:
             self._handle = os.dup(file.fileno())
         weakref.finalize(self, os.close, self._handle)
-        schema: pl.Schema | None = None
+        self._label = label
         for frame in frames:
             schema = frame.schema if schema is None else schema
-            try:
-                self._add(frame)
-            except OSError as error:
-                raise SourceError(
-                    f"{label}: there is {'no room' if no_room(error) else 'no way'} to keep a working copy",
-                    advice="TMPDIR can name a folder on another disk",
-                ) from None
-        self._schema = schema or pl.Schema()
+            self.add(frame)
+        self.schema = schema or pl.Schema()
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """One more, before anything is read."""
+        try:
+            self._add(frame)
+        except OSError as error:
+            raise SourceError(
+                f"{self._label}: there is {'no room' if no_room(error) else 'no way'} to keep a working copy",
+                advice="TMPDIR can name a folder on another disk",
+            ) from None
 
     def scan(self) -> pl.LazyFrame:
-        return streamed(self._frames, self._schema)
+        return streamed(self._frames, self.schema)
 
     def _add(self, frame: pl.DataFrame) -> None:
         if frame.is_empty():

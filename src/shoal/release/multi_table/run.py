@@ -36,15 +36,18 @@ from shoal.errors import FieldName, FieldText, InputError
 from shoal.io import FileOptions, ReaderOptions, Source, Staging, Target, open_target, write_all, writing
 from shoal.io.formats.delimited.formula_escapes import without_escapes
 from shoal.io.frames import source_at
+from shoal.io.nested.paths import table_name
+from shoal.io.nested.tables import NestedTables
 from shoal.plan.dry_run import check_against_data
 from shoal.policy import Policy
 from shoal.policy.multi_table import MultiTablePolicy
 from shoal.policy.references import Reference, is_released
-from shoal.policy.sources import open_named
+from shoal.policy.sources import open_named, open_nested
 from shoal.pseudonyms import Secrets
 from shoal.pseudonyms.run_secrets import RunSecrets
 from shoal.randomness import Randomness
 from shoal.release.destinations import Release
+from shoal.release.multi_table.documents import write_documents
 from shoal.release.multi_table.summary import MultiTableRelease, condensed_warnings, warnings_of
 from shoal.release.multi_table.unlinking import unlink
 from shoal.release.pipeline import RunPhase
@@ -107,7 +110,8 @@ class MultiTableRun:
         request, several = self.request, self.request.policy
         if request.pdf:
             find_browser()
-        sources = sources_of(several, request.data, request.reader)
+        opened = open_tables(several, request.data, request.reader)
+        several, sources = opened.several, opened.sources
         references = references_of(several, sources)
         if several.joined.unlink:
             several, references = unlink(several, references, sources)
@@ -122,6 +126,9 @@ class MultiTableRun:
             with self.monitor.phase(TOGETHER):
                 joint = _JointRelease(several, remaining, references, tables)
                 whole = joint.checked(before, staging.path, request.folder)
+                if opened.nested is not None:
+                    told = write_documents(opened.nested, joint.written(), staging.path)
+                    whole = replace(whole, files=(told,))
                 whole = _write_reports(whole, staging.path, tables, pdf=request.pdf)
             manifests = {name: table.release.manifest for name, table in tables.items()}
             with around_commit(manifests), self.monitor.phase(RunPhase.COMMIT):
@@ -139,7 +146,11 @@ class MultiTableRun:
         gone = self.request.withdrawn
         if gone is None:
             return sources
-        return {name: gone.left_out_of(source, several.tables[name].person) for name, source in sources.items()}
+        people = {name: policy.person for name, policy in several.tables.items()}
+        if several.documents is not None:  # a document's number is nobody's name
+            paths = several.documents.paths
+            people = {table_name(table): paths.people.get(table) for table in paths.columns}
+        return {name: gone.left_out_of(source, people[name]) for name, source in sources.items()}
 
     def _run(self, name: str, policy: Policy, source: Source, folder: Path) -> Run:
         self.monitor.emit(NoteMade(f"table '{name}'"))
@@ -172,10 +183,7 @@ class _JointRelease:
         """Raises where the tables give away together what none of them does alone."""
         several, sources, references = self.several, self.sources, self.references
         releases = {name: table.release for name, table in self.tables.items()}
-        written = {
-            name: _read_anew(table.output.workspace / table.release.data.name, sources[name])
-            for name, table in self.tables.items()
-        }
+        written = self.written()
         look_between_tables(
             {name: (policy, sources[name].scan(), written[name].scan()) for name, policy in several.tables.items()}
         )
@@ -197,6 +205,13 @@ class _JointRelease:
             own,
         )
 
+    def written(self) -> dict[str, Source]:
+        """The tables as they were written, where they lie until the commit."""
+        return {
+            name: _read_anew(table.output.workspace / table.release.data.name, self.sources[name])
+            for name, table in self.tables.items()
+        }
+
 
 def _keys_before(
     several: MultiTablePolicy, references: tuple[Reference, ...], sources: Mapping[str, Source]
@@ -209,16 +224,37 @@ def check_tables(
     several: MultiTablePolicy, data: Path | None, reader: ReaderOptions | None = None
 ) -> tuple[Reference, ...]:
     """Every table against its data, and what refers to what: raises what a run would raise before it solves."""
-    sources = sources_of(several, data, reader)
-    for name, policy in several.tables.items():
-        check_against_data(policy, sources[name])
-    return references_of(several, sources)
+    opened = open_tables(several, data, reader)
+    for name, policy in opened.several.tables.items():
+        check_against_data(policy, opened.sources[name])
+    return references_of(opened.several, opened.sources)
 
 
-def sources_of(
-    several: MultiTablePolicy, data: Path | None = None, reader: ReaderOptions | None = None
-) -> dict[str, Source]:
+@dataclass(frozen=True)
+class OpenedTables:
     """The tables' sources, each opened once: what refers to what is seen in the very rows that are released."""
+
+    several: MultiTablePolicy
+    """Of the tables that are there: an array that has no element in any document is none."""
+    sources: dict[str, Source]
+    nested: NestedTables | None = None
+    """The documents that the tables are taken from."""
+
+
+def open_tables(
+    several: MultiTablePolicy, data: Path | None = None, reader: ReaderOptions | None = None
+) -> OpenedTables:
+    """The sources of a policy's tables; ``data`` is the folder of the files, or the file of nested documents."""
+    if several.documents is None:
+        return OpenedTables(several, _sources_of(several, data, reader))
+    nested = open_nested(several, data)
+    sources: dict[str, Source] = {table_name(table): source for table, source in nested.sources.items()}
+    tables = {name: policy for name, policy in several.tables.items() if name in sources}
+    references = tuple(one for one in several.references if {one.child.table, one.parent.table} <= tables.keys())
+    return OpenedTables(replace(several, tables=tables, references=references), sources, nested)
+
+
+def _sources_of(several: MultiTablePolicy, data: Path | None, reader: ReaderOptions | None) -> dict[str, Source]:
     if data is not None and not data.is_dir():
         raise InputError(
             FieldText(

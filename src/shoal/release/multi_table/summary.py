@@ -18,6 +18,7 @@ from shoal.policy.vault_needs import warnings_without_vault
 from shoal.randomness import now
 from shoal.release.destinations import Release
 from shoal.report.multi_table import JoinedFacts, JoinedKeyFacts, MultiTableFacts, ReferenceFacts, TableFacts
+from shoal.results.manifest import FurtherFile
 from shoal.results.multi_table_manifest import MultiTableManifest
 
 
@@ -35,6 +36,8 @@ class MultiTableRelease:
     warnings: tuple[str, ...]
     of_tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What else is to be known of single tables."""
+    files: tuple[FurtherFile, ...] = ()
+    """What lies beside the tables: documents that they were put together to."""
 
     created: datetime = field(default_factory=lambda: now().replace(microsecond=0))
 
@@ -49,6 +52,7 @@ class MultiTableRelease:
             references=tuple(one.result() for one in self.references),
             joined=self.joined.result(),
             warnings=self.warnings,
+            files=self.files,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from shoal.errors import BugError
 from shoal.measurement.fidelity import fidelity_readings
 from shoal.report.heat_map import HeatMap, heat_map
+from shoal.report.page import LabelledRow, rule_rows
 from shoal.report.sections import environment
 from shoal.report.small_multiples import DistributionChart, distribution, interval, reach
 from shoal.report.summary import KeyFigure
@@ -45,6 +46,7 @@ _TITLES: Final = {
     "predictions": "Learning from it",
     "attacks": "Nobody is copied",
     "structure": "What was kept, and how that is known",
+    "rules": "Edit rules",
     "limits": "Limits of the evidence",
     "provenance": "Provenance",
 }
@@ -112,6 +114,7 @@ class SyntheticPage:
     shapes: tuple[tuple[str, str, str], ...]
     """Column, what it is drawn as, declared or found."""
     constraints: tuple[tuple[str, str], ...]
+    rules: tuple[LabelledRow[str], ...]
     limits: tuple[str, ...]
     provenance: tuple[tuple[str, str], ...]
     titles: Mapping[str, str]
@@ -166,6 +169,7 @@ def compose_synthetic(manifest: Manifest, *, recipient: bool) -> SyntheticPage:
         withstood=_withstood(shown) if recipient else (),
         shapes=tuple(_shapes(made)),
         constraints=tuple(_constraints(made)),
+        rules=() if recipient else rule_rows(shown.rules),
         limits=synthetic_limits(shown),
         provenance=tuple(_provenance(shown, recipient=recipient)),
         titles={},

@@ -97,6 +97,13 @@ class Accounts:
                     connection.execute(table.delete().where(table.c.account == identifier))
         return changed.rowcount == 1
 
+    def set_roles(self, identifier: str, roles: list[str]) -> bool:
+        """Whether there is such an account. What it may do changes with the next request; tokens never do more."""
+        wanted = checked_roles(roles)
+        with self._database.transaction() as connection:
+            changed = connection.execute(update(ACCOUNTS).where(ACCOUNTS.c.id == identifier).values(roles=wanted))
+        return changed.rowcount == 1
+
     def make_setup_token(self) -> str | None:
         """For the terminal, once: who can read it may make the first account. None where there is one already."""
         if self.exist:

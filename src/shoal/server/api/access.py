@@ -26,6 +26,12 @@ class AccountRequest(BaseModel):
     roles: list[str] = Field(max_length=20)
 
 
+class RolesRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    roles: list[str] = Field(max_length=20)
+
+
 class PasswordRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -95,6 +101,17 @@ def _set(request: Request, account: str, who: Principal, *, disabled: bool) -> N
     if account == who.account.id:
         raise HTTPException(422, "nobody disables the account that they use")
     if not parts_of(request).accounts.set_disabled(account, disabled=disabled):
+        raise HTTPException(404, "there is nothing here")
+
+
+@ROUTER.put("/accounts/{account}/roles", status_code=204)
+def set_roles(
+    request: Request, account: str, wanted: RolesRequest, who: Annotated[Principal, Depends(Permit("account.roles"))]
+) -> None:
+    """They count from the next request of the account on."""
+    if account == who.account.id:
+        raise HTTPException(422, "nobody changes the roles of the account that they use")
+    if not parts_of(request).accounts.set_roles(account, wanted.roles):
         raise HTTPException(404, "there is nothing here")
 
 

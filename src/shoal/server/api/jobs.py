@@ -22,13 +22,13 @@ from shoal.server.web.answers import tagged
 from shoal.server.web.once import IdempotencyKey, OnceRoute
 from shoal.server.web.paging import Before, Limit, latest
 from shoal.server.web.parts import StudioParts
-from shoal.server.web.permits import Permit, parts_of
+from shoal.server.web.permits import Permit, parts_of, who_asks
 
 ROUTER = APIRouter(prefix="/api/v1", tags=["jobs"], route_class=OnceRoute)
 _TOLD = ("id", "kind", "source", "state", "error", "result", "created", "started", "finished")
 POLL: Final = 0.4
 LONGEST_LOOKS: Final = 1500
-"""Ten minutes; then the browser comes again, and whether it may is asked again."""
+"""Ten minutes; then the browser comes again."""
 UNTOLD: Final = ("examples", "distributions")
 """What the result page shows; it is no news of progress."""
 
@@ -117,6 +117,9 @@ async def follow_job(
 async def _events(parts: StudioParts, who: Principal, job: str, after: int, request: Request) -> AsyncIterator[str]:
     for _ in range(LONGEST_LOOKS):
         if await request.is_disconnected():
+            return
+        still = await who_asks(request)
+        if still is None or not still.may("job.read"):
             return
         row = await run_in_threadpool(parts.own, JOBS, who, job)
         for event in await run_in_threadpool(parts.queue.events, job, after):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Insert, func, insert, select, update
+from sqlalchemy import Insert, insert, select, update
 
 from shoal.errors import InputError
 from shoal.policy import Policy
@@ -17,6 +17,7 @@ from shoal.schema import Role
 from shoal.server.home import StudioHome
 from shoal.server.jobs.drafting import DraftedPolicy, PolicyChoices, draft_policy, open_upload
 from shoal.server.jobs.job_queue import JobClaim, JobKind, JobQueue
+from shoal.server.store.stored import stored_bytes
 from shoal.server.store.tables import DATASETS, POLICIES, RELEASES, SOURCES, TEXTS
 
 if TYPE_CHECKING:
@@ -106,12 +107,11 @@ def fetch_table(job: JobContext) -> JobOutcome:
     """A table of a database becomes a file of ours, and is looked at as one that was uploaded."""
     from shoal.server.jobs.table_fetching import fetch
 
-    mine, settings = SOURCES.c.owner == job.claim.owner, job.home.settings
     with job.home.database.reading() as connection:
-        stored = connection.execute(select(func.coalesce(func.sum(SOURCES.c.size), 0)).where(mine)).scalar_one()
+        left = job.home.settings.stored_bytes - stored_bytes(connection, job.claim.owner)
     with job.monitor.phase("fetch"):
         login = job.queue.secret(job.claim)
-        size, sha256 = fetch(job.home.upload(job.claim.source), login, settings.stored_bytes - int(stored))
+        size, sha256 = fetch(job.home.upload(job.claim.source), login, left)
     job.queue.forget_secret(job.claim)
     with job.home.database.transaction() as connection:
         connection.execute(update(SOURCES).where(SOURCES.c.id == job.claim.source).values(size=size, sha256=sha256))

@@ -31,12 +31,12 @@
       request.setRequestHeader("Content-Type", "application/octet-stream");
       request.setRequestHeader("X-CSRF-Token", form.dataset.csrf);
       request.upload.addEventListener("progress", now => { if (now.lengthComputable) sent.value = now.loaded / now.total; });
-      request.addEventListener("error", () => fail("The server can't be reached."));
+      request.addEventListener("error", () => fail(form.dataset.unreachable));
       request.addEventListener("load", () => {
         let answer = {};
         try { answer = JSON.parse(request.responseText); } catch { answer = {}; }
         if (request.status === 201) location.assign(form.dataset.leads + answer[form.dataset.key]);
-        else fail(request.status === 413 ? "The file is larger than may be sent here." : answer.title || "The file can't be used.");
+        else fail(request.status === 413 ? form.dataset.tooLarge : answer.title || form.dataset.unusable);
       });
       request.send(file);
     });
@@ -63,7 +63,7 @@
       const text = Array.from(digest, byte => byte.toString(16).padStart(2, "0")).join("");
       form.elements.file.value = file.name;
       form.elements.sha256.value = text;
-      told.textContent = "SHA-256 " + text + ". The file itself is not sent.";
+      told.textContent = "SHA-256 " + text + ". " + input.dataset.stays;
     });
   }
   /* Roles by their first letter, in whatever language they are shown. */

@@ -150,6 +150,24 @@ def make_account(
     return RedirectResponse("/accounts", 303)
 
 
+@ROUTER.post("/accounts/{account}/roles")
+def change_roles(
+    request: Request,
+    account: str,
+    who: Annotated[Principal, Depends(Permit("account.roles"))],
+    roles: Annotated[list[str], Form(max_length=20)] = [],  # noqa: B006  # a form without a tick sends none
+) -> Response:
+    if account == who.account.id:
+        raise HTTPException(422, "nobody changes the roles of the account that they use")
+    try:
+        known = parts_of(request).accounts.set_roles(account, roles)
+    except InputError as error:
+        return _accounts(request, problem=str(error), status=422)
+    if not known:
+        raise HTTPException(404, "there is no such account")
+    return RedirectResponse("/accounts", 303)
+
+
 @ROUTER.post("/accounts/{account}/{change}")
 def change_account(
     request: Request, account: str, change: str, who: Annotated[Principal, Depends(Permit("account.disable"))]

@@ -162,7 +162,8 @@ class GraphNode:
 class ReleaseGraph:
     """Releases on a circle; a line joins two that were looked at together."""
 
-    width: int
+    left: float
+    width: float
     height: int
     nodes: tuple[GraphNode, ...]
     lines: tuple[tuple[GraphNode, GraphNode], ...]
@@ -170,7 +171,7 @@ class ReleaseGraph:
 
 GRAPH_RADIUS: Final = 150
 GRAPH_HEIGHT: Final = 110
-GRAPH_EDGE: Final = 110
+GRAPH_EDGE: Final = 90
 MOST_NODES: Final = 60
 
 
@@ -196,4 +197,6 @@ def release_graph(rows: Sequence[Mapping[str, Any]]) -> ReleaseGraph | None:
         if other in nodes
     }
     lines = tuple((nodes[one], nodes[other]) for one, other in sorted(together))
-    return ReleaseGraph(2 * centre, 2 * GRAPH_HEIGHT + 80, tuple(nodes.values()), lines)
+    left, right = (outer(node.x for node in nodes.values()) for outer in (min, max))
+    width = round(right - left + 2 * GRAPH_EDGE, 1)
+    return ReleaseGraph(left - GRAPH_EDGE, width, 2 * GRAPH_HEIGHT + 80, tuple(nodes.values()), lines)

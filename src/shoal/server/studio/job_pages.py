@@ -207,7 +207,7 @@ def _standing(parts: StudioParts, who: Principal, job: str) -> dict[str, Any]:
 
 def _source(parts: StudioParts, who: Principal, source: str) -> dict[str, Any] | None:
     """None where it was deleted."""
-    return next((one for one in parts.all_own(SOURCES, who, most=500) if one["id"] == source), None)
+    return parts.own_if_there(SOURCES, who, source)
 
 
 _LEADS_TO: Final = {

@@ -18,10 +18,11 @@ from shoal.server.jobs.job_queue import JobKind
 from shoal.server.jobs.synthesis_choices import SynthesisChoices
 from shoal.server.jobs.table_fetching import TableWish
 from shoal.server.source_acts import files_offered, take_from_database, take_from_folder
-from shoal.server.store.tables import JOBS, RELEASES, SOURCES
+from shoal.server.store.tables import JOBS, SOURCES
 from shoal.server.studio.page_rendering import page
 from shoal.server.studio_acts import ask, choose, demo_blocks, forget_source, take_in
 from shoal.server.web.languages import said
+from shoal.server.web.paging import Before
 from shoal.server.web.permits import Permit, parts_of
 
 ROUTER = APIRouter(include_in_schema=False)
@@ -37,21 +38,36 @@ ROLES: Final = {
 
 
 @ROUTER.get("/")
-def start(request: Request, who: Annotated[Principal, Depends(Permit("own.read"))]) -> Response:
-    return _start(request, who)
+def start(
+    request: Request,
+    who: Annotated[Principal, Depends(Permit("own.read"))],
+    sources: Before = None,
+    jobs: Before = None,
+) -> Response:
+    """``sources`` and ``jobs`` are where earlier ones begin."""
+    return _start(request, who, before=(sources, jobs))
 
 
-def _start(request: Request, who: Principal, *, problem: str | None = None, status: int = 200) -> Response:
+def _start(
+    request: Request,
+    who: Principal,
+    *,
+    problem: str | None = None,
+    status: int = 200,
+    before: tuple[float | None, float | None] = (None, None),
+) -> Response:
     parts = parts_of(request)
-    names = {row["id"]: row["name"] for row in parts.all_own(SOURCES, who, most=500)}
+    uploaded = parts.all_own(SOURCES, who, most=SHOWN + 1, before=before[0])
+    made = parts.all_own(JOBS, who, most=SHOWN + 1, before=before[1], kinds=(JobKind.RUN, JobKind.SYNTH))
     return page(
         request,
         "start.html",
         status=status,
-        sources=parts.all_own(SOURCES, who, most=SHOWN),
-        jobs=[job for job in parts.all_own(JOBS, who, most=30) if job["kind"] in (JobKind.RUN, JobKind.SYNTH)][:SHOWN],
-        releases=parts.all_own(RELEASES, who, most=SHOWN),
-        names=names,
+        sources=uploaded[:SHOWN],
+        jobs=made[:SHOWN],
+        more_sources=uploaded[SHOWN - 1]["created"] if len(uploaded) > SHOWN else None,
+        more_jobs=made[SHOWN - 1]["created"] if len(made) > SHOWN else None,
+        names=parts.own_names(SOURCES, who, (job["source"] for job in made)),
         waits=_waits(request, who),
         files=files_offered(parts) if who.may("source.upload") else [],
         servers=parts.home.settings.table_servers,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,19 +46,41 @@ class StudioParts:
 
     def own(self, table: Table, principal: Principal, identifier: str) -> dict[str, Any]:
         """A row of theirs; of anybody else's, or of none, nothing is told but that it is not there."""
-        if IDENTIFIER.fullmatch(identifier):
-            mine = (table.c.id == identifier, table.c.owner == principal.account.id)
-            with self.home.database.reading() as connection:
-                row = connection.execute(select(table).where(*mine)).mappings().first()
-            if row is not None:
-                return dict(row)
-        raise HTTPException(404, "there is nothing here")
+        row = self.own_if_there(table, principal, identifier)
+        if row is None:
+            raise HTTPException(404, "there is nothing here")
+        return row
 
-    def all_own(self, table: Table, principal: Principal, *, most: int = 50, before: float | None = None) -> list[Any]:
-        """The latest first; a page more begins ``before`` the last one's time."""
+    def own_if_there(self, table: Table, principal: Principal, identifier: str) -> dict[str, Any] | None:
+        """None where it was deleted, or is not theirs."""
+        if not IDENTIFIER.fullmatch(identifier):
+            return None
+        mine = (table.c.id == identifier, table.c.owner == principal.account.id)
+        with self.home.database.reading() as connection:
+            row = connection.execute(select(table).where(*mine)).mappings().first()
+        return None if row is None else dict(row)
+
+    def own_names(self, table: Table, principal: Principal, identifiers: Iterable[str]) -> dict[str, str]:
+        """Of those that are there."""
+        mine = (table.c.id.in_(set(identifiers)), table.c.owner == principal.account.id)
+        with self.home.database.reading() as connection:
+            return {row.id: row.name for row in connection.execute(select(table.c.id, table.c.name).where(*mine))}
+
+    def all_own(
+        self,
+        table: Table,
+        principal: Principal,
+        *,
+        most: int = 50,
+        before: float | None = None,
+        kinds: Iterable[str] | None = None,
+    ) -> list[Any]:
+        """The latest first; a page more begins ``before`` the last one's time. ``kinds`` leaves out rows of others."""
         mine = select(table).where(table.c.owner == principal.account.id)
         if before is not None:
             mine = mine.where(table.c.created < before)
+        if kinds is not None:
+            mine = mine.where(table.c.kind.in_(list(kinds)))
         with self.home.database.reading() as connection:
             rows = connection.execute(mine.order_by(table.c.created.desc()).limit(most)).mappings()
             return [dict(row) for row in rows]

@@ -34,7 +34,7 @@ class Permit:
         self.act, self.in_person = act, in_person
 
     async def __call__(self, request: Request) -> Principal:
-        principal = await _who(request)
+        principal = await who_asks(request)
         if principal is None:
             if request.url.path.startswith("/api/"):
                 raise HTTPException(401, "sign in, or send a token", {"WWW-Authenticate": "Bearer"})
@@ -75,7 +75,8 @@ def session_of(request: Request) -> str | None:
     return None if secret is None else digest(secret)
 
 
-async def _who(request: Request) -> Principal | None:
+async def who_asks(request: Request) -> Principal | None:
+    """As it stands now: None where the session or token is over, or the account disabled."""
     parts = parts_of(request)
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     if kind:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -35,7 +35,7 @@ from shoal.synth.method import (
     GuaranteeStatement,
     SynthesisMethod,
     SynthesisModel,
-    blocks,
+    in_blocks,
     synthesis_methods,
 )
 from shoal.synth.methods.marginals import looked_up
@@ -93,8 +93,7 @@ class DeepModel:
     ) -> pl.DataFrame:
         """``codes`` fixes latent codes for all records, such as ``{"group": 2}``."""
         fixed = self._fixed(codes or {})
-        parts = [self._block(size, randomness, start, fixed) for start, size in blocks(rows, first)]
-        return pl.concat(parts) if parts else self._block(0, randomness, first, fixed)
+        return in_blocks(partial(self._block, fixed), rows, randomness, first)
 
     def _fixed(self, codes: Mapping[str, float]) -> FixedCodes:
         for name, value in codes.items():
@@ -113,7 +112,7 @@ class DeepModel:
         found |= {"slide": tuple(self.architecture.slides.tolist())}
         return {name: values for name, values in found.items() if len(values) > 1}
 
-    def _block(self, rows: int, randomness: Randomness, first: int, fixed: FixedCodes) -> pl.DataFrame:
+    def _block(self, fixed: FixedCodes, rows: int, randomness: Randomness, first: int) -> pl.DataFrame:
         return self.coding.decode(self.draw_codes(rows, randomness, first, fixed), randomness, first)
 
     def draw_codes(

@@ -30,7 +30,7 @@ from shoal.synth.method import (
     GuaranteeStatement,
     SynthesisMethod,
     SynthesisModel,
-    blocks,
+    in_blocks,
     synthesis_methods,
 )
 from shoal.synth.private_coding import PrivateCoding, PrivateTable, SynthesisBudget, private_table
@@ -65,8 +65,7 @@ class MarginalsModel:
     method: str = _NAME
 
     def sample(self, rows: int, randomness: Randomness, first: int = 0) -> pl.DataFrame:
-        parts = [self._block(size, randomness, start) for start, size in blocks(rows, first)]
-        return pl.concat(parts) if parts else self._block(0, randomness, first)
+        return in_blocks(self._block, rows, randomness, first)
 
     def _block(self, rows: int, randomness: Randomness, first: int) -> pl.DataFrame:
         groups = np.zeros((rows, len(self.coding.attributes)), dtype=np.int64)

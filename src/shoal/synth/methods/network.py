@@ -30,7 +30,7 @@ from shoal.synth.method import (
     GuaranteeStatement,
     SynthesisMethod,
     SynthesisModel,
-    blocks,
+    in_blocks,
     synthesis_methods,
 )
 from shoal.synth.methods.marginals import looked_up
@@ -68,8 +68,7 @@ class NetworkModel:
     method: str = _NAME
 
     def sample(self, rows: int, randomness: Randomness, first: int = 0) -> pl.DataFrame:
-        parts = [self._block(size, randomness, start) for start, size in blocks(rows, first)]
-        return pl.concat(parts) if parts else self._block(0, randomness, first)
+        return in_blocks(self._block, rows, randomness, first)
 
     def _block(self, rows: int, randomness: Randomness, first: int) -> pl.DataFrame:
         stream = randomness.stream("synth", _NAME)

@@ -26,7 +26,7 @@ from shoal.synth.method import (
     GuaranteeStatement,
     SynthesisMethod,
     SynthesisModel,
-    blocks,
+    in_blocks,
     synthesis_methods,
 )
 from shoal.synth.table_coding import TableCoding, coding_of
@@ -45,8 +45,7 @@ class SequentialModel:
     method: str = _NAME
 
     def sample(self, rows: int, randomness: Randomness, first: int = 0) -> pl.DataFrame:
-        parts = [self._block(size, randomness, start) for start, size in blocks(rows, first)]
-        return pl.concat(parts) if parts else self._block(0, randomness, first)
+        return in_blocks(self._block, rows, randomness, first)
 
     def _block(self, rows: int, randomness: Randomness, first: int) -> pl.DataFrame:
         return self.coding.decode(self.codes(rows, randomness, first), randomness, first)

@@ -39,6 +39,9 @@ VALUE = "(?P<value>"
 _BETWEEN = " \t:=#_-(\"'"
 """What may stand between such a word and the candidate."""
 _GAPS = re.compile("[ -]+")
+_FOURS = re.compile(r"\d{4}[ -]\d{4}$")
+_FOUR_BEFORE = re.compile(r"(?<![\d+])(?!00)(?P<more>(?:\d{4}[ -])*)(?P<last>\d{4})[ -]$")
+_YEAR = re.compile("19|20")
 
 CheckVerdict = tuple[str, float, int]
 """Type, score, and how many of the characters belong to it."""
@@ -82,6 +85,14 @@ class PatternFinder:
     @cached_property
     def _surroundings(self) -> ContextWords:
         return ContextWords([judge.how.context for judge in self._judges])
+
+
+def _is_tail(text: str, start: int, end: int) -> bool:
+    """Whether it ends a longer number in groups of four, as of cards; codes of countries and years are none of its."""
+    if _FOURS.match(text, start, end) is None:
+        return False
+    before = _FOUR_BEFORE.search(text, max(0, start - JUST_BEFORE), start)
+    return before is not None and (before["more"] != "" or _YEAR.match(before["last"]) is None)
 
 
 @dataclass
@@ -158,7 +169,7 @@ class CandidateJudge:
                 return None
             kind, score, length = verdict
             end = start + length
-        if self._comes_after(text, start):
+        if self._comes_after(text, start) or (kind == "phone" and _is_tail(text, start, end)):
             return None
         if score < SURE and how.context and (self.doubtful or near(self.place, start, end)):
             score = 1 - (1 - score) * CONTEXT_STRENGTH

@@ -167,7 +167,10 @@ _INTRODUCTIONS = (
     "my name is,name is,name's,i am,i'm,this is,call me,calls me,name:,patient:,customer:,contact:,attn,attn:,signed,"
     "je m'appelle,mon nom est,ich heiße,mein name ist,me llamo,mi nombre es,mi chiamo,meu nome é,nama saya,mera naam,"
     "en peyar,regards,,sincerely,,dear,hi,hello,hey,next of kin:,next of kin is,guardian:,nominee:,spouse:,"
-    "father's name:,mother's name:,husband's name:,wife's name:,son of,daughter of,s/o,d/o,w/o"
+    "father's name:,mother's name:,husband's name:,wife's name:,son of,daughter of,s/o,d/o,w/o,surname:,"
+    "vorname:,nachname:,familienname:,nom:,prénom:,nom de famille:,nombre:,apellido:,apellidos:,nome:,cognome:,"
+    "sobrenome:,apelido:,naam:,voornaam:,achternaam:,navn:,fornavn:,efternavn:,etternavn:,namn:,förnamn:,efternamn:,"
+    "imię:,nazwisko:,etunimi:,sukunimi:,nama:"
 )
 _SMALL = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CHILD_OF = lazy_pattern(r"/(?:(?<= (?i:[sdw])/)(?i:o)\.?|(?<= (?i:a)/)(?i:[lp])) (?=\w)")
@@ -184,23 +187,27 @@ def introduced(text: str) -> Iterator[Span]:
         start = _after_a_gap(text, past)
         if start == past or (begin and (small[begin - 1].isalnum() or small[begin - 1] in "'’-")):
             continue
-        end = start
+        end = read = start
         count = 0
         signed = small[begin:past] in ("regards", "sincerely", "signed")
         while count < 4:
-            word = _SMALL.match(text, end + (1 if count else 0))
-            if word is None or (count and text[end] != " "):
+            word = _SMALL.match(text, read + (1 if read > start else 0))
+            if word is None or (read > start and text[read] != " "):
                 break
             key = folded(word.group())
             kinds = entries.get(key, 0)
+            if key in LINKS and word.group().islower():
+                read = word.end()
+                continue
             known = kinds & NAME and not kinds & (LexiconKind.COMMON | LexiconKind.PEOPLE)
-            if not known and not (word.group()[0].isupper() and not kinds & ~PLACE & ~NAME & ~SIZES):
+            capital = word.group()[0].isupper() and text[word.end() : word.end() + 1] != ":"
+            if not known and not (capital and not kinds & ~PLACE & ~NAME & ~SIZES):
                 break
             if signed and ((not kinds and looks_coined(key)) or (not count and is_double_surname(key))):
                 yield Span(word.start(), word.end(), "organisation", INTRODUCED, BY)
                 count = 0
                 break
-            end = word.end()
+            end = read = word.end()
             count += 1
         if count:
             yield Span(start, end, "person", INTRODUCED, BY)

@@ -36,7 +36,8 @@ def find_repeated_mentions(text: str, spans: Sequence[Span]) -> list[Span]:
         for index, start, end in automaton.find_matches_as_indexes(text)
         if stands_apart(text, start, end)
     ]
-    return [span for span in again if not _covered(span, spans)]
+    starts = [span.start for span in spans]
+    return [span for span in again if not _covered(span, spans, starts)]
 
 
 def _comes_again(text: str, part: str) -> bool:
@@ -44,9 +45,9 @@ def _comes_again(text: str, part: str) -> bool:
     return text.find(part, text.find(part) + 1) >= 0
 
 
-def _covered(span: Span, spans: Sequence[Span]) -> bool:
+def _covered(span: Span, spans: Sequence[Span], starts: Sequence[int]) -> bool:
     """Whether it lies inside one that was found already, and no less surely; those are in order and don't overlap."""
-    place = bisect_right(spans, span.start, key=lambda other: other.start) - 1
+    place = bisect_right(starts, span.start) - 1
     return place >= 0 and spans[place].holds(span) and (spans[place].score >= AGAIN or spans[place].type == span.type)
 
 

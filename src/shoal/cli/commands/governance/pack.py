@@ -13,6 +13,7 @@ from shoal.cli.governance.registry_place import NO_ACTOR, NO_REGISTRY, ActorOpti
 from shoal.cli.terminal.help import GOVERN
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json
+from shoal.cli.terminal.progress_view import working
 from shoal.errors import InputError
 
 PASSPHRASE: Final = "SHOAL_PACKAGE_PASSPHRASE"  # noqa: S105  # the name of a variable
@@ -45,7 +46,8 @@ def pack(
     passphrase = os.environ.get(PASSPHRASE) if to is None else None
     if recipient is None and not passphrase:
         raise InputError(f"for whom? A public key, or a passphrase in {PASSPHRASE}", field="to")
-    made = pack_release(folder, output, recipient=recipient, passphrase=passphrase)
+    with working("pack", silent=json):
+        made = pack_release(folder, output, recipient=recipient, passphrase=passphrase)
     if request is not None:
         told = {
             "request": request, "release": release, "sha256": made.sha256, "data_sha256": made.data_sha256,

@@ -13,6 +13,7 @@ from shoal.cli.discovery import CommandEntry
 from shoal.cli.terminal.help import GOVERN
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json
+from shoal.cli.terminal.progress_view import working
 from shoal.errors import InputError
 
 
@@ -54,7 +55,8 @@ def unpack(
         identity = (
             AgeIdentity.unsealed(raw, str(passphrase)) if sealed else AgeIdentity.read(raw.decode(errors="replace"))
         )
-        unpack_release(package, output, identity, force=force)
+        with working("unpack", silent=json):
+            unpack_release(package, output, identity, force=force)
     except IntegrityError as error:
         typer.echo(f"not opened: {error.message}", err=True)
         raise typer.Exit(1) from None

@@ -12,6 +12,7 @@ from shoal.cli.governance.registry_place import trusted_key
 from shoal.cli.terminal.help import GOVERN
 from shoal.cli.terminal.options import Json
 from shoal.cli.terminal.output import print_json, say
+from shoal.cli.terminal.progress_view import working
 from shoal.errors import InputError
 
 
@@ -36,7 +37,8 @@ def verify(
 
     trusted = () if key is None else (trusted_key(key),)
     try:
-        told = _verified(thing, trusted, anchor or [], policy)
+        with working("verify", silent=json):
+            told = _verified(thing, trusted, anchor or [], policy)
     except IntegrityError as error:
         if json:
             print_json({"intact": False, "because": error.message})

@@ -1,0 +1,1 @@
+"""Nested documents: JSON, JSON lines and what mongoexport writes, taken apart into tables and put together again."""
