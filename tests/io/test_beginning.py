@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.io import FileOptions, FileTarget, beginning, file_target, open_source
+from shoal.io import FileOptions, FileTarget, beginning, file_target, open_source, parse_source
 from shoal.io.formats.delimited import reader, record_shape
 from shoal.io.formats.delimited.reader import DelimitedSource
 from shoal.io.frames import FrameSource
@@ -24,7 +24,7 @@ TABLES = st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=30)
 
 
 def source_of(path: Path, **options: object) -> DelimitedSource:
-    source = open_source(FileOptions(path=str(path), separator=",", **options))
+    source = open_source(parse_source({"path": str(path), "separator": ",", **options}))
     assert isinstance(source, DelimitedSource)
     return source
 

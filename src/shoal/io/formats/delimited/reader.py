@@ -197,7 +197,7 @@ def begin_delimited(
     if len(columns) < 2:
         return None
     found = [pl.DataFrame(schema=dict.fromkeys(columns, pl.String()))]
-    for frame in _parts(path, dialect, columns, label, _BEGINNING_BYTES) if records else ():
+    for frame in _parts(path, dialect, columns, label, _BEGINNING_BYTES):
         found.append(frame.head(records))
         records -= found[-1].height
         if not records:
