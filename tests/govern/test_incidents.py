@@ -85,6 +85,13 @@ def test_it_ends_when_everything_is_done(do: Do, registry: GovernanceRegistry) -
     assert not [one for one in registry.due(START.date().replace(year=2030)) if one.kind == "incident"]
 
 
+def test_whether_to_tell_is_decided_before_it_is_too_late_to_tell(do: Do, registry: GovernanceRegistry) -> None:
+    do("seeker", "incident.report", "I-1", lost=["mapping", "anonymised"], **REPORT)
+    days = {one.what: (one.on - START.date()).days for one in registry.due(START.date().replace(year=2030))}
+    assert days["assess whether the breach has to be notified"] == days["assess the risk of re-identification"] == 3
+    assert days["issue new pseudonyms and a new mapping"] == 30
+
+
 def test_bad_reports(do: Do) -> None:
     with pytest.raises(InputError, match="still to come"):
         do("tester", "incident.report", "I-1", lost=["raw"], noticed_at="2026-03-03T00:00:00+00:00", **REPORT)

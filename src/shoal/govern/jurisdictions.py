@@ -38,6 +38,8 @@ class IncidentLaw(Parameters):
     resolve_within_days: dict[str, int]
     """By severity."""
     tasks: dict[str, str]
+    before_telling: tuple[str, ...]
+    """Tasks that decide whether somebody has to be told."""
     combinations: tuple[LossCombination, ...]
     """The most telling first."""
     jurisdictions: dict[str, Jurisdiction]
@@ -49,6 +51,8 @@ class IncidentRule:
 
     consequence: str
     actions: tuple[str, ...]
+    before_telling: frozenset[str]
+    """Of the actions, those that decide whether somebody has to be told."""
     authority: str
     notify_within_hours: int | None
     """None where nobody has to be told."""
@@ -83,6 +87,7 @@ def incident_rule(jurisdiction: str, lost: frozenset[str]) -> IncidentRule:
     return IncidentRule(
         found.consequence,
         tuple(law.tasks[task] for task in found.tasks),
+        frozenset(law.tasks[task] for task in found.tasks if task in law.before_telling),
         place.authority,
         place.notify_within_hours if _reportable(found, place) else None,
         place.act_within_days,

@@ -121,7 +121,8 @@ def coding_of(
     """
     said = description or TableDescription()
     if frame.height < said.rare or not frame.width:
-        raise DataError(f"a table of {frame.height} records and {frame.width} columns is too small to be synthesised")
+        told = f"records: {frame.height} of at least {said.rare}, columns: {frame.width}"
+        raise DataError(f"the table is too small to be synthesised ({told})")
     if said.person is not None and said.person not in frame.columns:
         raise DataError(f"there is no column '{said.person}' that could tell people apart")
     numbered = {said.person: ColumnShape(kind=ShapeKind.IDENTIFIER)} if said.person else {}

@@ -76,8 +76,14 @@ class IncidentState(RecordState):
         if self.notify_by is not None and self.notified_at is None:
             yield DueDate(self.notify_by.date(), f"tell {self.rule.authority} by {self.notify_by:%H:%M} UTC")
         for what in self.open_tasks:
-            yield DueDate(self.noticed_at.date() + datetime.timedelta(days=self.rule.act_within_days), what)
+            yield DueDate(self._act_by(what), what)
         yield DueDate(*self._next)
+
+    def _act_by(self, what: str) -> datetime.date:
+        by = self.noticed_at.date() + datetime.timedelta(days=self.rule.act_within_days)
+        if self.notify_by is None or what not in self.rule.before_telling:
+            return by
+        return min(by, self.notify_by.date())
 
     @property
     def _next(self) -> tuple[datetime.date, str]:
