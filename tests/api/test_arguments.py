@@ -81,7 +81,8 @@ WRONG: dict[str, list[tuple[str, Any]]] = {
         ("delta", 2), ("seed", "x"), ("description", 7), ("where", 7), ("balance", 7), ("balance", "nobody"),
         ("control", 7), ("output", 7), ("force", "perhaps"), ("evidence", "perhaps"), ("columns", ["age"]),
         ("columns", 7), ("quasi", ["age"]), ("risky", 1), ("risky", "x"), ("weight", 2), ("weight", "x"),
-        ("dataset", 7), ("analyst", "asha"), ("analyst", 7), ("table", "visits"), ("table", 7),
+        ("dataset", 7), ("analyst", "asha"), ("analyst", 7), ("table", "visits"), ("table", 7), ("edit_rules", 7),
+        ("edit_rules", {"rules": [{"name": "x"}]}),
     ],
     "synthesise_tables": [
         ("tables", 7), ("description", 7), ("rows", 0), ("rows", "x"), ("seed", "x"), ("control", 7), ("require", 7),

@@ -72,23 +72,29 @@ PolicyReader = Callable[..., PolicyOut]
 """From the text of a policy, ``source`` (what problems are said of) and ``folder`` (of its paths)."""
 
 
-def read_given(given: object, read: PolicyReader[PolicyOut], kind: str = "policy") -> PolicyOut:
-    """A policy as a caller has it: a draft, a mapping, the path of its file, or its text (of several lines)."""
+def read_given(
+    given: object, read: PolicyReader[PolicyOut], kind: str = "policy", *, field: str | None = None
+) -> PolicyOut:
+    """A policy as a caller has it: a draft, a mapping, the path of its file, or its text (of several lines).
+
+    ``field`` is the input that it was given as, where that is not called by its kind.
+    """
+    field = field or kind
     if isinstance(given, PolicyDraft):
-        return read(given.text, source="policy", folder=Path())
+        return read(given.text, source=field, folder=Path())
     if isinstance(given, Mapping):
         text = yaml.safe_dump(plain_mapping(given), sort_keys=False, allow_unicode=True)
         try:
-            return read(text, source="policy", folder=Path())
+            return read(text, source=field, folder=Path())
         except PolicyError as error:
-            raise PolicyError([replace(one, line=0, column=0) for one in error.problems]) from None
+            raise PolicyError([replace(one, line=0, column=0) for one in error.problems], source=field) from None
     if isinstance(given, str) and "\n" in given:
-        return read(given, source="policy", folder=Path())
+        return read(given, source=field, folder=Path())
     if isinstance(given, str | Path):
         return read(read_policy(Path(given), kind), source=str(given), folder=Path(given).parent)
     raise InputError(
         f"a value of the type {type(given).__name__} is none",
-        field=kind,
+        field=field,
         advice=f"give a {kind.capitalize()}, the path of its file, or a dict",
     )
 

@@ -38,7 +38,7 @@ def read_edit_rules(given: object) -> tuple[EditRule, ...]:
     >>> [rule.name for rule in read_edit_rules({"rules": [{"name": "adults", "never": "age < 18"}]})]
     ['adults']
     """
-    rules = given.rules if isinstance(given, Policy) else read_given(given, _from_text)
+    rules = given.rules if isinstance(given, Policy) else read_given(given, _from_text, field=FIELD)
     if not rules:
         raise InputError("there is none in that policy", field=FIELD)
     return rules
