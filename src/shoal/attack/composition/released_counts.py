@@ -5,15 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from shoal.hierarchy.base import TOP
 from shoal.hierarchy.labels import text_of
-from shoal.kernels.arrays import Integers
+from shoal.kernels.arrays import Integers, places_among
 
 RECORDS = "__shoal_records"
+
+
+class CodedColumn(NamedTuple):
+    """Distinct texts, and for each row the place of its text among them."""
+
+    texts: pl.Series
+    codes: Integers
+
+
+class SaidOfClasses(NamedTuple):
+    """Row by row: a class, one of the ``texts`` by its place, and how many of its records say that."""
+
+    classes: Integers
+    said: CodedColumn
+    records: Integers
 
 
 @dataclass(frozen=True)
@@ -70,12 +86,18 @@ class ReleasedCounts:
             return np.zeros(self.frame.height, dtype=np.int64)
         return self.frame.select(pl.struct(self.quasi).rle_id().cast(pl.Int64)).to_series().to_numpy()
 
-    def said(self, columns: Sequence[str]) -> pl.DataFrame:
-        """By class and what the columns ``said``, the records."""
+    @cached_property
+    def labels(self) -> Mapping[str, CodedColumn]:
+        """Of each quasi-identifier, its labels in order, and which of them each class has."""
+        return {name: _coded(self.classes[name], sort=True) for name in self.quasi}
+
+    def said(self, columns: Sequence[str]) -> SaidOfClasses:
+        """By class, what the columns say together."""
         parts = [pl.col(name).fill_null("\1") for name in columns]
         said = pl.concat_str(parts, separator="\0") if parts else pl.lit("")
         frame = self.frame.select(pl.Series("class", self.class_of), said.alias("said"), RECORDS)
-        return frame.group_by("class", "said").agg(pl.col(RECORDS).sum())
+        frame = frame.group_by("class", "said").agg(pl.col(RECORDS).sum())
+        return SaidOfClasses(frame["class"].to_numpy(), _coded(frame["said"]), frame[RECORDS].to_numpy())
 
     @property
     def records(self) -> int:
@@ -85,3 +107,9 @@ class ReleasedCounts:
     def k(self) -> int:
         sizes = self.classes[RECORDS]
         return 0 if sizes.is_empty() else int(sizes.min())  # type: ignore[arg-type]  # counts are whole numbers
+
+
+def _coded(column: pl.Series, *, sort: bool = False) -> CodedColumn:
+    texts = column.unique()
+    texts = texts.sort() if sort else texts
+    return CodedColumn(texts, places_among(column, texts).to_numpy())

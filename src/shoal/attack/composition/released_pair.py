@@ -20,9 +20,9 @@ import polars as pl
 from scipy import sparse, stats
 
 from shoal.attack.composition.label_overlap import LabelOverlap
-from shoal.attack.composition.released_counts import RECORDS, ReleasedCounts
+from shoal.attack.composition.released_counts import RECORDS, ReleasedCounts, SaidOfClasses
 from shoal.attack.matching.coverage import compatible
-from shoal.kernels.arrays import Floats, Integers, Mask
+from shoal.kernels.arrays import Floats, Integers, Mask, places_among
 
 MOST_PAIRS: Final = 3_000_000
 """Of more pairs of classes, some classes of the new release are looked at."""
@@ -75,7 +75,7 @@ class PairComposer:
     k: int
     values: Mapping[str, pl.Series] = field(default_factory=dict, repr=False)
     _overlaps: dict[Hashable, LabelOverlap] = field(default_factory=dict, init=False, repr=False)
-    _said: dict[Sequence[str], pl.DataFrame] = field(default_factory=dict, init=False, repr=False)
+    _said: dict[Sequence[str], SaidOfClasses] = field(default_factory=dict, init=False, repr=False)
 
     def beside(self, earlier: ReleasedCounts) -> PairFigures:
         new = self.new
@@ -95,7 +95,7 @@ class PairComposer:
         )
 
     def _overlap(self, earlier: ReleasedCounts, name: str) -> LabelOverlap:
-        mine, theirs = (each.classes[name].unique().sort() for each in (self.new, earlier))
+        mine, theirs = (each.labels[name].texts for each in (self.new, earlier))
         ladders = (self.new.ladders.get(name), earlier.ladders.get(name))
         exact = (name in self.new.exact, name in earlier.exact)
         alike = (name, exact, *map(id, ladders), tuple(mine), tuple(theirs))
@@ -138,9 +138,9 @@ def _shared(new: ReleasedCounts, earlier: ReleasedCounts) -> tuple[str, ...]:
 
 def _narrowed(new: ReleasedCounts, earlier: ReleasedCounts, seen: LabelOverlap, name: str) -> float:
     """A label of the new release counts by the share of the other's records, among those that fit, which narrow it."""
-    mine = np.bincount(seen.coverage.codes(new.classes[name]), new.classes[RECORDS], len(seen.coverage.values))
-    theirs = np.bincount(
-        seen.coverage.label_codes(earlier.classes[name]), earlier.classes[RECORDS], len(seen.coverage.labels)
+    mine, theirs = (
+        np.bincount(each.labels[name].codes, each.classes[RECORDS], len(each.labels[name].texts))
+        for each in (new, earlier)
     )
     fitting = np.bincount(seen.coverage.of_value, theirs[seen.coverage.of_label], len(mine))
     less = seen.narrower @ theirs
@@ -168,8 +168,8 @@ class _ClassPairs:
             one_kind = [np.zeros(len(one), dtype=np.int64) for one in sizes]
             return cls(one_kind[0], one_kind[1], (sizes[0], sizes[1]), nothing, nothing)
         coverages = [seen.coverage for seen in overlaps.values()]
-        mine = [seen.codes(new.classes[name]) for name, seen in zip(overlaps, coverages, strict=True)]
-        theirs = [seen.label_codes(earlier.classes[name]) for name, seen in zip(overlaps, coverages, strict=True)]
+        # The labels of either release are the values and the labels of what covers what, in the same order.
+        mine, theirs = ([each.labels[name].codes for name in overlaps] for each in (new, earlier))
         (rows, new_of), (columns, earlier_of) = _kinds(mine), _kinds(theirs)
         found = list(compatible(rows, columns, coverages))
         empty = np.zeros(0, dtype=np.int64)
@@ -275,10 +275,11 @@ class _Histograms:
     earlier: sparse.csr_array = field(repr=False)
 
     @classmethod
-    def of(cls, new: tuple[ReleasedCounts, pl.DataFrame], earlier: tuple[ReleasedCounts, pl.DataFrame]) -> _Histograms:
-        keys = pl.concat([said.select("said") for _, said in (new, earlier)]).unique(maintain_order=True)
-        keys = keys.with_columns(pl.Series("place", np.arange(keys.height)))
-        return cls(*(_matrix(release, said, keys) for release, said in (new, earlier)))
+    def of(
+        cls, new: tuple[ReleasedCounts, SaidOfClasses], earlier: tuple[ReleasedCounts, SaidOfClasses]
+    ) -> _Histograms:
+        keys = pl.concat([told.said.texts for _, told in (new, earlier)]).unique(maintain_order=True)
+        return cls(*(_matrix(release, told, keys) for release, told in (new, earlier)))
 
     def common(self, mine: Integers, theirs: Integers) -> Integers:
         """How many people can be in both classes: as many as there are records of each kind in both."""
@@ -297,8 +298,6 @@ class _Histograms:
         return both
 
 
-def _matrix(release: ReleasedCounts, said: pl.DataFrame, keys: pl.DataFrame) -> sparse.csr_array:
-    placed = said.join(keys, on="said")
-    where = placed["class"].to_numpy(), placed["place"].to_numpy()
-    shape = (release.classes.height, keys.height)
-    return sparse.csr_array((placed[RECORDS].to_numpy().astype(np.int64), where), shape=shape)
+def _matrix(release: ReleasedCounts, told: SaidOfClasses, keys: pl.Series) -> sparse.csr_array:
+    column = places_among(told.said.texts, keys).to_numpy()[told.said.codes]
+    return sparse.csr_array((told.records, (told.classes, column)), shape=(release.classes.height, len(keys)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -36,6 +36,8 @@ _MARKS: Final = (
 SPELT: Final = {"\t": "a tab", " ": "a space"}
 
 LineEnd = Literal["\n", "\r\n", "\r"]
+_Records = list[tuple[int, list[str]]]
+"""The first records that are not empty, each with the line that it begins on, from 1."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,12 @@ def detect(sample: bytes, options: FileOptions, file_format: Format) -> Dialect:
     said = None if options.header_row is None else options.header_row - 1
     body = text if not said else "\n".join(text.replace("\r\n", "\n").replace("\r", "\n").split("\n")[said:])
     quote = _quote(body, options.quote)
-    found = _separator(body, quote, "\t" if file_format == "tsv" else None)
-    titled = _below_titles(body, quote, options.separator) if said is None else None
+    candidates = dict.fromkeys((*SEPARATORS, options.separator or SEPARATORS[0]))
+    cut = {separator: _records(body, separator, quote) for separator in candidates}
+    found = _separator(cut, "\t" if file_format == "tsv" else None)
+    titled = _below_titles(cut, options.separator) if said is None else None
     if titled is None and options.separator is not None:
-        _refuse_wrong_separator(body, quote, options.separator, found, label)
+        _refuse_wrong_separator(cut, options.separator, found, label)
     return Dialect(
         separator=options.separator or (found if titled is None else titled[0]),
         quote=quote,
@@ -79,11 +83,11 @@ def detect(sample: bytes, options: FileOptions, file_format: Format) -> Dialect:
     )
 
 
-def _below_titles(text: str, quote: str | None, declared: str | None) -> tuple[str, int] | None:
+def _below_titles(cut: Mapping[str, _Records], declared: str | None) -> tuple[str, int] | None:
     """The separator of a table that stands below titles, and the number of lines above its names, beyond doubt."""
     found = []
     for separator in SEPARATORS if declared is None else (declared,):
-        records = _records(text, separator, quote)
+        records = cut[separator]
         place = find_header([cells for _, cells in records[:LOOKED_AT]])
         if place is None:
             continue
@@ -149,26 +153,21 @@ def _quote(text: str, declared: str | None) -> str | None:
     return '"'
 
 
-def _separator(text: str, quote: str | None, expected: str | None) -> str:
+def _separator(cut: Mapping[str, _Records], expected: str | None) -> str:
     """The one that cuts the header into several cells and the records into just as many; then the one with most."""
     candidates = SEPARATORS if expected is None else (expected, *SEPARATORS)
-    shapes = {separator: _shape(text, separator, quote) for separator in candidates}
+    shapes = {separator: _shape(cut[separator]) for separator in candidates}
     several = [separator for separator in candidates if shapes[separator][1] > 1]
     return max(several, key=lambda separator: shapes[separator]) if several else candidates[0]
 
 
-def _shape(text: str, separator: str, quote: str | None) -> tuple[float, int]:
+def _shape(records: _Records) -> tuple[float, int]:
     """The share of records that have as many cells as the header, and that number."""
-    widths = _widths(text, separator, quote)
+    widths = [len(cells) for _, cells in records] or [1]
     return sum(width == widths[0] for width in widths) / len(widths), widths[0]
 
 
-def _widths(text: str, separator: str, quote: str | None) -> Sequence[int]:
-    return [len(cells) for _, cells in _records(text, separator, quote)] or [1]
-
-
-def _records(text: str, separator: str, quote: str | None) -> list[tuple[int, list[str]]]:
-    """The first records that are not empty, each with the line that it begins on, from 1."""
+def _records(text: str, separator: str, quote: str | None) -> _Records:
     reader = csv_reader(io.StringIO(text[: SAMPLE_BYTES // 4], newline=""), separator, quote)
     records, line = [], 1
     try:
@@ -185,9 +184,9 @@ def _records(text: str, separator: str, quote: str | None) -> list[tuple[int, li
     return records
 
 
-def _refuse_wrong_separator(text: str, quote: str | None, declared: str, found: str, label: str) -> None:
-    _, columns = _shape(text, declared, quote)
-    share, better = _shape(text, found, quote)
+def _refuse_wrong_separator(cut: Mapping[str, _Records], declared: str, found: str, label: str) -> None:
+    _, columns = _shape(cut[declared])
+    share, better = _shape(cut[found])
     if columns == 1 and better > 1 and share >= _CONSISTENT:
         said, right = SPELT.get(declared, f"'{declared}'"), SPELT.get(found, f"'{found}'")
         raise SourceError(f"{label}: with {said} as separator there is one column; {right} gives {better}")
