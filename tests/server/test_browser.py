@@ -123,7 +123,7 @@ def sign_in(studio: Studio, walk: Walk, name: str = "meera") -> None:
         walk.click("Make the account")
     else:
         walk.click("Sign in")
-    walk.page.get_by_role("heading", name="Make a table safe to share").wait_for()
+    walk.page.get_by_role("button", name="Sign out").wait_for()
 
 
 @pytest.mark.requirement("G-01", "G-09")
