@@ -169,7 +169,7 @@ def test_independent_columns_betray_no_members() -> None:
 
 
 def test_too_few_records_are_refused_in_one_line() -> None:
-    with pytest.raises(DataError, match="a table of 3 records and 1 columns is too small"):
+    with pytest.raises(DataError, match=r"too small to be synthesised \(records: 3 of at least 10, columns: 1\)"):
         shoal.synthesise(pl.DataFrame({"age": [1, 2, 3]}), seed=1)
 
 
