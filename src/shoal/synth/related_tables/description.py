@@ -57,7 +57,7 @@ class RelatedTablesDescription(DescribedFile):
     ...     {"shoal": 1, "tables": tables, "references": [{"from": "visit.patient", "to": "patients.id"}]}
     ... )
     Traceback (most recent call last):
-    shoal.errors.PolicyError: policy: references: 'visit.patient': there is no table 'visit'; did you mean 'visits'?
+    shoal.errors.PolicyError: description: references: 'visit.patient': there is no table 'visit'; did you mean 'visits'?
     """
 
     shoal: Literal[1]

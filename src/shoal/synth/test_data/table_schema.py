@@ -56,7 +56,7 @@ class TableSchema(DescribedFile):
 
     >>> TableSchema.of({"shoal": 1, "columns": {"id": "aadhar"}})
     Traceback (most recent call last):
-    shoal.errors.PolicyError: policy: columns.id: unknown generator 'aadhar'; did you mean 'aadhaar'?
+    shoal.errors.PolicyError: description: columns.id: unknown generator 'aadhar'; did you mean 'aadhaar'?
     """
 
     shoal: Literal[1]
