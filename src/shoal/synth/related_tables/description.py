@@ -54,10 +54,10 @@ class RelatedTablesDescription(DescribedFile):
 
     >>> tables = {"patients": {"key": "id"}, "visits": {}}
     >>> RelatedTablesDescription.of(
-    ...     {"shoal": 1, "tables": tables, "references": [{"from": "visit.patient", "to": "patients.id"}]}
+    ...     {"shoal": 1, "tables": tables, "references": [{"from": "visit.who", "to": "patients.id"}]}
     ... )
     Traceback (most recent call last):
-    shoal.errors.PolicyError: description: references: 'visit.patient': there is no table 'visit'; did you mean 'visits'?
+    shoal.errors.PolicyError: description: references: 'visit.who': there is no table 'visit'; did you mean 'visits'?
     """
 
     shoal: Literal[1]
